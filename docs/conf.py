@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from importlib import metadata, util
+from importlib import metadata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -32,6 +32,5 @@ suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_mock_imports = [name for name in ("niquests", "urllib3_future") if util.find_spec(name) is None]
 napoleon_use_ivar = True
 napoleon_numpy_docstring = False

@@ -1,4 +1,4 @@
-"""Write into the pages of docs/errors what the library says of its codes: the spelling, step and status of each.
+"""Write into docs/errors what the library says of its codes: their spelling, step and status, and what to do.
 
 `python docs/error_codes.py` rewrites the lines that begin with `Codes:` or `Code:`, and the table of all codes. What a
 code means, its causes and its fixes are written by hand.
@@ -17,6 +17,7 @@ from undersigned import profiles
 from undersigned.errors import Reason
 from undersigned.middleware import ErrorResponse
 from undersigned.middleware.answer import UNREAD
+from undersigned.reasons import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,9 @@ def entry(code: str) -> str:
     usual = next(status for status, names in statuses.items() if _OTHERS in names)
     *others, last = sorted(map(str, steps()[code]), key=lambda step: float(step.replace("a", ".5")))
     step = f"Steps {', '.join(others)} and {last}" if others else f"Step {last}"
-    return f"Codes: {_joined(codes, '`{}`', code)}. {step}. Status {_joined(statuses, '{}', usual)}."
+    told = f"Codes: {_joined(codes, '`{}`', code)}. {step}. Status {_joined(statuses, '{}', usual)}."
+    advice = REASONS[cast("Reason", code)]
+    return f"{told} The sender: {advice.sender}. The operator: {advice.operator}."
 
 
 def table() -> str:

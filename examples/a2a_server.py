@@ -7,8 +7,6 @@ The agent card is open to everybody; every message must be signed. `a2a_client.p
 """
 
 import argparse
-import json
-from pathlib import Path
 
 import uvicorn
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -20,6 +18,7 @@ from a2a.types import a2a_pb2
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.routing import Mount
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned_starlette import SignatureBackend, SignatureMiddleware
@@ -38,28 +37,23 @@ class Plans(AgentExecutor):
         raise NotImplementedError
 
 
-def mode(scope: dict) -> str:
-    """Let everybody read the agent card."""
-    return "optional" if scope["path"].startswith("/.well-known/") else "required"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
+    parser.add_argument("--jwks", required=True, help="the callers' public keys, a JWK set")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file(options.jwks)
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     origin = f"http://127.0.0.1:{options.port}"
     interface = a2a_pb2.AgentInterface(url=f"{origin}/a2a", protocol_binding="JSONRPC", protocol_version="1.0")
     card = a2a_pb2.AgentCard(name="plans", version="1", supported_interfaces=[interface])
     handler = DefaultRequestHandler(Plans(), InMemoryTaskStore(), card)
-    routes = [*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/a2a")]
     middleware = [
-        Middleware(SignatureMiddleware, verifier=verifier, origins=[origin], mode=mode),
+        Middleware(SignatureMiddleware, verifier=verifier, origins=[origin]),
         Middleware(AuthenticationMiddleware, backend=SignatureBackend()),
     ]
-    app = Starlette(routes=routes, middleware=middleware)
+    agent = Starlette(routes=create_jsonrpc_routes(handler, "/a2a"), middleware=middleware)
+    app = Starlette(routes=[*create_agent_card_routes(card), Mount("/", agent)])
     uvicorn.run(app, host="127.0.0.1", port=options.port)
 
 

@@ -16,7 +16,7 @@ import requests
 from undersigned import Signer, SigningKey, profiles
 from undersigned.cavage import CavageSigner
 from undersigned.client import DoubleKnock
-from undersigned_requests import SignatureAuth
+from undersigned_requests import SignatureAdapter
 
 
 def main() -> int:
@@ -29,12 +29,13 @@ def main() -> int:
     # Keep this object: it remembers which scheme an inbox accepted.
     signers = DoubleKnock(Signer(key, profile=profiles.ACTIVITYPUB), CavageSigner(key))
     url = urlsplit(options.inbox)
-    auth = SignatureAuth(signers, origins=[f"{url.scheme}://{url.netloc}"])
+    session = requests.Session()
+    session.mount(f"{url.scheme}://", SignatureAdapter(signers, origins=[f"{url.scheme}://{url.netloc}"]))
     actor = options.keyid.partition("#")[0]
     activity = {"@context": "https://www.w3.org/ns/activitystreams", "type": "Follow", "actor": actor}
     headers = {"Content-Type": "application/activity+json"}
     for _ in range(2):
-        answer = requests.post(options.inbox, data=json.dumps(activity), headers=headers, auth=auth, timeout=10)
+        answer = session.post(options.inbox, data=json.dumps(activity), headers=headers, timeout=10)
         scheme = "RFC 9421" if "Signature-Input" in answer.request.headers else "draft-cavage-12"
         print(answer.status_code, f"by {scheme}, after {len(answer.history)} other tries")
     return 0 if answer.ok else 1

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from undersigned import AsyncKeySource
 from undersigned.activitypub import AsyncActivityPubVerifier
 from undersigned.asgi import SignatureMiddleware
-from undersigned.discovery.activitypub import AsyncActorKeys
+from undersigned.discovery.activitypub import ActorKeys
 from undersigned.middleware import ConfiguredOrigins
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--origin", required=True, help="the public origin, such as https://inbox.example")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    uvicorn.run(inbox(AsyncActorKeys(), [options.origin]), host="127.0.0.1", port=options.port)
+    uvicorn.run(inbox(ActorKeys(), [options.origin]), host="127.0.0.1", port=options.port)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,10 @@
 
 Run it with a JWK set of the buyers' public keys, as `undersigned keygen --out keys` writes one:
 
-    python examples/adcp_versions_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/adcp_versions_app.py
 
 A request does not choose its profile: each path has its own verifier. Both share the keys and the replay store.
 """
-
-import argparse
-import json
-from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
@@ -43,13 +39,9 @@ def seller(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the buyers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file("keys/public.jwks.json")
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    uvicorn.run(seller(keys, [f"http://127.0.0.1:{options.port}"]), host="127.0.0.1", port=options.port)
+    uvicorn.run(seller(keys, ["http://127.0.0.1:8000"]), host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """A Django service that knows who calls it, in one file.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/django_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/django_app.py
 
 `POST /plans/<plan>` needs a signature; `GET /` does not.
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -35,10 +34,6 @@ urlpatterns = [path("", welcome), path("plans/<str:plan>", buy)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
     settings.configure(
         ROOT_URLCONF=__name__,
         ALLOWED_HOSTS=["127.0.0.1"],
@@ -48,15 +43,15 @@ def main() -> None:
             "django.middleware.common.CommonMiddleware",
         ],
         UNDERSIGNED={
-            "JWKS": json.loads(options.jwks.read_text()),
+            "JWKS": json.loads(Path("keys/public.jwks.json").read_text()),
             "PROFILE": "adcp-3.2",
             # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-            "ORIGINS": [f"http://127.0.0.1:{options.port}"],
+            "ORIGINS": ["http://127.0.0.1:8000"],
             "MODE": "optional",
         },
     )
     django.setup()
-    serve(get_wsgi_application(), host="127.0.0.1", port=options.port)
+    serve(get_wsgi_application(), host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

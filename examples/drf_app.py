@@ -1,15 +1,14 @@
 """A Django REST framework service that knows who calls it.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/drf_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/drf_app.py
 
 `POST /plans/{plan}` needs a signature; `GET /` does not.
 """
 
 # ruff: noqa: E402 - REST framework is imported after Django was set up
 
-import argparse
 import json
 from pathlib import Path
 
@@ -57,18 +56,14 @@ urlpatterns = [path("", Welcome.as_view()), path("plans/<str:plan>", Plans.as_vi
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
     settings.UNDERSIGNED = {
-        "JWKS": json.loads(options.jwks.read_text()),
+        "JWKS": json.loads(Path("keys/public.jwks.json").read_text()),
         "PROFILE": "adcp-3.2",
         # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-        "ORIGINS": [f"http://127.0.0.1:{options.port}"],
+        "ORIGINS": ["http://127.0.0.1:8000"],
         "MODE": "optional",
     }
-    serve(get_wsgi_application(), host="127.0.0.1", port=options.port)
+    serve(get_wsgi_application(), host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

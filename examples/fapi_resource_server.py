@@ -4,9 +4,7 @@ python examples/fapi_resource_server.py --key server.jwk.json --jwks client.jwks
 """
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from flask import Flask
 from waitress import serve
@@ -45,13 +43,13 @@ def resource_server(keys: ClientKeys, key: SigningKey, origins: ConfiguredOrigin
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", type=Path, required=True, help="the server's private JWK")
-    parser.add_argument("--jwks", type=Path, required=True, help="the client's public keys, a JWK set")
+    parser.add_argument("--key", required=True, help="the server's private JWK")
+    parser.add_argument("--jwks", required=True, help="the client's public keys, a JWK set")
     parser.add_argument("--token", required=True, help="the client's access token")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    keys = ClientKeys({options.token: KeySet.from_jwks(json.loads(options.jwks.read_text()))})
-    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    keys = ClientKeys({options.token: KeySet.from_file(options.jwks)})
+    key = SigningKey.from_file(options.key)
     app = resource_server(keys, key, [f"http://127.0.0.1:{options.port}"])
     serve(app, host="127.0.0.1", port=options.port)
 

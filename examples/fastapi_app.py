@@ -1,15 +1,11 @@
 """A FastAPI service that knows who calls it.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/fastapi_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/fastapi_app.py
 
 `/docs` shows which operations need a signature. `POST /plans/{plan}` needs one; `GET /` does not.
 """
-
-import argparse
-import json
-from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
@@ -31,16 +27,12 @@ async def buy(plan: str, signature: Signature) -> dict[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file("keys/public.jwks.json")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    origin = f"http://127.0.0.1:{options.port}"
+    origin = "http://127.0.0.1:8000"
     app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin], mode="optional")
-    uvicorn.run(app, host="127.0.0.1", port=options.port)
+    uvicorn.run(app, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

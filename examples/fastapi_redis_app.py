@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 
 from fastapi import FastAPI
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -33,7 +33,10 @@ def app() -> FastAPI:
 
     keys = KeySet.from_jwks(json.loads(Path(os.environ["JWKS"]).read_text()))
     # No retries: a claim that the client sends a second time would find its own nonce.
-    client = Redis.from_url(os.environ["REPLAY"], socket_timeout=1, retry=Retry(NoBackoff(), 0))
+    options = {"socket_timeout": 1, "retry": Retry(NoBackoff(), 0)}
+    # A pool that waits for a free connection: the usual one raises an error instead.
+    pool = BlockingConnectionPool.from_url(os.environ["REPLAY"], max_connections=50, timeout=1, **options)
+    client = Redis.from_pool(pool)
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=keys, replay=AsyncRedisReplayStore(client))
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = os.environ.get("ORIGIN", "http://127.0.0.1:8000")

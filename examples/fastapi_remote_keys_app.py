@@ -5,32 +5,25 @@ Run it with the URL of a caller's JWK set, and with the key pair that `undersign
     BUYER_JWKS=https://buyer.example.com/.well-known/jwks.json JWKS=keys/public.jwks.json REPLAY=replay.sqlite \
         uvicorn --app-dir examples --factory fastapi_remote_keys_app:app --workers 4 --port 8000
 
-While the service runs, the keys are fetched ahead of time in the background; that ends with the lifespan. `POST
-/plans/{plan}` needs a signature; `GET /.well-known/jwks.json` does not.
+The keys are fetched again in the background, a little before they expire. `POST /plans/{plan}` needs a
+signature; `GET /.well-known/jwks.json` does not.
 """
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
 from undersigned import AsyncVerifier, SqliteReplayStore, profiles
-from undersigned.discovery import AsyncKeySources, AsyncRemoteJWKS, Network
+from undersigned.discovery import KeySources, Network, RemoteJWKS
 from undersigned_fastapi import Signature, SignatureMiddleware, jwks_route
 
 
 def app() -> FastAPI:
     # Key servers with public addresses need no KEY_NETWORKS; those inside your own network need its address range.
     network = Network(allowed=os.environ.get("KEY_NETWORKS", "").split())
-    keys = AsyncKeySources({"buyer.example.com": AsyncRemoteJWKS(os.environ["BUYER_JWKS"], network=network)})
+    keys = KeySources({"buyer.example.com": RemoteJWKS(os.environ["BUYER_JWKS"], network=network)})
 
-    @asynccontextmanager
-    async def lifespan(_service: FastAPI) -> AsyncIterator[None]:
-        async with keys:
-            yield
-
-    service = FastAPI(lifespan=lifespan)
+    service = FastAPI()
     service.routes.append(jwks_route(os.environ["JWKS"]))
 
     @service.post("/plans/{plan}")

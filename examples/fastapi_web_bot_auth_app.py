@@ -9,8 +9,6 @@ knows through as an unsigned one. A signature that is wrong gets 403. FORM has t
 import os
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
 
 from fastapi import FastAPI, HTTPException, Request
@@ -18,7 +16,7 @@ from fastapi import FastAPI, HTTPException, Request
 from undersigned import AsyncVerifier, MemoryReplayStore, profiles
 from undersigned.asgi import find_signature
 from undersigned.discovery import Network
-from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned_fastapi import SignatureMiddleware
 
 if TYPE_CHECKING:
@@ -53,15 +51,10 @@ def app() -> FastAPI:
     form = cast("SignatureAgentForm", os.environ.get("FORM", "string"))
     # Bots with public addresses need no KEY_NETWORKS.
     network = Network(allowed=os.environ.get("KEY_NETWORKS", "").split())
-    keys = AsyncWebBotAuthKeys(form=form, network=network)
+    keys = WebBotAuthKeys(form=form, network=network)
     throttle = Throttle(most=int(os.environ.get("MOST_UNKNOWN", "5")))
 
-    @asynccontextmanager
-    async def lifespan(_site: FastAPI) -> AsyncIterator[None]:
-        async with keys:
-            yield
-
-    site = FastAPI(lifespan=lifespan)
+    site = FastAPI()
 
     @site.get("/")
     async def page(request: Request) -> dict[str, str]:

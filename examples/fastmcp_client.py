@@ -9,27 +9,32 @@ It prints who the server says has called.
 
 import argparse
 import asyncio
-import json
-from pathlib import Path
+from typing import Any
 
+import httpx2
 from fastmcp import Client
+from fastmcp.client.transports import StreamableHttpTransport
 
 from undersigned import Signer, SigningKey, profiles
-from undersigned_httpx.httpx2 import SignatureAuth
+from undersigned_httpx.httpx2 import AsyncSignatureTransport
 
 
 async def buy(url: str, signer: Signer, plan: str) -> str:
-    async with Client(url, auth=SignatureAuth(signer, origins=[url.removesuffix("/mcp")])) as client:
+    def sign(**options: Any) -> httpx2.AsyncClient:
+        signing = AsyncSignatureTransport(httpx2.AsyncHTTPTransport(), signer, origins=[url.removesuffix("/mcp")])
+        return httpx2.AsyncClient(**options, transport=signing)
+
+    async with Client(StreamableHttpTransport(url, httpx_client_factory=sign)) as client:
         result = await client.call_tool("buy", {"plan": plan})
         return result.data
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", type=Path, required=True, help="the caller's private JWK")
+    parser.add_argument("--key", required=True, help="the caller's private JWK")
     parser.add_argument("--url", required=True, help="the server's URL, such as http://127.0.0.1:8000/mcp")
     options = parser.parse_args()
-    signer = Signer(SigningKey.from_jwk(json.loads(options.key.read_text())), profile=profiles.ADCP_3_2)
+    signer = Signer(SigningKey.from_file(options.key), profile=profiles.ADCP_3_2)
     print(asyncio.run(buy(options.url, signer, "gold")))
 
 

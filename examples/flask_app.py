@@ -1,13 +1,12 @@
 """A Flask service that knows who calls it.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/flask_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/flask_app.py
 
 `POST /plans/<plan>` needs a signature; `GET /` does not.
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -32,16 +31,12 @@ def buy(plan: str) -> dict[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    app.config["UNDERSIGNED_JWKS"] = json.loads(options.jwks.read_text())
+    app.config["UNDERSIGNED_JWKS"] = json.loads(Path("keys/public.jwks.json").read_text())
     app.config["UNDERSIGNED_PROFILE"] = "adcp-3.2"
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    app.config["UNDERSIGNED_ORIGINS"] = [f"http://127.0.0.1:{options.port}"]
+    app.config["UNDERSIGNED_ORIGINS"] = ["http://127.0.0.1:8000"]
     undersigned.init_app(app)
-    serve(app, host="127.0.0.1", port=options.port)
+    serve(app, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,10 @@ Run it with the URL of a caller's JWK set, and with the key pair that `undersign
     BUYER_JWKS=https://buyer.example.com/.well-known/jwks.json JWKS=keys/public.jwks.json REPLAY=replay.sqlite \
         gunicorn --chdir examples --workers 4 --threads 8 --bind 127.0.0.1:8000 'flask_remote_keys_app:app()'
 
-While a worker runs, a thread of it fetches the keys ahead of time; the thread ends with the worker. `POST
-/plans/<plan>` needs a signature; `GET /.well-known/jwks.json` does not.
+The keys are fetched again in the background, a little before they expire. `POST /plans/<plan>` needs a
+signature; `GET /.well-known/jwks.json` does not.
 """
 
-import atexit
 import os
 
 from flask import Flask
@@ -23,9 +22,6 @@ def app() -> Flask:
     # Key servers with public addresses need no KEY_NETWORKS; those inside your own network need its address range.
     network = Network(allowed=os.environ.get("KEY_NETWORKS", "").split())
     keys = KeySources({"buyer.example.com": RemoteJWKS(os.environ["BUYER_JWKS"], network=network)})
-    # gunicorn calls this function in each worker. With --preload it does not: then call `keys.start` in post_fork.
-    keys.start()
-    atexit.register(keys.stop)
 
     service = Flask(__name__)
     service.register_blueprint(jwks_route(os.environ["JWKS"]))

@@ -1,12 +1,10 @@
-"""A GNAP server that manages access tokens: each is bound to a key, which its client can rotate.
+"""A GNAP resource server: each access token is bound to a key of its client.
 
 python examples/gnap_server.py --jwks client.jwks.json --token t0k3n --origin https://server.example --port 8000
 """
 
 import argparse
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
@@ -15,16 +13,7 @@ from starlette.requests import Request as StarletteRequest
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from undersigned import (
-    KeyLookup,
-    KeySet,
-    MemoryReplayStore,
-    Request,
-    SignatureError,
-    VerificationKey,
-    Verifier,
-    profiles,
-)
+from undersigned import KeyLookup, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.middleware import ConfiguredOrigins
 
@@ -43,35 +32,23 @@ class TokenKeys:
 
 
 def server(keys: TokenKeys, origins: ConfiguredOrigins) -> Starlette:
-    replay = MemoryReplayStore()
+    async def photos(request: StarletteRequest) -> JSONResponse:
+        signature = request.state.signature
+        return JSONResponse({"photos of": signature.json()["album"], "key": signature.keyid})
 
-    async def rotate(request: StarletteRequest) -> JSONResponse:
-        old, token = request.state.signature, request.headers["authorization"].removeprefix("GNAP ")
-        try:
-            new = KeySet.from_jwks({"keys": [old.json()["key"]["jwk"]]})
-            signed = Request("POST", old.target_uri, request.headers.items(), await request.body())
-            rotation = Verifier(profiles.GNAP_ROTATION, keys=new, replay=replay).verify(signed)
-        except (KeyError, TypeError, ValueError, SignatureError):
-            return JSONResponse({"error": "invalid_rotation"}, status_code=400)
-        if not rotation.covers(old):
-            return JSONResponse({"error": "invalid_rotation"}, status_code=400)
-        keys.bound[token] = new
-        return JSONResponse({"access_token": {"value": token, "key": rotation.keyid}})
-
-    middleware = Middleware(
-        SignatureMiddleware, verifier=Verifier(profiles.GNAP, keys=keys, replay=replay), origins=origins
-    )
-    return Starlette(routes=[Route("/token", rotate, methods=["POST"])], middleware=[middleware])
+    verifier = Verifier(profiles.GNAP, keys=keys, replay=MemoryReplayStore())
+    middleware = Middleware(SignatureMiddleware, verifier=verifier, origins=origins)
+    return Starlette(routes=[Route("/photos", photos, methods=["POST"])], middleware=[middleware])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the client's public key, a JWK set")
+    parser.add_argument("--jwks", required=True, help="the client's public key, a JWK set")
     parser.add_argument("--token", required=True, help="the access token that is bound to it")
     parser.add_argument("--origin", required=True, help="the public origin, such as https://server.example")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    keys = TokenKeys({options.token: KeySet.from_jwks(json.loads(options.jwks.read_text()))})
+    keys = TokenKeys({options.token: KeySet.from_file(options.jwks)})
     uvicorn.run(server(keys, [options.origin]), host="127.0.0.1", port=options.port)
 
 

@@ -7,8 +7,6 @@ Every request must be signed. `mcp_client.py` calls the tool.
 """
 
 import argparse
-import json
-from pathlib import Path
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
@@ -29,10 +27,10 @@ def buy(plan: str, context: Context) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
+    parser.add_argument("--jwks", required=True, help="the callers' public keys, a JWK set")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file(options.jwks)
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     origin = f"http://127.0.0.1:{options.port}"
     app = SignatureMiddleware(server.streamable_http_app(), verifier=verifier, origins=[origin])

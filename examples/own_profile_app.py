@@ -1,15 +1,11 @@
 """A service inside a company, with a profile of its own: every signature covers the tenant, and is valid for 30 s.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/own_profile_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/own_profile_app.py
 
 A caller signs with the same profile: `Signer(key, profile=INTERNAL)`.
 """
-
-import argparse
-import json
-from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
@@ -43,13 +39,9 @@ def service(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file("keys/public.jwks.json")
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    uvicorn.run(service(keys, [f"http://127.0.0.1:{options.port}"]), host="127.0.0.1", port=options.port)
+    uvicorn.run(service(keys, ["http://127.0.0.1:8000"]), host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,11 @@
 """A Sanic service that knows who calls it.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/sanic_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/sanic_app.py
 
 `POST /plans/{plan}` needs a signature; `GET /` does not.
 """
-
-import argparse
-import json
-from pathlib import Path
 
 import uvicorn
 from sanic import HTTPResponse, Request, Sanic
@@ -40,16 +36,12 @@ async def rejected(_request: Request, error: SignatureError) -> HTTPResponse:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file("keys/public.jwks.json")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    origin = f"http://127.0.0.1:{options.port}"
+    origin = "http://127.0.0.1:8000"
     verified = SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")
-    uvicorn.run(verified, host="127.0.0.1", port=options.port)
+    uvicorn.run(verified, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

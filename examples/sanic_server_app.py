@@ -1,15 +1,11 @@
 """A Sanic service on Sanic's own server, which knows who calls it.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/sanic_server_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/sanic_server_app.py
 
 `POST /plans/{plan}` needs a signature; `GET /` does not. `sanic_app.py` is the same on another ASGI server.
 """
-
-import argparse
-import json
-from pathlib import Path
 
 from sanic import HTTPResponse, Request, Sanic
 from sanic import json as json_response
@@ -33,17 +29,13 @@ async def buy(request: Request, plan: str) -> HTTPResponse:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file("keys/public.jwks.json")
     # Nonces are kept in this process: several workers need a replay store that they share.
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    origin = f"http://127.0.0.1:{options.port}"
+    origin = "http://127.0.0.1:8000"
     verify_signatures(app, verifier=verifier, origins=[origin], mode="optional")
-    app.run("127.0.0.1", options.port, single_process=True, motd=False, access_log=False)
+    app.run("127.0.0.1", 8000, single_process=True, motd=False, access_log=False)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
 """A buyer who signs what aiohttp's client sends.
 
-With a key that `undersigned keygen --out keys` wrote, and one of the example services running:
+Run it where `undersigned keygen --out keys` wrote a key, while one of the example services is running:
 
-    python examples/sign_with_aiohttp.py --key keys/private.jwk.json --seller http://127.0.0.1:8000
+    python examples/sign_with_aiohttp.py
 """
 
-import argparse
 import asyncio
-import json
-from pathlib import Path
 
 import aiohttp
 
 from undersigned import Signer, SigningKey, profiles
 from undersigned_aiohttp import SigningMiddleware
+
+SELLER = "http://127.0.0.1:8000"
+"""The seller's origin, such as https://seller.example.com."""
 
 
 async def buy(seller: str, signer: Signer) -> list[tuple[bool, str]]:
@@ -27,12 +27,8 @@ async def buy(seller: str, signer: Signer) -> list[tuple[bool, str]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", type=Path, required=True, help="the buyer's private JWK")
-    parser.add_argument("--seller", required=True, help="the seller's origin, such as https://seller.example.com")
-    options = parser.parse_args()
-    signer = Signer(SigningKey.from_jwk(json.loads(options.key.read_text())), profile=profiles.ADCP_3_2)
-    answers = asyncio.run(buy(options.seller, signer))
+    signer = Signer(SigningKey.from_file("keys/private.jwk.json"), profile=profiles.ADCP_3_2)
+    answers = asyncio.run(buy(SELLER, signer))
     for _, text in answers:
         print(text)
     return 0 if all(ok for ok, _ in answers) else 1

@@ -1,16 +1,13 @@
 """A Tornado service that knows who calls it.
 
-Run it with a JWK set of the callers' public keys, as `undersigned keygen --out keys` writes one:
+Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
-    python examples/tornado_app.py --jwks keys/public.jwks.json --port 8000
+    python examples/tornado_app.py
 
 `POST /plans/{plan}` needs a signature; `GET /` does not.
 """
 
-import argparse
 import asyncio
-import json
-from pathlib import Path
 
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler
@@ -41,17 +38,13 @@ async def serve(app: SignatureMiddleware, port: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file("keys/public.jwks.json")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    origin = f"http://127.0.0.1:{options.port}"
+    origin = "http://127.0.0.1:8000"
     app = Application([("/", Welcome), ("/plans/(.*)", Plans)])
     app = SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")
-    asyncio.run(serve(app, options.port))
+    asyncio.run(serve(app, 8000))
 
 
 if __name__ == "__main__":

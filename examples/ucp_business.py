@@ -7,8 +7,6 @@ With --dual, platforms sign for Web Bot Auth at the same time, so a verifier of 
 """
 
 import argparse
-import json
-from pathlib import Path
 from uuid import uuid4
 
 import uvicorn
@@ -20,7 +18,7 @@ from starlette.routing import Route
 
 from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Profile, Signer, SigningKey, profiles
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
-from undersigned.discovery.ucp import AsyncUCPKeys
+from undersigned.discovery.ucp import UCPKeys
 from undersigned.middleware import ConfiguredOrigins
 
 
@@ -47,14 +45,14 @@ def business(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", type=Path, required=True, help="the business's private JWK")
+    parser.add_argument("--key", required=True, help="the business's private JWK")
     parser.add_argument("--origin", required=True, help="the public origin, such as https://shop.example")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--dual", action="store_true", help="platforms sign for Web Bot Auth too")
     options = parser.parse_args()
-    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    key = SigningKey.from_file(options.key)
     profile = profiles.UCP_DUAL if options.dual else profiles.UCP
-    uvicorn.run(business(AsyncUCPKeys(), key, [options.origin], profile), host="127.0.0.1", port=options.port)
+    uvicorn.run(business(UCPKeys(), key, [options.origin], profile), host="127.0.0.1", port=options.port)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ how to put the middleware around the server of an SDK, which also answers `initi
 """
 
 import argparse
-import json
-from pathlib import Path
 from uuid import uuid4
 
 import uvicorn
@@ -20,7 +18,7 @@ from starlette.routing import Route
 
 from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Signer, SigningKey, profiles
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
-from undersigned.discovery.ucp import AsyncUCPKeys
+from undersigned.discovery.ucp import UCPKeys
 from undersigned.middleware import ConfiguredOrigins
 
 
@@ -55,12 +53,12 @@ def business(keys: AsyncKeySource, key: SigningKey, origins: ConfiguredOrigins) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", type=Path, required=True, help="the business's private JWK")
+    parser.add_argument("--key", required=True, help="the business's private JWK")
     parser.add_argument("--origin", required=True, help="the public origin, such as https://shop.example")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
-    uvicorn.run(business(AsyncUCPKeys(), key, [options.origin]), host="127.0.0.1", port=options.port)
+    key = SigningKey.from_file(options.key)
+    uvicorn.run(business(UCPKeys(), key, [options.origin]), host="127.0.0.1", port=options.port)
 
 
 if __name__ == "__main__":

@@ -9,15 +9,13 @@ With a key that `undersigned keygen --out keys` wrote, a directory of it at BOT,
 """
 
 import argparse
-import json
-from collections.abc import Generator, Mapping
-from pathlib import Path
 
 import httpx
 
 from undersigned import Signer, SigningKey, profiles
-from undersigned.message import DIRECTORY_PATH, SignatureAgentForm, write_signature_agent
-from undersigned_httpx import SignatureAuth
+from undersigned.client import BotAuth
+from undersigned.message import DIRECTORY_PATH, SignatureAgentForm
+from undersigned_httpx import SignatureTransport
 
 PROFILES = {
     "string": profiles.WEB_BOT_AUTH_STRING,
@@ -26,37 +24,24 @@ PROFILES = {
 }
 
 
-class BotAuth(httpx.Auth):
-    """Sends Signature-Agent and signs it, for the sites that are listed with the form that they read."""
-
-    requires_request_body = True
-
-    def __init__(self, key: SigningKey, bot: str, sites: Mapping[str, SignatureAgentForm]) -> None:
-        # A member of the form `jwks` is the URL of the set itself, and a directory is one.
-        urls = {"string": bot, "typed": bot, "jwks": bot + DIRECTORY_PATH}
-        self.agents = {site: write_signature_agent(urls[form], form=form) for site, form in sites.items()}
-        self.auths = {
-            site: SignatureAuth(Signer(key, profile=PROFILES[form]), origins=[site]) for site, form in sites.items()
-        }
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        site = str(request.url.copy_with(raw_path=b"/")).rstrip("/")
-        if site not in self.auths:
-            yield request
-            return
-        request.headers["Signature-Agent"] = self.agents[site]
-        yield from self.auths[site].auth_flow(request)
+def crawler(key: SigningKey, bot: str, form: SignatureAgentForm) -> httpx.Client:
+    # In the form `jwks`, the field has the URL of the set itself, and a directory is one.
+    agent = bot + DIRECTORY_PATH if form == "jwks" else bot
+    signer = BotAuth(Signer(key, profile=PROFILES[form]), agent=agent, form=form)
+    # A crawler visits sites that nobody listed, so it signs for every origin.
+    transport = SignatureTransport(httpx.HTTPTransport(), signer, origins=lambda _origin: True)
+    return httpx.Client(transport=transport, follow_redirects=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", type=Path, required=True, help="the bot's private JWK; its kid is the thumbprint")
+    parser.add_argument("--key", required=True, help="the bot's private JWK; its kid is the thumbprint")
     parser.add_argument("--bot", required=True, help="the bot's origin, such as https://bot.example")
     parser.add_argument("--site", required=True, help="the site's origin")
     parser.add_argument("--form", choices=sorted(PROFILES), default="string", help="the form that the site reads")
     options = parser.parse_args()
-    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
-    with httpx.Client(auth=BotAuth(key, options.bot, {options.site: options.form})) as client:
+    key = SigningKey.from_file(options.key)
+    with crawler(key, options.bot, options.form) as client:
         answer = client.get(f"{options.site}/")
     print(answer.status_code, answer.text)
     return 0 if answer.is_success else 1

@@ -5,7 +5,7 @@ With a key that `undersigned keygen --out keys` wrote:
     python examples/web_bot_auth_directory.py --jwks keys/public.jwks.json --key keys/private.jwk.json \
         --origin https://bot.example --port 8000
 
-`web_bot_auth_visitor.py` verifies a copy of the directory. Sites fetch it themselves: `fastapi_web_bot_auth_app.py`.
+Sites fetch it: `fastapi_web_bot_auth_app.py`.
 """
 
 import argparse
@@ -29,11 +29,11 @@ def main() -> None:
     parser.add_argument(
         "--jwks", type=Path, required=True, help="the bot's public key, a JWK set; its kid is its thumbprint"
     )
-    parser.add_argument("--key", type=Path, required=True, help="the bot's private JWK")
+    parser.add_argument("--key", required=True, help="the bot's private JWK")
     parser.add_argument("--origin", required=True, help="the bot's public origin, such as https://bot.example")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    key = SigningKey.from_file(options.key)
     site = bot_site(json.loads(options.jwks.read_text()), key, options.origin)
     uvicorn.run(site, host="127.0.0.1", port=options.port)
 

@@ -8,7 +8,6 @@ Run it with a JWK set of the senders' public keys, and a certificate with its ke
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import uvicorn
@@ -33,11 +32,11 @@ async def receive(signature: Signature) -> Response:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", type=Path, required=True, help="the senders' public keys, a JWK set")
+    parser.add_argument("--jwks", required=True, help="the senders' public keys, a JWK set")
     parser.add_argument("--certificate", type=Path, required=True, help="a certificate and its key, in PEM")
     parser.add_argument("--port", type=int, default=8443)
     options = parser.parse_args()
-    keys = KeySet.from_jwks(json.loads(options.jwks.read_text()))
+    keys = KeySet.from_file(options.jwks)
     verifier = Verifier(profiles.ADCP_WEBHOOK, keys=keys, replay=MemoryReplayStore())
     origin = f"https://localhost:{options.port}"
     app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin], mode="optional")

@@ -8,9 +8,7 @@ A receiver has chosen the URL, so only public addresses are reached, unless `--n
 """
 
 import argparse
-import json
 import uuid
-from pathlib import Path
 
 from undersigned import Signer, SigningKey, profiles
 from undersigned.discovery import Network
@@ -19,11 +17,11 @@ from undersigned.webhooks import WebhookSender
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", type=Path, required=True, help="the sender's private JWK")
+    parser.add_argument("--key", required=True, help="the sender's private JWK")
     parser.add_argument("--url", required=True, help="where to deliver, an https URL")
     parser.add_argument("--network", action="append", default=[], help="a special address range that may be reached")
     options = parser.parse_args()
-    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    key = SigningKey.from_file(options.key)
     signer = Signer(key, profile=profiles.ADCP_WEBHOOK)
     sender = WebhookSender(signer, network=Network(allowed=options.network))
     payload = {"idempotency_key": str(uuid.uuid4()), "status": "completed"}

@@ -1,10 +1,11 @@
 """A workload that verifies who calls it by WIMSE, and signs its responses with a token of its own.
 
-python examples/wimse_server.py --issuers idp.jwks.json --key key.jwk.json --token own.wit --port 8000
+python examples/wimse_server.py --issuers idp.jwks.json --trust-domain example.com \
+    --key key.jwk.json --token own.wit --port 8000
 """
 
 import argparse
-import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import uvicorn
@@ -22,7 +23,9 @@ from undersigned.middleware import ConfiguredOrigins
 from undersigned.tokens import WorkloadTokenKeys
 
 
-def server(issuers: KeySet, key: SigningKey, token: str, origins: ConfiguredOrigins) -> ResponseSigningMiddleware:
+def server(
+    issuers: Mapping[str, KeySet], key: SigningKey, token: str, origins: ConfiguredOrigins
+) -> ResponseSigningMiddleware:
     async def orders(request: Request) -> JSONResponse:
         return JSONResponse({"orders of": request.state.signature.signer})
 
@@ -44,13 +47,14 @@ def server(issuers: KeySet, key: SigningKey, token: str, origins: ConfiguredOrig
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--issuers", type=Path, required=True, help="the keys of the trusted issuers, a JWK set")
-    parser.add_argument("--key", type=Path, required=True, help="the private JWK that the token is for")
+    parser.add_argument("--issuers", required=True, help="the keys of the issuer, a JWK set")
+    parser.add_argument("--trust-domain", required=True, help="the trust domain of the issuer, such as example.com")
+    parser.add_argument("--key", required=True, help="the private JWK that the token is for")
     parser.add_argument("--token", type=Path, required=True, help="the server's own Workload-Identity-Token")
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
-    issuers = KeySet.from_jwks(json.loads(options.issuers.read_text()))
-    key = SigningKey.from_jwk(json.loads(options.key.read_text()))
+    issuers = {options.trust_domain: KeySet.from_file(options.issuers)}
+    key = SigningKey.from_file(options.key)
     app = server(issuers, key, options.token.read_text().strip(), [f"http://127.0.0.1:{options.port}"])
     uvicorn.run(app, host="127.0.0.1", port=options.port)
 

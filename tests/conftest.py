@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis profiles, the markers of directories that run on their own, fixtures."""
+"""What all tests share: hypothesis profiles, the rooms that run only if they are named, fixtures."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ROOMS = {
-    "servers": "servers",
-    "proxies": "servers",
-    "stores": "stores",
-    "attack": "attack",
-    "interop": "interop",
-    "examples": "examples",
-    "browser": "browser",
+    "attack": ("attack",),
+    "browser": ("browser",),
+    "examples": ("examples",),
+    "hsm": ("hsm",),
+    "interop": ("interop",),
+    "servers": ("servers", "proxies"),
+    "sodium": ("sodium",),
+    "stores": ("stores",),
 }
-"""The marker of every test in a directory. `pytest` alone leaves these out; `.ci/run` runs each marker in a step."""
+"""Directories whose tests need more than the extra `test`, or minutes. They run only if they are named."""
+_ROOM_OF = {directory: room for room, directories in ROOMS.items() for directory in directories}
 
 # A busy machine must not fail a property: slow examples are not errors, and the profile sets their number.
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -32,28 +34,35 @@ settings.register_profile("thorough", max_examples=100, deadline=None, suppress_
 settings.load_profile("quick")
 
 
-def _marker(path: Path) -> str | None:
+def _directory(path: Path) -> str | None:
     parts = path.relative_to(HERE).parts if path.is_relative_to(HERE) else ()
-    return ROOMS.get(parts[0]) if parts else None
+    return parts[0] if parts else None
 
 
-class _Only(dict):
-    """The truth of markers to a test that has one."""
-
-    def __missing__(self, _marker: str) -> bool:
-        return False
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.markexpr in ROOMS:
+        raise pytest.UsageError(f"{config.option.markexpr} is a room: pytest --room={config.option.markexpr}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out a room whose marker is not selected: what it imports may not be installed."""
-    marker, selection = _marker(collection_path), config.option.markexpr
-    if marker is None or not selection or eval(selection, {}, _Only({marker: True})):  # noqa: S307 - our own option
+    """Leave out every room that is not named, by `--room` or by its path: what it imports may not be installed."""
+    directory, named = _directory(collection_path), config.option.room
+    if directory is None:
         return None
-    return True
+    if named:
+        return None if _ROOM_OF.get(directory) in named else True
+    given = [_directory(Path(argument.partition("::")[0]).resolve()) for argument in config.args]
+    return True if directory in _ROOM_OF and directory not in given else None
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    left_out = sorted(ROOMS.keys() - set(config.option.room))
+    return f"rooms that run only if named: {', '.join(left_out)} (pytest --room=NAME)"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("attack", "the searches of tests/attack, run by `pytest -m attack`")
+    parser.addoption("--room", action="append", choices=[*ROOMS], default=[], help="run the tests of this room only")
+    group = parser.getgroup("attack", "the searches of tests/attack, run by `pytest --room=attack`")
     group.addoption(
         "--attack-minutes",
         type=float,
@@ -70,10 +79,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if unstable:
         # Processes that share the tests would not agree on which there are.
         raise pytest.UsageError(f"an address is part of the name of a test: {unstable[0]}; give its parameters ids")
-    for item in items:
-        marker = _marker(item.path)
-        if marker is not None:
-            item.add_marker(marker)
 
 
 @pytest.fixture(scope="session", autouse=True)

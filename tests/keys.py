@@ -157,6 +157,12 @@ def replace_parts(request: Request, **changes) -> Request:
     return Request(**{**{name: getattr(request, name) for name in kept}, **changes})
 
 
+def renamed(request: Request, keyid: str) -> Request:
+    """A copy of a request by our key whose signature names another key."""
+    text = request.fields.combined["signature-input"]
+    return with_field(request, "signature-input", text.replace("buyer-ed25519", keyid))
+
+
 def with_field(request: Request, name: str, value: str | None) -> Request:
     """The request with the field `name` replaced, or removed by None."""
     kept = [(field, old) for field, old in request.fields if field != name]

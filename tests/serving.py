@@ -173,6 +173,16 @@ def exchange(port: int, raw: bytes, *, timeout: float = 10, shut: bool = False) 
         return read_response(connection)
 
 
+def read_all(port: int, raw: bytes, *, timeout: float = 10) -> bytes:
+    """Send `raw` and return everything the server answers until it closes the connection."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
+        connection.sendall(raw)
+        while chunk := connection.recv(65536):
+            received += chunk
+    return received
+
+
 def read_response(connection: socket.socket) -> bytes:
     """Read one response: its head, and as much content as Content-Length says, or up to the end."""
     received = b""

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from contextvars import ContextVar
-from typing import TYPE_CHECKING
+import io
+from typing import TYPE_CHECKING, cast
 
 from aiohttp.base_protocol import BaseProtocol
+from aiohttp.multipart import MultipartWriter
+from aiohttp.payload import BytesPayload, IOBasePayload, Payload
 from aiohttp.streams import StreamReader
 from yarl import URL
 
-from undersigned import ConfigurationError, SigningError
-from undersigned.client import DEFAULT_MAX_SPOOLED, SIGNATURE_FIELDS, ClientSigner
-
-from .content import read_content
+from undersigned import SigningError
+from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileDigest, Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
-    from multidict import CIMultiDict, CIMultiDictProxy
+    from aiohttp.abc import AbstractStreamWriter
 
-    from undersigned.client import ConfiguredOrigins, ResponseVerification, SignedRequest, SignerSource
-
-_HOPS_KEPT = 16
-"""How many requests of one task are remembered: other middlewares may send requests of their own in between."""
-
-_hops: ContextVar[tuple[tuple[object, str | None], ...]] = ContextVar("hops", default=())
-"""For each request of this task: its timer, which its redirects share, and the origin last signed for, or None."""
+    from undersigned.client import AnySigner, ConfiguredOrigins, ResponseVerification, SignedRequest, SignerSource
 
 
 class SigningMiddleware:
@@ -35,21 +27,21 @@ class SigningMiddleware:
 
     Put it last, so that other middlewares run before it. aiohttp calls it for each attempt: each redirect and each
     retry has its own signature. The request is sent to the canonical form of its URL. Content is read before it is
-    sent. A file is read again to send it; a generator is kept, up to `max_spooled` bytes.
+    sent. A file is read again to send it; a generator is kept, up to `max_spooled` bytes. A WebSocket handshake is
+    signed as the http request that it is.
 
-    A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
-    their listed paths raises `SigningError`.
+    A redirect within the listed origins is signed for its own URL, method and content. A request or redirect to any
+    other origin raises `SigningError`, and nothing of it is sent. `response.signature` is the verified signature of the
+    response, if responses are verified.
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
             that is answered with 401 is sent once more by the other scheme.
-        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
-            `https://seller.example.com/api`, allows only what is below that path.
-        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
+        origins: the origins to sign for, such as `https://seller.example.com`; or a function of an origin. An origin
+            with a path, such as `https://seller.example.com/api`, allows only what is below that path.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
         responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
-            response is verified. It does not ask for compression, because aiohttp does not show compressed
-            content as it was sent.
+            response is verified.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -60,135 +52,108 @@ class SigningMiddleware:
         signer: SignerSource,
         *,
         origins: ConfiguredOrigins,
-        follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,
     ) -> None:
-        self._signer = ClientSigner(
-            signer,
-            origins,
-            follow_unsigned=follow_unsigned,
-            max_spooled=max_spooled,
-            tries_again=True,
-            responses=responses,
-        )
+        self._signer = ClientSigner(signer, origins, max_spooled=max_spooled, responses=responses)
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         """Sign `request` and send it. Signature fields that it has already are replaced.
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, or a redirect leaves the listed origins. Or the request lacks what
-                the signature covers, aiohttp would compress it, or a middleware after this one changed it.
+            SigningError: the origin is not listed, the request lacks what the signature covers, or aiohttp would
+                compress it.
             SignatureError: the response is rejected.
         """
-        hop, hops = _hop(request), _hops.get()
-        before = [origin for known, origin in hops if known is hop]
-        if before:
-            # aiohttp sends the caller's `Host` to every origin that a redirect leads to.
-            request.headers["Host"] = request.url.host_port_subcomponent or ""
-        if before and not self._signer.signs_redirect(before[-1], str(request.url)):
-            for name in SIGNATURE_FIELDS:
-                request.headers.popall(name, None)
-            _hops.set((*hops[-_HOPS_KEPT + 1 :], (hop, None)))
-            return await handler(request)
-        if self._signer.responses is not None:
-            request.headers["Accept-Encoding"] = "identity"
-        signed, response = await self._send(request, handler, self._signer, hop)
-        wanted = ", ".join(response.headers.getall("Accept-Signature", ()))
-        again = self._signer.second_try(signed, response.status, wanted)
-        if again is None:
-            return response
-        response.close()
-        for name, _ in signed.signature:
-            request.headers.popall(name, None)
-        signed, response = await self._send(request, handler, again, hop)
-        self._signer.second_try(signed, response.status, None)
-        return response
+        by: AnySigner | None = None
+        content = await _read(request, self._signer)
+        # aiohttp encodes header fields as UTF-8.
+        fields = [
+            (name, value.encode("utf-8", "surrogateescape").decode("latin-1"))
+            for name, value in request.headers.items()
+        ]
+        while True:
+            signed = await self._signer.async_sign(request.method, str(request.url), fields, content, by=by)
+            request.url = URL(signed.url, encoded=True)
+            request.headers.clear()
+            for name, value in signed.headers:
+                request.headers.add(name, value.encode("latin-1").decode("utf-8", "surrogateescape"))
+            response = await handler(request)
+            await self._verify(signed, response)
+            other = self._signer.note_answer(signed, response.status)
+            if by is not None or other is None:
+                return response
+            response.close()
+            by = other
 
-    async def _send(
-        self, request: ClientRequest, handler: ClientHandlerType, signer: ClientSigner, hop: object
-    ) -> tuple[SignedRequest, ClientResponse]:
-        """Sign and send a request. Return it as it was signed, and its response."""
-        content = await read_content(request, signer)
-        signed = await signer.async_sign(
-            request.method,
-            str(request.url),
-            _fields(request.headers),
-            content,
-            has_body=bool(content) or "Transfer-Encoding" in request.headers,
-        )
-        _put(request, signed)
-        _hops.set((*_hops.get()[-_HOPS_KEPT + 1 :], (hop, signed.origin)))
-        response = await handler(request)
-        _check(response, signed)
-        if signer.responses is not None:
-            await _verify(response, signed, signer.responses)
-        return signed, response
+    async def _verify(self, signed: SignedRequest, response: ClientResponse) -> None:
+        """Read and verify a response, if responses are verified. It then has its content in memory."""
+        responses = self._signer.responses
+        if responses is None:
+            return
+        fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
+        try:
+            content = await responses.async_read(response.content.iter_any())
+            verified = await responses.async_verify(signed, response.status, fields, content)
+        except BaseException:
+            response.close()
+            raise
+        loop = asyncio.get_running_loop()
+        # aiohttp has no public way to make a stream of content, but for a class of its protocols.
+        stream = StreamReader(BaseProtocol(loop), len(content) + 1, loop=loop)
+        stream.feed_data(content)
+        stream.feed_eof()
+        response.content = stream
+        vars(response)["signature"] = verified
 
 
-def _hop(request: ClientRequest) -> object:
-    """Return the timer of a request. Only its redirects and retries have the same one.
+class _Reader:
+    """A writer that reads content: it makes the digest, or keeps what is written.
 
-    aiohttp has no public name for anything that these share and other requests of the session do not.
+    It has only the method that aiohttp's payloads call.
+    """
+
+    def __init__(self, signer: ClientSigner, spool: Spool | None) -> None:
+        self.builder = signer.digest_builder()
+        self.length = 0
+        self._spool = spool
+
+    async def write(self, chunk: bytes | bytearray | memoryview[int]) -> None:
+        if self._spool is not None:
+            self._spool.add(chunk)
+            return
+        octets = bytes(chunk)
+        self.length += len(octets)
+        self.builder.update(octets)
+
+
+async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDigest:
+    """Return the content of `request`, or its digest if it can be read again. Other content is kept.
 
     Raises:
-        ConfigurationError: aiohttp has changed this.
+        SigningError: there is more of it than the signer's `max_spooled`, or it would be compressed.
     """
-    attributes: Mapping[str, object] = vars(request)
-    timer = attributes.get("_timer")
-    if timer is None:
-        raise ConfigurationError("aiohttp: redirects of this version cannot be recognized; install another version")
-    return timer
+    if request.compress:
+        raise SigningError("compress: it changes the content after it is signed; compress it, and set Content-Encoding")
+    payload = request.body
+    if not isinstance(payload, Payload):
+        return b""
+    length = request.headers.get("Content-Length")
+    spool = None if _can_be_read_again(payload) else Spool(signer.max_spooled)
+    reader = _Reader(signer, spool)
+    await payload.write_with_length(cast("AbstractStreamWriter", reader), None if length is None else int(length))
+    if spool is None:
+        return FileDigest(reader.builder.value(), reader.length) if reader.length else b""
+    content = spool.content()
+    # Bytes that are not in a file make aiohttp warn if there are many.
+    await request.update_body(io.BytesIO(content))
+    return content
 
 
-def _put(request: ClientRequest, signed: SignedRequest) -> None:
-    """Give the request its canonical URL and its signature."""
-    request.url = URL(signed.url, encoded=True)
-    for name in (*SIGNATURE_FIELDS, *(name for name, _ in signed.signature)):
-        request.headers.popall(name, None)
-    request.headers.extend(signed.signature)
-    request.headers["Host"] = signed.authority
-
-
-def _check(response: ClientResponse, signed: SignedRequest) -> None:
-    """Check that the request was sent as it was signed.
-
-    Raises:
-        SigningError: it was changed.
-    """
-    sent = response.request_info
-    fields = (*signed.fields, *signed.signature)
-    names = {*signed.covered, *SIGNATURE_FIELDS}
-    expected = sorted((name.lower(), value) for name, value in fields if name.lower() in names)
-    found = sorted((name.lower(), value) for name, value in _fields(sent.headers) if name.lower() in names)
-    if (sent.method, str(sent.url), found) == (signed.method, signed.url, expected):
-        return
-    response.close()
-    raise SigningError("signature: the request was changed after it was signed; put SigningMiddleware last")
-
-
-async def _verify(response: ClientResponse, signed: SignedRequest, responses: ResponseVerification) -> None:
-    """Read and verify a response. It then has its content in memory.
-
-    Raises:
-        SignatureError: it is rejected, and closed.
-    """
-    fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
-    try:
-        content = await responses.async_read(response.content.iter_any())
-        await responses.async_verify(signed, response.status, fields, content)
-    except BaseException:
-        response.close()
-        raise
-    loop = asyncio.get_running_loop()
-    # aiohttp has no public way to make a stream of content, but for a class of its protocols.
-    stream = StreamReader(BaseProtocol(loop), len(content) + 1, loop=loop)
-    stream.feed_data(content)
-    stream.feed_eof()
-    response.content = stream
-
-
-def _fields(headers: CIMultiDict[str] | CIMultiDictProxy[str]) -> list[tuple[str, str]]:
-    """Return the header fields as they are sent: aiohttp encodes them as UTF-8."""
-    return [(name, value.encode("utf-8", "surrogateescape").decode("latin-1")) for name, value in headers.items()]
+def _can_be_read_again(payload: Payload) -> bool:
+    if isinstance(payload, MultipartWriter):
+        # A compressor need not write the same octets twice.
+        return all(not compressed and _can_be_read_again(part) for part, compressed, _ in payload)
+    # The size of a file is known only if aiohttp can tell where in the file it is.
+    return isinstance(payload, BytesPayload | IOBasePayload) and payload.size is not None

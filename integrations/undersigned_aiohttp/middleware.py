@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+from warnings import catch_warnings
 
-from aiohttp import StreamReader, web
+from aiohttp import web
 from yarl import URL
 
-from undersigned.asgi import PROFILE, RECORDER, SignatureMiddleware, find_signature
+from undersigned import SignatureError, asgi
+from undersigned.asgi import SignatureMiddleware
 from undersigned.middleware import (
     DEFAULT_BODY_TIMEOUT,
     DEFAULT_MAX_BODY,
@@ -17,15 +18,17 @@ from undersigned.middleware import (
     ErrorResponse,
     Verification,
 )
+from undersigned.policy import MatchedRoute, RouteResolver
 
 from .requirement import VERIFICATION, response, route_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from aiohttp import StreamReader
     from aiohttp.typedefs import Handler, Middleware
 
-    from undersigned import AsyncVerifier, Decision, Policy, Profile, Verifier
+    from undersigned import AsyncVerifier, Decision, Policy, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
     from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
 
@@ -36,7 +39,7 @@ def signature_middleware(
     *,
     verifier: Verifier | AsyncVerifier,
     origins: ConfiguredOrigins,
-    mode: Mode | Callable[[web.Request], Mode] = "required",
+    mode: Mode = "required",
     max_body: int = DEFAULT_MAX_BODY,
     max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
     body_timeout: float = DEFAULT_BODY_TIMEOUT,
@@ -55,7 +58,7 @@ def signature_middleware(
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request, or a function of the request that returns it.
+        mode: what happens to an unsigned request.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
             request with a larger one must be signed.
@@ -73,7 +76,7 @@ def signature_middleware(
         _forward,
         verifier=verifier,
         origins=origins,
-        mode=_of_request(mode) if callable(mode) else mode,
+        mode=mode,
         max_body=max_body,
         max_unsigned_body=max_unsigned_body,
         body_timeout=body_timeout,
@@ -89,6 +92,8 @@ def signature_middleware(
         await verifying(call.scope(), call.receive, call.send)
         return call.response()
 
+    if policy is not None and isinstance(policy.resolver, RouteResolver):
+        policy.resolver.hook(verify)
     return verify
 
 
@@ -101,6 +106,7 @@ class _Call:
         self._target, _, self._query = request.raw_path.encode("utf-8", "surrogateescape").partition(b"?")
         self._path = unquote(self._target)
         self._sent: list[Message] = []
+        self._is_forwarded = False
         self._response: web.StreamResponse | None = None
 
     def scope(self) -> dict[str, Any]:
@@ -118,6 +124,9 @@ class _Call:
 
     async def receive(self) -> Message:
         content = self.request.content
+        if self._is_forwarded:
+            # The rest of the content stays in the stream for the handler.
+            return {"type": "http.request"}
         try:
             chunk = await content.readany()
         except (web.RequestPayloadError, ConnectionError):
@@ -129,8 +138,8 @@ class _Call:
 
     async def handle(self, scope: Scope, receive: Receive) -> None:
         """Call the handler with the verified request."""
-        profile: Profile = scope[PROFILE]
-        published = Verification(find_signature(scope), profile, scope[RECORDER])
+        published: Verification = scope[asgi.VERIFICATION]
+        profile = published.profile
         if scope["path"] != self._path:
             error = profile.error(
                 "target_uri_malformed", step=10, detail="the canonical path is not the path that aiohttp routed"
@@ -142,24 +151,17 @@ class _Call:
         target = scope["raw_path"] + (b"?" + query if query else b"")
         request = self.request.clone(rel_url=URL(target.decode("ascii"), encoded=True))
         if receive != self.receive:
-            # aiohttp has no public way to give a request its content again: `clone` takes none.
-            vars(request)["_payload"] = await self._content(receive)
+            self._is_forwarded = True
+            _put_back(self.request.content, await _begun(receive))
+        route = _route(self.request)
+        try:
+            if route is not None:
+                published = await published.check_route(route, method=request.method)
+        except SignatureError as error:
+            self._response = response(ErrorResponse.of(error))
+            return
         request[VERIFICATION] = published
         self._response = await self._handler(request)
-
-    async def _content(self, receive: Receive) -> StreamReader:
-        """Return the content that was verified."""
-        chunks: list[bytes] = []
-        message: Message = {"more_body": True}
-        while message.get("more_body"):
-            message = await receive()
-            chunks.append(message.get("body", b""))
-        content = b"".join(chunks)
-        # The limit is above the length of the content, or the stream would pause the connection.
-        stream = StreamReader(self.request.protocol, len(content) + 1, loop=asyncio.get_running_loop())
-        stream.feed_data(content)
-        stream.feed_eof()
-        return stream
 
     def response(self) -> web.StreamResponse:
         if self._response is not None:
@@ -170,6 +172,32 @@ class _Call:
         start, body = self._sent
         fields = {name.decode("ascii"): value.decode("ascii") for name, value in start["headers"]}
         return web.Response(status=start["status"], body=body["body"], headers=fields)
+
+
+def _route(request: web.Request) -> MatchedRoute | None:
+    """Return the route that aiohttp has found, or None if it answers 404 or 405."""
+    found = request.match_info
+    if found.http_exception is not None:
+        return None
+    name = found.route.name
+    return MatchedRoute(found.handler, () if name is None else (name,), dict(found), path=route_of(request))
+
+
+async def _begun(receive: Receive) -> bytes:
+    """Return the content that has been read."""
+    chunks: list[bytes] = []
+    message: Message = {"more_body": True}
+    while message.get("more_body"):
+        message = await receive()
+        chunks.append(message.get("body", b""))
+    return b"".join(chunks)
+
+
+def _put_back(content: StreamReader, octets: bytes) -> None:
+    """Let the handler read octets again, and then the rest of the content."""
+    # aiohttp has deprecated this method for years, and has no other way.
+    with catch_warnings(action="ignore", category=DeprecationWarning):
+        content.unread_data(octets)
 
 
 async def _forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - ASGI's

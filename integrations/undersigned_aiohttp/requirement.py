@@ -85,4 +85,4 @@ def _verification(request: web.Request) -> Verification:
     published: Verification | None = request.get(VERIFICATION)
     if published is not None:
         return published
-    return Verification.of(None, None, advice="pass web.Application(middlewares=[signature_middleware(...)])")
+    return Verification.of(None, advice="pass web.Application(middlewares=[signature_middleware(...)])")

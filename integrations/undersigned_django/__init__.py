@@ -4,7 +4,7 @@ Add `"undersigned_django"` to INSTALLED_APPS, `"undersigned_django.middleware.Si
 MIDDLEWARE, and the setting `UNDERSIGNED`. The decorator `signature_required` lets a view run only for a signed
 request; `request.signature` is the verified signature, or None. `undersigned_django.rest_framework` has an
 authentication class. `jwks_route` publishes the keys of this service, `directory_route` those of a bot.
-`RouteResolver` finds the operation of a request, for a policy.
+With `RouteResolver`, a policy decides about the view that is about to run.
 """
 
 from .publishing import directory_route, jwks_route

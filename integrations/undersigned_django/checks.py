@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MIDDLEWARE = "undersigned_django.middleware.SignatureMiddleware"
+_CORS = "corsheaders.middleware.CorsMiddleware"
+"""It answers preflights, which no browser signs, and adds its fields to every answer: so it must be outside."""
 
 
 def check_settings(**_options: object) -> list[CheckMessage]:
@@ -34,11 +36,11 @@ def check_settings(**_options: object) -> list[CheckMessage]:
                 id="undersigned_django.E002",
             )
         )
-    elif listed[0] != _MIDDLEWARE:
+    elif before := [name for name in listed[: listed.index(_MIDDLEWARE)] if name != _CORS]:
         found.append(
             CheckWarning(
-                f"{listed[0]} gets requests before they are verified",
-                hint=f'Put "{_MIDDLEWARE}" first in MIDDLEWARE.',
+                f"{before[0]} gets requests before they are verified",
+                hint=f'Put "{_MIDDLEWARE}" first in MIDDLEWARE. Only "{_CORS}" may be before it.',
                 id="undersigned_django.W001",
             )
         )

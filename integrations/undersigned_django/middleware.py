@@ -9,11 +9,11 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.core.exceptions import ImproperlyConfigured
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
+from django.core.signals import request_started
 from django.http import HttpResponse
 from django.utils.functional import cached_property
 
 from undersigned import ConfigurationError, asgi, wsgi
-from undersigned.middleware import Verification
 
 from .dispatch import RouteMiddleware
 from .requirement import publish, record_denial
@@ -32,6 +32,18 @@ __all__ = ["RouteMiddleware", "SignatureMiddleware", "middlewares"]
 
 _CHUNK = 64 * 1024
 _RECEIVE = "undersigned_django.receive"
+_PATHS = ("PATH_INFO", "SCRIPT_NAME")
+_RECEIVED = "undersigned_django.received"
+"""The key of an environ that has the paths as the server gave them."""
+
+
+def _keep_paths(environ: Environ | None = None, **_sent: object) -> None:
+    """Keep the paths of an environ: when Django makes a request of it, it replaces them by text that it decoded."""
+    if environ is not None:
+        environ[_RECEIVED] = {key: environ[key] for key in _PATHS if key in environ}
+
+
+request_started.connect(_keep_paths, dispatch_uid=_RECEIVED)
 
 
 class SignatureMiddleware(RouteMiddleware):
@@ -94,7 +106,8 @@ class SignatureMiddleware(RouteMiddleware):
             started.append((status, fields))
             return len
 
-        content = b"".join(self._wsgi({**request.environ, REQUEST: request}, start_response))
+        environ = {**request.environ, **request.environ.get(_RECEIVED, {}), REQUEST: request}
+        content = b"".join(self._wsgi(environ, start_response))
         if not started:
             return None
         status, fields = started[0]
@@ -151,7 +164,7 @@ def _forward_wsgi(environ: Environ, start_response: StartResponse) -> list[bytes
     request = cast("WSGIRequest", environ.pop(REQUEST))
     _forget(request)
     type(request).__init__(request, environ)
-    publish(request, Verification(environ[wsgi.SIGNATURE], environ[wsgi.PROFILE], environ[wsgi.RECORDER]))
+    publish(request, environ[wsgi.VERIFICATION])
     return []
 
 
@@ -168,7 +181,7 @@ async def _forward_asgi(scope: Scope, receive: Receive, send: Send) -> None:  # 
         stream = BytesIO(b"".join(chunks))
     _forget(request)
     type(request).__init__(request, dict(scope), stream)
-    publish(request, Verification(asgi.find_signature(scope), scope[asgi.PROFILE], scope[asgi.RECORDER]))
+    publish(request, scope[asgi.VERIFICATION])
 
 
 def _forget(request: HttpRequest) -> None:

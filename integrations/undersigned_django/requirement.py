@@ -70,9 +70,7 @@ def record_denial(request: HttpRequest, response: HttpResponseBase) -> None:
 
 def publish(request: HttpRequest, published: Verification) -> None:
     """Let the application read the signature: `request.signature`, or None for an unsigned request."""
-    vars(request).update(
-        signature=published.signature, signature_profile=published.profile, signature_recorder=published.recorder
-    )
+    vars(request).update(signature=published.signature, signature_verification=published)
 
 
 def verification(request: HttpRequest) -> Verification:
@@ -81,9 +79,7 @@ def verification(request: HttpRequest) -> Verification:
     Raises:
         ConfigurationError: no middleware has verified the request.
     """
-    published = vars(request)
-    parts = (published.get(name) for name in ("signature", "signature_profile", "signature_recorder"))
-    return Verification.of(*parts, advice=_ADVICE)
+    return Verification.of(vars(request).get("signature_verification"), advice=_ADVICE)
 
 
 def verified_signature(request: HttpRequest) -> VerifiedSignature:

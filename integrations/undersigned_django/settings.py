@@ -20,7 +20,7 @@ _CALLED = ("POLICY", "FALLBACK", "ON_DECISION", "INSPECTOR")
 _SHARED = ("ORIGINS", "MODE", "MAX_BODY", "MAX_UNSIGNED_BODY", "HTTP2_SERVER", *_CALLED)
 _WSGI = ("RECONSTRUCT",)
 _ASGI = ("SERVER_ADDS_ROOT_PATH",)
-_IMPORTED = ("ORIGINS", "VERIFIER", *_CALLED, "MODE", "USER")
+_IMPORTED = ("ORIGINS", "VERIFIER", *_CALLED, "USER")
 _KNOWN = {*_SHARED, *_WSGI, *_ASGI, "VERIFIER", "JWKS", "PROFILE", "USER"}
 
 REQUEST = "undersigned_django.request"
@@ -63,9 +63,8 @@ def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
     """
     names = (*_SHARED, *(_ASGI if asgi else _WSGI))
     made: dict[str, Any] = {name.lower(): chosen[name] for name in names if chosen.get(name) is not None}
-    for name in ("mode", "fallback"):
-        if callable(made.get(name)):
-            made[name] = _of_request(made[name])
+    if callable(made.get("fallback")):
+        made["fallback"] = _of_request(made["fallback"])
     return {"origins": (), **made, "verifier": configured_verifier(chosen, key=key)}
 
 

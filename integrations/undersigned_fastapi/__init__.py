@@ -2,8 +2,8 @@
 
 `SignatureMiddleware` verifies. The dependency `require_signature` lets an endpoint or a router run only for a signed
 request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSignature, Depends(require_signature)]`.
-`jwks_route` publishes the keys of this service, `directory_route` those of a bot. `RouteResolver` finds the operation
-of a request, for a policy.
+`jwks_route` publishes the keys of this service, `directory_route` those of a bot. With `RouteResolver`, a policy
+decides about the path operation function that is about to run.
 """
 
 from undersigned.asgi import SignatureMiddleware

@@ -1,4 +1,4 @@
-"""The operation of a request by the route that FastAPI's router finds."""
+"""Policies by route for FastAPI, whose routers include others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RouteResolver(_RouteResolver):
-    """A resolver for `Policy`: the operation is the path operation function that the application's router runs.
+    """A resolver for `Policy`: the operation is the path operation function that is about to run.
 
     As `undersigned_starlette.RouteResolver`, and it follows included routers. The requests for an included router must
     be signed if a `route_class` in it overrides `matches`, or if its own class overrides `matches` or `handle`.
@@ -30,7 +30,8 @@ class RouteResolver(_RouteResolver):
 
     __slots__ = ()
 
-    def candidates(self, routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
+    @staticmethod
+    def candidates(routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
         """Return each route as it was declared, with the route that matches in its place."""
         # Older versions of FastAPI copy the routes of an included router.
         contexts: Callable[[Sequence[BaseRoute]], Iterable[Any]] = getattr(routing, "iter_route_contexts", iter)

@@ -2,8 +2,7 @@
 
 `Undersigned(app)` verifies, `signature_required` lets a view or a blueprint run only for a signed request, and
 `current_signature` is the signature of the request. `jwks_route` publishes the keys of this service,
-`directory_route` those of a bot. `RouteResolver` finds the operation of a request, for a policy, by asking Flask's
-URL map.
+`directory_route` those of a bot. With `RouteResolver`, a policy decides about the view that is about to run.
 """
 
 from .extension import Undersigned

@@ -1,36 +1,38 @@
-"""The view that Flask is about to run: the policy must have decided about its operation."""
+"""Policies by route: Flask asks the policy about the view that it is about to run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import request
+from flask import Flask, abort, request, request_started
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.middleware import ErrorResponse
 from undersigned.policy import MatchedRoute
-from undersigned.wsgi import OPERATION
+from undersigned.wsgi import VERIFICATION, check_route
 
 from .answer import unsigned_response
-from .requirement import published_verification
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from flask import Flask, Request
+    from flask import Response
     from flask.typing import ResponseReturnValue
+
+    from undersigned.wsgi import Environ, StartResponse, WSGIApp
 
 _GUARD = "undersigned_dispatch"
 """The key of `app.extensions`."""
+_PARAMETERS = "undersigned_flask.parameters"
+"""The key of the environ that has the parameters as Flask found them: a function may remove some of them."""
 _METHOD = "dispatch_request"
 _METHODS = ("__call__", "wsgi_app", "full_dispatch_request", "preprocess_request", _METHOD)
 """The methods that take a request to its view. If one is overridden, any view may run."""
 
 
 def guard_views(app: Flask) -> None:
-    """Let a view run for an unsigned request only if the policy has decided about its operation.
-
-    A function or a middleware may change the path, the route or a parameter after a `RouteResolver` asked the router.
+    """Let an application ask the policy before it runs a view.
 
     Raises:
         ConfigurationError: the application overrides a method that takes a request to its view.
@@ -46,7 +48,8 @@ def guard_views(app: Flask) -> None:
     dispatch: Callable[..., ResponseReturnValue] = app.dispatch_request
 
     def guard(*context: object) -> ResponseReturnValue:
-        rejection = _rejection(app)
+        route = _route(app)
+        rejection = None if route is None else _rejection(request.environ, route)
         return dispatch(*context) if rejection is None else rejection
 
     app.extensions[_GUARD] = guard
@@ -59,23 +62,38 @@ def is_guarded(app: Flask) -> bool:
     return guard is not None and vars(app).get(_METHOD) is guard
 
 
-def route_of(app: Flask, matched: Request) -> MatchedRoute | None:
-    """Return the route that Flask runs for a request that it has matched, or None if it runs none.
+def guard_mounts(app: Flask) -> None:
+    """Guard the applications that a `DispatcherMiddleware` around `app` mounts."""
+    middleware: object = app.wsgi_app
+    while middleware is not None:
+        if isinstance(middleware, DispatcherMiddleware):
+            mounts: dict[str, WSGIApp] = middleware.mounts
+            for path, mounted in mounts.items():
+                if not isinstance(mounted, _GuardedMount) and not _may_be_guarded(mounted):
+                    mounts[path] = _GuardedMount(mounted)
+        middleware = getattr(middleware, "app", None)
 
-    Raises:
-        LookupError: the route has no view.
-    """
-    if matched.routing_exception is not None:
-        # 404, 405, a redirect, or a Host that is not trusted.
-        return None
-    rule = matched.url_rule
-    if rule is None:
-        raise LookupError("Flask has matched no rule")
-    if matched.method == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
-        return None
-    endpoint: str = rule.endpoint
-    names = (endpoint, endpoint.rpartition(".")[2])
-    return MatchedRoute(app.view_functions[endpoint], names, matched.view_args or {}, path=rule.rule)
+
+class _GuardedMount:
+    """A mounted application whose views are not known, which asks the policy before it is called."""
+
+    def __init__(self, app: WSGIApp) -> None:
+        self._mounted = app
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        rejection = _rejection(environ, MatchedRoute(self._mounted, is_opaque=True))
+        return (self._mounted if rejection is None else rejection)(environ, start_response)
+
+
+def _may_be_guarded(app: object) -> bool:
+    """Guard the views of a mounted application, and return whether it is one of Flask that can be guarded."""
+    if not isinstance(app, Flask):
+        return False
+    try:
+        guard_views(app)
+    except ConfigurationError:
+        return False
+    return True
 
 
 def _is_own(app: Flask, method: str) -> bool:
@@ -87,13 +105,45 @@ def _is_own(app: Flask, method: str) -> bool:
     return owner.__module__.partition(".")[0] != "flask"
 
 
-def _rejection(app: Flask) -> ResponseReturnValue | None:
-    """Return the response to a request that may not run the view that Flask is about to run."""
-    operation: object = request.environ.get(OPERATION)
-    if operation is None:
+def _route(app: Flask) -> MatchedRoute | None:
+    """Return the route that an application is about to run, or None if it runs none."""
+    rule = request.url_rule
+    if request.routing_exception is not None or rule is None:
+        # 404, 405, a redirect, or a Host that is not trusted. Without a rule, Flask fails.
         return None
+    if request.method == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
+        return None
+    endpoint: str = rule.endpoint
+    names = (endpoint, endpoint.rpartition(".")[2])
+    parameters = {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})}
+    return MatchedRoute(app.view_functions.get(endpoint), names, parameters, path=rule.rule)
+
+
+def _rejection(environ: Environ, route: MatchedRoute) -> Response | None:
+    """Return the response to a request that may not run a route.
+
+    Raises:
+        ConfigurationError: no middleware has verified the request.
+    """
     try:
-        published_verification().check_route(operation, route_of(app, request), method=request.method)
+        check_route(environ, route)
     except SignatureError as error:
-        return unsigned_response(request.environ, ErrorResponse.of(error))
+        return unsigned_response(environ, ErrorResponse.of(error))
     return None
+
+
+def _prepare(app: Flask, **_sent: object) -> None:
+    """Guard the views of every application inside the middleware: Flask calls this when it has matched a request."""
+    environ = request.environ
+    if VERIFICATION not in environ:
+        return
+    environ[_PARAMETERS] = dict(request.view_args or {})
+    try:
+        guard_views(app)
+    except ConfigurationError:
+        rejection = _rejection(environ, MatchedRoute(app, is_opaque=True))
+        if rejection is not None:
+            abort(rejection)
+
+
+request_started.connect(_prepare)

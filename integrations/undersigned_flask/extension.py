@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from undersigned import Decision, Policy, Verifier
-    from undersigned.middleware import ConfiguredOrigins, Inspector
+    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
     from undersigned.wsgi import Fallback
-
-    from .settings import ModeSetting
 
 
 class Undersigned:
@@ -39,14 +37,14 @@ class Undersigned:
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request, or a function of the environ that returns it.
+        mode: what happens to an unsigned request.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
             request with a larger one must be signed.
         reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host.
         policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
-            `request.environ["undersigned.operation"]` and in the signature.
+            `request.environ["undersigned"].operation` and in the signature.
         fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
             if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
@@ -64,7 +62,7 @@ class Undersigned:
         *,
         verifier: Verifier | None = None,
         origins: ConfiguredOrigins = (),
-        mode: ModeSetting = "required",
+        mode: Mode = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         reconstruct: bool = False,

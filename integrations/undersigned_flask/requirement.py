@@ -9,8 +9,8 @@ from flask import Blueprint, Flask, Response, current_app, request
 from werkzeug.local import LocalProxy
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.middleware import ErrorResponse, Verification
-from undersigned.wsgi import PROFILE, RECORDER, SIGNATURE
+from undersigned.middleware import ErrorResponse, Verification, is_preflight
+from undersigned.wsgi import VERIFICATION
 
 from .answer import unsigned_response
 
@@ -42,7 +42,8 @@ def signature_required(view: object) -> object:
 
     Put `@signature_required` below `@app.route`; in a class-based view it is one of the `decorators`. Call
     `signature_required(blueprint)` before the blueprint is registered. An unsigned request gets 401 with the code only,
-    in JSON or, if Accept prefers it, in HTML.
+    in JSON or, if Accept prefers it, in HTML. The guard of a blueprint lets the CORS preflights pass that Flask answers
+    itself, because no browser signs them.
 
     Args:
         view: the view function, or the blueprint.
@@ -54,7 +55,7 @@ def signature_required(view: object) -> object:
         ConfigurationError: `view` is neither; or, during a request, no middleware has verified the request.
     """
     if isinstance(view, Blueprint):
-        view.before_request(_rejection)
+        view.before_request(_rejection_in_blueprint)
         return view
     if isinstance(view, (type, Flask)) or not callable(view):
         raise ConfigurationError(
@@ -86,6 +87,12 @@ def _rejection() -> Response | None:
     return None
 
 
+def _rejection_in_blueprint() -> Response | None:
+    """Return the response to an unsigned request, as `_rejection`, but None to a preflight that runs no view."""
+    runs_no_view = getattr(request.url_rule, "provide_automatic_options", False)
+    return None if runs_no_view and is_preflight(request.method, request.headers) else _rejection()
+
+
 def published_verification() -> Verification:
     """Return the result of the verification, which the middleware published in the environ.
 
@@ -93,9 +100,7 @@ def published_verification() -> Verification:
         ConfigurationError: no middleware has verified the request.
     """
     return Verification.of(
-        request.environ.get(SIGNATURE),
-        request.environ.get(PROFILE),
-        request.environ.get(RECORDER),
+        request.environ.get(VERIFICATION),
         advice="call Undersigned(app) or init_app(app). In tests use app.test_client(), because "
         "app.test_request_context() runs no middleware. If a framework takes app.wsgi_app before that, as Connexion "
         "does, put a middleware around the application that the server calls",
@@ -108,7 +113,7 @@ def check_published() -> None:
     Raises:
         ConfigurationError: no middleware has verified the request.
     """
-    if PROFILE not in request.environ:
+    if VERIFICATION not in request.environ:
         published_verification()
 
 

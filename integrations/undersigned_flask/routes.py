@@ -1,4 +1,4 @@
-"""The operation of a request by the rule that Flask's URL map finds."""
+"""The resolver for policies by route: its operations are the views of Flask."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 from undersigned import ConfigurationError
-from undersigned.policy import MatchedRoute, UnreadContent
 from undersigned.policy import RouteResolver as _RouteResolver
 
-from .dispatch import guard_views, is_guarded, route_of
+from .dispatch import guard_mounts, guard_views, is_guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from undersigned.policy import RouteOperation
 
 
 class RouteResolver(_RouteResolver):
-    """A resolver for `Policy`: the operation is the view function that Flask runs.
+    """A resolver for `Policy`: the operation is the view function that Flask is about to run.
 
     `operations` lists views by the function or by the endpoint, such as `plans.create` in a blueprint.
 
-    It also guards the views of the application. A middleware or a function such as `before_request` may change the
-    path, the route or a parameter of an unsigned request. If the view then has another operation, the answer is 401. A
-    function that answers a request itself is not a view: if such requests must be signed, use `signature_required`.
+    The application asks the policy when all functions such as `before_request` have run. A function that answers a
+    request itself is not a view: if such requests must be signed, use `signature_required`.
+
+    The policy also decides about the views of the Flask applications that run inside the middleware, such as those that
+    a `DispatcherMiddleware` of `app.wsgi_app` mounts. Requests for another application that it mounts must be signed,
+    unless `operations` lists that application.
 
     Args:
         app: the application.
@@ -45,20 +47,7 @@ class RouteResolver(_RouteResolver):
         guard_views(app)
         self._app = app
 
-    def routes(self) -> Iterable[MatchedRoute]:
-        """Return every rule of the application; as `undersigned.policy.RouteResolver.routes`."""
-        views = self._app.view_functions
-        return [
-            MatchedRoute(views.get(endpoint), (endpoint, endpoint.rpartition(".")[2]))
-            for endpoint in {rule.endpoint for rule in self._app.url_map.iter_rules()}
-        ]
-
-    def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
-        """Return the rule for an environ; as `undersigned.policy.RouteResolver.find`."""
-        if not is_guarded(self._app):
-            raise LookupError("something has replaced the application's dispatch_request")
-        context = self._app.request_context({**dispatched, "wsgi.input": UnreadContent()})
-        if context.url_adapter is not None:
-            # Flask matches the request itself by this method too, which a class of the application may override.
-            context.match_request()
-        return route_of(self._app, context.request)
+    def has_hook(self) -> bool:
+        """Return whether the application asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
+        guard_mounts(self._app)
+        return is_guarded(self._app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from undersigned import ConfigurationError, Decision, Policy, Verifier
 from undersigned.middleware import (
@@ -15,11 +15,11 @@ from undersigned.middleware import (
     Mode,
     configured_verifier,
 )
-from undersigned.wsgi import Environ, Fallback
+
+if TYPE_CHECKING:
+    from undersigned.wsgi import Fallback
 
 _PREFIX = "UNDERSIGNED_"
-
-ModeSetting: TypeAlias = Mode | Callable[[Environ], Mode]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Settings:
 
     verifier: Verifier | None = None
     origins: ConfiguredOrigins = ()
-    mode: ModeSetting = "required"
+    mode: Mode = "required"
     max_body: int = DEFAULT_MAX_BODY
     max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY
     reconstruct: bool = False

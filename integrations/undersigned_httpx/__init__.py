@@ -1,7 +1,7 @@
 """HTTP message signatures for `httpx`; `undersigned_httpx.httpx2` has the same for `httpx2`.
 
-`SignatureAuth` is an auth like any other. `SignatureTransport` and `AsyncSignatureTransport` wrap a transport and sign
-at the last moment, so that redirected requests are signed as well.
+`SignatureTransport` and `AsyncSignatureTransport` wrap a transport and sign every request that the client sends by it,
+also each redirect.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .httpx import AsyncSignatureTransport, SignatureAuth, SignatureTransport
+    from .httpx import AsyncSignatureTransport, SignatureTransport
 
-__all__ = ["AsyncSignatureTransport", "SignatureAuth", "SignatureTransport"]
+__all__ = ["AsyncSignatureTransport", "SignatureTransport"]
 
 
 def __getattr__(name: str) -> object:

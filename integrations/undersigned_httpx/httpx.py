@@ -1,56 +1,34 @@
-"""The auth and the transports that sign what httpx sends."""
+"""The transports that sign what httpx sends."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import httpx
 
-from . import auth, headers, transports
-from .content import SignedStream
-
-if TYPE_CHECKING:
-    from undersigned.client import FileContent
-
-    from .content import AsyncContent
-    from .headers import Field
+from . import signing
 
 
-class _SignedHeaders(headers.SignedHeaders, httpx.Headers):
-    plain = httpx.Headers
+class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response], httpx.BaseTransport):
+    """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
-
-class _SignedStream(SignedStream, httpx.SyncByteStream, httpx.AsyncByteStream):
-    pass
-
-
-class _Streaming:
-    def _stream(self, content: FileContent | AsyncContent) -> object:
-        return _SignedStream(content)
-
-    def _byte_stream(self, content: bytes) -> object:
-        return httpx.ByteStream(content)
-
-
-class SignatureAuth(_Streaming, auth.SigningAuth[httpx.Request, httpx.Response], httpx.Auth):
-    """An auth that signs every request of a sync or async client. Safe to share between threads and clients.
+    httpx calls its transport for each redirect too. A redirect within the listed origins is signed for its own URL,
+    method and content. A request or redirect to any other origin raises `SigningError`, and nothing of it is sent.
 
     The request is sent to the canonical form of its URL. Its content is read before it is sent, a file again to send
-    it. It needs a Content-Type, which httpx sets only for `json=`, `data=` and `files=`.
+    it. It needs a Content-Type, which httpx sets only for `json=`, `data=` and `files=`. Put a transport that retries
+    around this one, so that each attempt has its own signature.
 
-    If a request hook or a transport changes the request after signing, `SigningError` is raised before it is sent.
+    `response.request` is the request before it was signed. `response.extensions["signed_request"]` is the
+    `SignedRequest` that was sent, and `response.extensions["signature"]` the verified signature of the response.
 
-    httpx does not call an auth for a redirect, or for a retry by a transport. Each of them is signed when it is
-    written; `response.request` is then the request before it was signed. A redirect that leaves the listed origins or
-    their listed paths raises `SigningError`. A transport without httpcore does not say when it writes: with it, any
-    redirect raises `SigningError`, and `SignatureTransport` around it signs each attempt.
+    A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
+    A redirect that leads to another transport of the client is not checked, and has no signature.
 
     Args:
-        signer: makes the signatures; or a function that returns the signer to use now.
-        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
-            `https://seller.example.com/api`, allows only what is below that path.
-        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature; with a
-            transport without httpcore, any redirect.
+        transport: sends what is signed.
+        signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
+            that is answered with 401 is sent once more by the other scheme.
+        origins: the origins to sign for, such as `https://seller.example.com`; or a function of an origin. An origin
+            with a path, such as `https://seller.example.com/api`, allows only what is below that path.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
         responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
             response is verified.
@@ -59,43 +37,10 @@ class SignatureAuth(_Streaming, auth.SigningAuth[httpx.Request, httpx.Response],
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    def _replace(self, request: httpx.Request, url: str, fields: list[Field], signature: list[Field]) -> None:
-        if str(request.url) != url:  # parsing takes longer than signing
-            request.url = httpx.URL(url)
-        request.headers = _SignedHeaders(fields, signature)
+    _new_request, _new_stream = httpx.Request, httpx.ByteStream
 
 
-class _Copying(_Streaming):
-    def _copy(
-        self, request: httpx.Request, url: str, fields: list[Field], extensions: dict[str, object]
-    ) -> httpx.Request:
-        return httpx.Request(request.method, url, headers=fields, stream=request.stream, extensions=extensions)
+class AsyncSignatureTransport(signing.AsyncSigningTransport[httpx.Request, httpx.Response], httpx.AsyncBaseTransport):
+    """`SignatureTransport` for an `AsyncClient`, around an `AsyncHTTPTransport`."""
 
-
-class SignatureTransport(_Copying, transports.SigningTransport[httpx.Request, httpx.Response], httpx.BaseTransport):
-    """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
-
-    A redirect within the listed origins is signed for its own URL, method and content. A redirect that leaves them or
-    their listed paths raises `SigningError`. A transport that retries may be around this one or inside it: each attempt
-    is signed. `response.request` is the request before it was signed.
-
-    A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
-    A redirect that leads to another transport of the client is not checked, and has no signature.
-
-    Args:
-        transport: sends what is signed.
-        signer: makes the signatures; or a function that returns the signer to use now.
-        origins: the origins to sign for, as for `SignatureAuth`.
-        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature.
-        max_spooled: how many bytes to keep of content that cannot be read again, as for `SignatureAuth`.
-        responses: verifies the response to each request, as for `SignatureAuth`.
-
-    Raises:
-        ConfigurationError: an argument has the wrong type or value.
-    """
-
-
-class AsyncSignatureTransport(
-    _Copying, transports.AsyncSigningTransport[httpx.Request, httpx.Response], httpx.AsyncBaseTransport
-):
-    """`SignatureTransport` for an `AsyncClient`."""
+    _new_request, _new_stream = httpx.Request, httpx.ByteStream

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import click
 
-from undersigned.cli.extras import MissingExtra
+from undersigned.cli.group import MissingExtra
 
 from .live import LAST_PORT
 
@@ -18,14 +18,14 @@ from .live import LAST_PORT
 def inspect(*, port: int, is_opened: bool) -> None:
     """Serve a page on 127.0.0.1 that shows why a signed request is rejected.
 
-    Paste a request as curl -v, a browser or a proxy shows it, and the keys. The page shows the step that fails, both
-    signature bases, the canonicalization, the cause and the right curl command. What is pasted stays in this process
+    Paste a request as HTTP, curl -v, a curl command or JSON, and the keys. The page shows the cause, the step that
+    fails, both signature bases and the canonicalization. What is pasted stays in this process
     and is neither stored nor logged. Anybody on this machine who has the URL can use the page until you press Ctrl+C.
     """
     try:
         from undersigned_inspector.server import PageServer  # noqa: PLC0415 - the server needs the extra `inspect`
     except ImportError as missing:
-        raise MissingExtra("undersigned[inspect]", missing) from None
+        raise MissingExtra("inspect", missing) from None
     try:
         server = PageServer(port=port)
     except OSError as failure:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned import ConfigurationError, KeySet, profiles
 from undersigned.errors import UndersignedError
-from undersigned.explanation import REQUEST_PROFILES, MalformedRequest, PastedRequest, parse_pasted_request
-from undersigned.explanation.draft import DraftInput, is_draft
+from undersigned.explanation import MalformedRequest, PastedRequest, parse_pasted_request
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField
@@ -91,7 +90,7 @@ def read_pasted(content: bytes) -> Pasted:
     return Pasted(
         request=request,
         keys=_keys(texts.get("keys", ""), request.request),
-        profile=next((one for one in REQUEST_PROFILES if one.name == texts.get("profile")), None),
+        profile=profiles.BY_NAME.get(texts.get("profile", "")),
         now=int(now) if now else None,
         base=_octets(base) if base.strip() else None,
     )
@@ -148,8 +147,6 @@ def _jwks(text: str, request: Request) -> Mapping[str, object]:
 
 def _keyid(request: Request) -> str | None:
     try:
-        if is_draft(request):
-            return DraftInput.of(request).given.keyid
         members = parse_signature_input(request.fields.combined.get("signature-input") or "")
     except MalformedField:
         return None

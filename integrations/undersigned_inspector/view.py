@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
+from undersigned import profiles
 from undersigned.errors import printable
-from undersigned.explanation import CHECKS, REQUEST_PROFILES, explain_request
+from undersigned.explanation import CHECKS, explain_request
 from undersigned.limits import LONGEST_TARGET
 from undersigned.url import ADCP_RECEIVED, URL, explain
 
-from .curl import right_command
 from .message import component_views, message_lines, request_view
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def pasted_view(pasted: Pasted) -> View:
     explained = explain_request(request, pasted.profile, pasted.keys, now=pasted.now, signers_base=pasted.base)
     unread = not whole and explained.error is not None and explained.error.step == _CONTENT
     if unread:
-        explained = replace(explained, error=None, causes=())
+        explained = replace(explained, error=None, cause=None)
     return {
         "title": _title(explained, unread=unread),
         "ok": explained.error is None and not unread,
@@ -51,8 +51,7 @@ def pasted_view(pasted: Pasted) -> View:
         "components": component_views(explained.base),
         "bases": _bases(explained),
         "canonicalization": canonicalization_view(request.url),
-        "causes": list(explained.causes),
-        "curl": right_command(pasted, explained),
+        "cause": explained.summary if explained.error is not None else "",
     }
 
 
@@ -88,8 +87,7 @@ def live_view(inspected: Inspected) -> View:
         "components": component_views(inspected.base),
         "bases": {"rebuilt": _whole_lines(inspected.base), "signers": [], "difference": ""},
         "canonicalization": canonicalization_view(inspected.url) if url.scheme else None,
-        "causes": [],
-        "curl": None,
+        "cause": "",
     }
 
 
@@ -135,14 +133,12 @@ def _times(explained: ExplainedRequest) -> list[tuple[str, str]]:
 
 
 def _facts(explained: ExplainedRequest, *, whole: bool) -> list[tuple[str, str]]:
-    """Return the time of the check, the digest of the content, and how many changes were tried without success."""
+    """Return the time of the check, and the digest of the content."""
     found = _times(explained)
-    digests, search = explained.digests, explained.search
+    digests = explained.digests
     if whole and digests is not None and digests.declared is not None:
-        matches = f"as {digests.field} declares" if digests.matches else f"but {digests.field} declares another"
+        matches = "as Content-Digest declares" if digests.matches else "but Content-Digest declares another"
         found.append(("Digest", f"{digests.computed}, {matches}"))
-    if search.tried and not explained.causes:
-        found.append(("Cause", f"not among the {search.tried:,} changes that were tried"))
     return found
 
 
@@ -212,5 +208,5 @@ def _moment(seconds: float) -> str:
     return f"{seconds:.0f} seconds since the epoch"
 
 
-PROFILE_NAMES: Final = tuple(profile.name for profile in REQUEST_PROFILES)
+PROFILE_NAMES: Final = tuple(name for name, profile in profiles.BY_NAME.items() if profile.message == "request")
 """The names of the profiles that the page offers."""

@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Counter
 
     from undersigned import AsyncReplayStore, Caps, Claim, ReplayStore
-    from undersigned.replay import AsyncContentStore, ContentClaim, ContentStore
 
 Answer = TypeVar("Answer")
-Text = TypeVar("Text", bound=str)
 
 _FAILED: Final = {"result": "error"}
 
@@ -42,20 +40,12 @@ class CountedReplayStore:
         """As `ReplayStore.full`."""
         return self._store.full(keyid, now=now, caps=caps)
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """As `ReplayStore.claim`."""
-        return self._count(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
-
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """As `ContentStore.claim_content`, of a store that has it."""
-        store = cast("ContentStore", self._store)
-        return self._count(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
-
-    def _count(self, claim: Callable[[], Text]) -> Text:
         try:
-            result = claim()
+            result = self._store.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
         except Exception:
             self._claims.add(1, _FAILED)
             raise
@@ -71,30 +61,23 @@ class AsyncCountedReplayStore:
         claims: the counter.
     """
 
-    __slots__ = ("_claims", "_store")
+    __slots__ = ("_claim", "_claims", "_full")
 
     def __init__(self, store: AsyncReplayStore, claims: Counter) -> None:
-        self._store = store
+        self._full: Callable[..., bool | Awaitable[bool]] = getattr(store, "async_full", store.full)
+        self._claim: Callable[..., Claim | Awaitable[Claim]] = getattr(store, "async_claim", store.claim)
         self._claims = claims
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """As `AsyncReplayStore.full`."""
-        return await _resolve(self._store.full(keyid, now=now, caps=caps))
+        return await _resolve(self._full(keyid, now=now, caps=caps))
 
-    async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    async def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """As `AsyncReplayStore.claim`."""
-        return await self._count(lambda: self._store.claim(keyid, nonce, now=now, until=until, caps=caps))
-
-    async def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """As `AsyncContentStore.claim_content`, of a store that has it."""
-        store = cast("AsyncContentStore", self._store)
-        return await self._count(lambda: store.claim_content(keyid, nonce, content, now=now, until=until, caps=caps))
-
-    async def _count(self, claim: Callable[[], Text | Awaitable[Text]]) -> Text:
         try:
-            result: Text = await _resolve(claim())
+            result: Claim = await _resolve(self._claim(keyid, nonce, now=now, until=until, caps=caps, content=content))
         except Exception:
             self._claims.add(1, _FAILED)
             raise

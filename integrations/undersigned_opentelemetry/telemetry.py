@@ -41,7 +41,7 @@ class Telemetry:
       known, `algorithm` and `error.type` (a code).
     - `undersigned.key_fetch.duration` (histogram, s): `document` (`keys` or `revocations`) and, if the fetch failed,
       `error.type` (a code without its prefix).
-    - `undersigned.replay.claims` (counter): `result` (`fresh`, `seen`, `same`, `full` or `error`).
+    - `undersigned.replay.claims` (counter): `result` (`fresh`, `seen`, `same`, `forgotten`, `full` or `error`).
 
     Spans: `undersigned.verification` and `undersigned.key_fetch`. They begin and end when the work did, and are made
     when it has ended. So they have no children.

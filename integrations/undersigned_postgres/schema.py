@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from undersigned.replay import bounded_nonce, content_marker
+from undersigned.replay import bounded_nonce
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,17 +28,12 @@ class Call:
     arguments: Sequence[bytes | None]
 
 
-def claim_call(keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Call:
-    """Return the call that claims `nonce`."""
-    statement = b"SELECT undersigned_claim($1, $2, $3, $4, $5, $6)"
-    return Call(statement, [_text(keyid), _text(bounded_nonce(nonce)), _text(now), _text(until), *_limits(caps)])
-
-
-def claim_content_call(keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps) -> Call:
-    """Return the call that claims `nonce` with the content it came with."""
-    names = (_text(keyid), _text(bounded_nonce(nonce)), _text(content_marker(nonce, content)))
-    statement = b"SELECT undersigned_claim_content($1, $2, $3, $4, $5, $6, $7)"
-    return Call(statement, [*names, _text(now), _text(until), *_limits(caps)])
+def claim_call(keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None) -> Call:
+    """Return the call that claims `nonce`, with the content it came with."""
+    statement = b"SELECT undersigned_claim($1, $2, $3, $4, $5, $6, $7)"
+    names = (_text(keyid), _text(bounded_nonce(nonce)))
+    kept = None if content is None else _text(content)
+    return Call(statement, [*names, _text(now), _text(until), *_limits(caps), kept])
 
 
 def full_call(keyid: str, *, now: float, caps: Caps) -> Call:
@@ -56,4 +51,5 @@ def _limits(caps: Caps) -> Sequence[bytes | None]:
 
 
 def _text(value: str | float) -> bytes:
-    return str(value).encode("utf-8")
+    # A text of PostgreSQL ends at a NUL, and then two names would be one.
+    return str(value).replace("\\", "\\\\").replace("\0", "\\0").encode("utf-8")

@@ -4,6 +4,7 @@ CREATE TABLE IF NOT EXISTS undersigned_nonce (
     keyid text NOT NULL,
     nonce text NOT NULL,
     until double precision NOT NULL,
+    content text,
     PRIMARY KEY (keyid, nonce)
 );
 
@@ -23,8 +24,6 @@ CREATE TABLE IF NOT EXISTS undersigned_forgotten (
     until double precision NOT NULL
 );
 
-INSERT INTO undersigned_forgotten (until) VALUES (0) ON CONFLICT DO NOTHING;
-
 CREATE OR REPLACE FUNCTION undersigned_full(
     its_keyid text, its_now double precision, per_key bigint, total bigint
 ) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -35,8 +34,11 @@ CREATE OR REPLACE FUNCTION undersigned_full(
 $$;
 
 CREATE OR REPLACE FUNCTION undersigned_claim(
-    its_keyid text, its_nonce text, its_now double precision, its_until double precision, per_key bigint, total bigint
+    its_keyid text, its_nonce text, its_now double precision, its_until double precision, per_key bigint, total bigint,
+    its_content text
 ) RETURNS text LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+DECLARE
+    claimed undersigned_nonce%ROWTYPE;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE 'undersigned_claim needs the isolation level read committed';
@@ -49,16 +51,17 @@ BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('undersigned all', 0));
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('undersigned key ' || its_keyid, 0));
-    IF EXISTS (SELECT FROM undersigned_nonce WHERE keyid = its_keyid AND nonce = its_nonce) THEN
-        RETURN 'seen';
+    SELECT * INTO claimed FROM undersigned_nonce WHERE keyid = its_keyid AND nonce = its_nonce;
+    IF FOUND THEN
+        RETURN CASE WHEN claimed.content = its_content THEN 'same' ELSE 'seen' END;
     END IF;
     IF EXISTS (SELECT FROM undersigned_forgotten WHERE until >= its_until) THEN
-        RETURN 'seen';
+        RETURN 'forgotten';
     END IF;
     IF undersigned_full(its_keyid, its_now, per_key, total) THEN
         RETURN 'full';
     END IF;
-    INSERT INTO undersigned_nonce VALUES (its_keyid, its_nonce, its_until) ON CONFLICT DO NOTHING;
+    INSERT INTO undersigned_nonce VALUES (its_keyid, its_nonce, its_until, its_content) ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RETURN 'seen';
     END IF;
@@ -71,51 +74,31 @@ BEGIN
 END
 $$;
 
--- Claims a nonce together with the content it came with, whose marker is one more nonce with the same end.
-CREATE OR REPLACE FUNCTION undersigned_claim_content(
-    its_keyid text, its_nonce text, its_marker text,
-    its_now double precision, its_until double precision, per_key bigint, total bigint
-) RETURNS text LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
-DECLARE
-    claim text := undersigned_claim(its_keyid, its_nonce, its_now, its_until, per_key, total);
-BEGIN
-    IF claim = 'fresh' THEN
-        INSERT INTO undersigned_nonce VALUES (its_keyid, its_marker, its_until)
-        ON CONFLICT (keyid, nonce) DO UPDATE SET until = excluded.until;
-        UPDATE undersigned_count SET live = live + 1
-        WHERE slot = floor(its_until / 30)
-            AND (scope = 'key ' || its_keyid OR (scope = 'all' AND total IS NOT NULL));
-    ELSIF claim = 'seen' AND EXISTS (
-        -- A marker that ends before its nonce is left from a nonce that was deleted.
-        SELECT FROM undersigned_nonce AS nonce JOIN undersigned_nonce AS marker USING (keyid)
-        WHERE keyid = its_keyid AND nonce.nonce = its_nonce AND marker.nonce = its_marker
-            AND marker.until >= nonce.until
-    ) THEN
-        RETURN 'same';
-    END IF;
-    RETURN claim;
-END
-$$;
-
 -- Deletes some of the nonces that have ended, and returns how many; one session at a time does it.
 CREATE OR REPLACE FUNCTION undersigned_forget(its_now double precision, most integer)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     ended bigint;
     latest double precision;
+    gone double precision := extract(epoch FROM clock_timestamp());
 BEGIN
     IF NOT pg_try_advisory_xact_lock(hashtextextended('undersigned forget', 0)) THEN
         RETURN 0;
     END IF;
+    -- A nonce is deleted when it has ended by the clocks of verifier and server. If they differ by more than a quarter
+    -- of an hour, nobody knows which is right, and it is kept for that time.
+    gone := CASE WHEN abs(its_now - gone) > 900 THEN its_now - 900 ELSE least(its_now, gone) END;
     WITH deleted AS (
         DELETE FROM undersigned_nonce WHERE (keyid, nonce) IN (
-            SELECT keyid, nonce FROM undersigned_nonce WHERE until < its_now ORDER BY until LIMIT most
+            SELECT keyid, nonce FROM undersigned_nonce WHERE until < gone ORDER BY until LIMIT most
         ) RETURNING until
     )
     SELECT count(*), max(until) INTO ended, latest FROM deleted;
-    UPDATE undersigned_forgotten SET until = latest WHERE until < latest;
+    -- The row may be gone: somebody may have truncated the tables.
+    INSERT INTO undersigned_forgotten AS forgotten (until) SELECT latest WHERE latest IS NOT NULL
+    ON CONFLICT (one) DO UPDATE SET until = greatest(forgotten.until, excluded.until);
     DELETE FROM undersigned_count WHERE (scope, slot) IN (
-        SELECT scope, slot FROM undersigned_count WHERE slot < floor(its_now / 30) LIMIT most FOR UPDATE SKIP LOCKED
+        SELECT scope, slot FROM undersigned_count WHERE slot < floor(gone / 30) LIMIT most FOR UPDATE SKIP LOCKED
     );
     RETURN ended;
 END

@@ -8,11 +8,10 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from undersigned import ConfigurationError
 from undersigned_postgres.exchange import ask, ask_async
-from undersigned_postgres.schema import MOST_FORGOTTEN, claim_call, claim_content_call, forget_call, full_call
+from undersigned_postgres.schema import MOST_FORGOTTEN, claim_call, forget_call, full_call
 
 if TYPE_CHECKING:
     from undersigned import Caps, Claim
-    from undersigned.replay import ContentClaim
     from undersigned_postgres.schema import Call
 
 Pool = TypeVar("Pool")
@@ -85,22 +84,17 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         """
         return self._ask(full_call(keyid, now=now, caps=caps)) == "t"
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """Remember the pair until `until`, atomically with both checks.
 
         Raises:
             psycopg.Error: the database is unavailable.
         """
         self._forget(now)
-        return cast("Claim", self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
-
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """Remember the pair and the content it came with, as `claim`. The content counts as one more nonce."""
-        self._forget(now)
-        call = claim_content_call(keyid, nonce, content, now=now, until=until, caps=caps)
-        return cast("ContentClaim", self._ask(call))
+        call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
+        return cast("Claim", self._ask(call))
 
     def _forget(self, now: float) -> None:
         if self._is_due(now):
@@ -135,18 +129,13 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
         """Return whether a cap is reached for `keyid`; as `PostgresReplayStore.full`."""
         return await self._ask(full_call(keyid, now=now, caps=caps)) == "t"
 
-    async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    async def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `PostgresReplayStore.claim`."""
         await self._forget(now)
-        return cast("Claim", await self._ask(claim_call(keyid, nonce, now=now, until=until, caps=caps)))
-
-    async def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """Remember the pair and the content it came with; as `PostgresReplayStore.claim_content`."""
-        await self._forget(now)
-        call = claim_content_call(keyid, nonce, content, now=now, until=until, caps=caps)
-        return cast("ContentClaim", await self._ask(call))
+        call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
+        return cast("Claim", await self._ask(call))
 
     async def _forget(self, now: float) -> None:
         if self._is_due(now):

@@ -78,6 +78,13 @@ def check_client(client: object, *, awaited: bool, replicas: int, replica_timeou
         raise ConfigurationError(
             "client: give it a socket_timeout, such as socket_timeout=1, or a server that hangs keeps every request"
         )
+    pool = getattr(client, "connection_pool", None)
+    # The pools of Sentinel and of a cluster's nodes never wait for a free connection.
+    if awaited and pool is not None and not hasattr(pool, "timeout") and not hasattr(pool, "sentinel_manager"):
+        raise ConfigurationError(
+            "client: give it a blocking pool, or it raises an error as soon as all its connections are in use: "
+            "Redis.from_pool(BlockingConnectionPool.from_url(url, max_connections=50, timeout=1, socket_timeout=1))"
+        )
     if type(replicas) is not int or replicas < 0:
         raise ConfigurationError("replicas: give how many replicas must have each claim, such as 1")
     if replicas and hasattr(client, "nodes_manager"):

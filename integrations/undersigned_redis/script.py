@@ -11,22 +11,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned import ConfigurationError
-from undersigned.replay import bounded_nonce, content_marker
+from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_NONCE
+from undersigned.replay import bounded_nonce
 
 if TYPE_CHECKING:
     from undersigned import Caps, Claim
-    from undersigned.replay import ContentClaim
 
 CLAIM = """
 local nonces, counts = KEYS[1], KEYS[2]
 local nonce, now, ends, cap, life, total = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
-local marker = ARGV[7]
+local marker, step = ARGV[7] ~= '' and ARGV[7], tonumber(ARGV[8])
 
 local function keep(key)
     if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, life) end
 end
 
-local forgotten = redis.call('ZSCORE', nonces, '')
+local forgotten, volatile = redis.call('ZSCORE', nonces, ''), false
 if not forgotten then
     -- The keyid is new, or the server has evicted its nonces to make room.
     local memory = redis.call('INFO', 'memory')
@@ -34,13 +34,21 @@ if not forgotten then
     if limit ~= '0' and policy ~= 'noeviction' then
         return redis.error_reply('UNDERSIGNED maxmemory-policy is ' .. policy .. ': set it to noeviction')
     end
+    volatile = string.find(redis.call('INFO', 'persistence'), 'aof_enabled:0', 1, true)
     redis.call('ZADD', nonces, 0, '')
     forgotten = 0
 end
 forgotten = -forgotten
 
+-- A nonce is deleted when it has ended by the clocks of verifier and server. If they differ by more than `step`,
+-- nobody knows which is right, and it is kept for that time.
+local time = redis.call('TIME')
+local gone, clock = tonumber(now), tonumber(time[1]) + tonumber(time[2]) / 1000000
+if math.abs(gone - clock) > step then gone = gone - step else gone = math.min(gone, clock) end
+gone = string.format('%.17g', gone)
+
 -- Delete first: a full server allows that, and then has room for the rest.
-local ended = redis.call('ZRANGEBYSCORE', nonces, '(0', '(' .. now, 'WITHSCORES', 'LIMIT', 0, 32)
+local ended = redis.call('ZRANGEBYSCORE', nonces, '(0', '(' .. gone, 'WITHSCORES', 'LIMIT', 0, 32)
 for i = 1, #ended, 2 do redis.call('ZREM', nonces, ended[i]) end
 if #ended > 0 then
     forgotten = math.max(forgotten, tonumber(ended[#ended]))
@@ -54,16 +62,17 @@ local function reject(answer)
 end
 local seen = redis.call('ZSCORE', nonces, nonce)
 if tonumber(ends) <= forgotten or seen then
+    if not seen then return reject(-2) end
     -- A marker that ends before its nonce is left from a nonce that was deleted.
-    local kept = seen and marker and redis.call('ZSCORE', nonces, marker)
+    local kept = marker and redis.call('ZSCORE', nonces, marker)
     return reject(kept and tonumber(kept) >= tonumber(seen) and 2 or 0)
 end
 if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return reject(-1) end
 if counts then
     local first, live, slots = math.floor(tonumber(now) / 30), 0, redis.call('HGETALL', counts)
     for i = 1, #slots, 2 do
-        if tonumber(slots[i]) < first then redis.call('HDEL', counts, slots[i])
-        else live = live + tonumber(slots[i + 1]) end
+        if tonumber(slots[i]) < math.floor(tonumber(gone) / 30) then redis.call('HDEL', counts, slots[i])
+        elseif tonumber(slots[i]) >= first then live = live + tonumber(slots[i + 1]) end
     end
     if live >= tonumber(total) then return reject(-1) end
     redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(ends) / 30)), marker and 2 or 1)
@@ -72,7 +81,7 @@ end
 if marker then redis.call('ZADD', nonces, ends, nonce, ends, marker)
 else redis.call('ZADD', nonces, ends, nonce) end
 keep(nonces)
-return 1
+return volatile and 3 or 1
 """
 
 FULL = """
@@ -86,8 +95,10 @@ end
 return live >= tonumber(total) and 1 or 0
 """
 
-_CLAIMS: dict[object, Claim] = {1: "fresh", 0: "seen", -1: "full"}
-_CONTENT_CLAIMS: dict[object, ContentClaim] = {**_CLAIMS, 2: "same"}
+VOLATILE = 3
+"""The answer if the nonce is fresh, and the server does not write its data to the disk."""
+
+_CLAIMS: dict[object, Claim] = {1: "fresh", 0: "seen", -1: "full", -2: "forgotten", 2: "same", VOLATILE: "fresh"}
 
 _STEP = 7200
 """Seconds that nonces are kept after their end, by the server's clock, for verifiers whose clocks are set back.
@@ -127,39 +138,30 @@ class Names:
             if not isinstance(text, str) or not text or not {"{", "}"}.isdisjoint(text):
                 raise ConfigurationError(f"{option}: give a string that is not empty and has no braces")
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> ScriptCall:
-        """Return the script call that claims `nonce`."""
-        life = max(0, int((until - now + _STEP) * 1000))
-        args: list[str | int] = [bounded_nonce(nonce), repr(now), repr(until), caps.per_key, life]
-        return self._call(keyid, args, caps)
-
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> ScriptCall:
-        """Return the script call that claims `nonce` with the content it came with."""
-        call = self.claim(keyid, nonce, now=now, until=until, caps=caps)
-        if caps.total is None:
-            call.args.append("")
-        call.args.append(content_marker(nonce, content))
-        return call
+        """Return the script call that claims `nonce`, with the content it came with."""
+        nonce = bounded_nonce(nonce)
+        # No nonce has a line break, so a marker never equals what is kept of a nonce.
+        marker = "" if content is None else bounded_nonce(f"{nonce}\n{content}".ljust(LONGEST_NONCE + 1))
+        life = max(0, int((until - now + _STEP) * 1000))
+        total = "" if caps.total is None else caps.total
+        args: list[str | int] = [nonce, repr(now), repr(until), caps.per_key, life, total, marker, LONGEST_CLOCK_STEP]
+        return ScriptCall(self._keys(keyid, caps), args)
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> ScriptCall:
         """Return the script call that tells whether a cap is reached."""
-        return self._call(keyid, [repr(now), caps.per_key], caps)
+        total = "" if caps.total is None else caps.total
+        return ScriptCall(self._keys(keyid, caps), [repr(now), caps.per_key, total])
 
-    def _call(self, keyid: str, args: list[str | int], caps: Caps) -> ScriptCall:
+    def _keys(self, keyid: str, caps: Caps) -> list[str]:
         nonces = f"{self.prefix}:{{{keyid}}}" if self.tag is None else f"{self.prefix}:{{{self.tag}}}:{keyid}"
         if caps.total is None:
-            return ScriptCall([nonces], args)
-        counts = f"{self.prefix}:counts" if self.tag is None else f"{self.prefix}:{{{self.tag}}}"
-        return ScriptCall([nonces, counts], [*args, caps.total])
+            return [nonces]
+        return [nonces, f"{self.prefix}:counts" if self.tag is None else f"{self.prefix}:{{{self.tag}}}"]
 
 
 def read_claim(answer: object) -> Claim:
     """Return the claim for an answer of the claim script."""
     return _CLAIMS[answer]
-
-
-def read_content_claim(answer: object) -> ContentClaim:
-    """Return the claim for an answer of the claim script that was given a content."""
-    return _CONTENT_CLAIMS[answer]

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, check_client
-from undersigned_redis.script import CLAIM, FULL, Names, ScriptCall, read_claim, read_content_claim
+from undersigned_redis.script import CLAIM, FULL, VOLATILE, Names, ScriptCall, read_claim
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from undersigned import Caps, Claim
-    from undersigned.replay import ContentClaim
     from undersigned_redis.client import Client
+
+logger = logging.getLogger("undersigned")
+
+_VOLATILE = (
+    "RedisReplayStore: the server has appendonly no. A restart of it forgets all nonces, and each signed request of "
+    "the last minutes can then be replayed once; set appendonly yes and appendfsync always"
+)
 
 
 class _RedisStore:
     """The common part of both stores."""
 
-    __slots__ = ("_claim", "_client", "_full", "_names", "_replica_timeout", "_replicas")
+    __slots__ = ("_claim", "_client", "_full", "_is_volatile", "_names", "_replica_timeout", "_replicas")
 
     _awaited: ClassVar[bool]
 
@@ -36,6 +43,14 @@ class _RedisStore:
         self._replicas = replicas
         self._replica_timeout = replica_timeout
         self._claim, self._full = client.register_script(CLAIM), client.register_script(FULL)
+        self._is_volatile = False
+
+    def _read(self, answer: object) -> Claim:
+        """Return the claim of an answer. The first time that the server is found not to keep its data, say so."""
+        if answer == VOLATILE and not self._is_volatile:
+            self._is_volatile = True
+            logger.warning(_VOLATILE)
+        return read_claim(answer)
 
 
 class RedisReplayStore(_RedisStore):
@@ -75,21 +90,17 @@ class RedisReplayStore(_RedisStore):
         question = self._names.full(keyid, now=now, caps=caps)
         return self._full(question.keys, question.args) == 1
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
-        """Remember the pair until `until`, atomically with both checks.
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
+        """Remember the pair until `until`, atomically with both checks. A content counts as one more nonce.
 
         Raises:
             NotReplicated: too few replicas have confirmed it.
             Exception: the client's error, if the server is unavailable or evicts keys.
         """
-        return read_claim(self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
-
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """Remember the pair and the content it came with, as `claim`. The content counts as one more nonce."""
-        question = self._names.claim_content(keyid, nonce, content, now=now, until=until, caps=caps)
-        return read_content_claim(self._answer(question))
+        call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
+        return self._read(self._answer(call))
 
     def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:
@@ -121,16 +132,12 @@ class AsyncRedisReplayStore(_RedisStore):
         question = self._names.full(keyid, now=now, caps=caps)
         return await cast("Awaitable[object]", self._full(question.keys, question.args)) == 1
 
-    async def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    async def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `RedisReplayStore.claim`."""
-        return read_claim(await self._answer(self._names.claim(keyid, nonce, now=now, until=until, caps=caps)))
-
-    async def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """Remember the pair and the content it came with; as `RedisReplayStore.claim_content`."""
-        question = self._names.claim_content(keyid, nonce, content, now=now, until=until, caps=caps)
-        return read_content_claim(await self._answer(question))
+        call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
+        return self._read(await self._answer(call))
 
     async def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:

@@ -1,8 +1,9 @@
 """HTTP message signatures for `requests`.
 
-`SignatureAuth` is an auth like any other: `requests.post(url, json=order, auth=auth)`, or `session.auth = auth`.
+`SignatureAuth` is an auth like any other: `requests.post(url, json=order, auth=auth)`. `SignatureAdapter` is mounted,
+`session.mount("https://", adapter)`, and signs redirects too.
 """
 
-from .auth import SignatureAuth
+from .signing import SignatureAdapter, SignatureAuth
 
-__all__ = ["SignatureAuth"]
+__all__ = ["SignatureAdapter", "SignatureAuth"]

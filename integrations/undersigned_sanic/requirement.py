@@ -111,5 +111,5 @@ def signature_required(
 def _verification(request: Request[Any, Any]) -> Verification:
     published = getattr(request.ctx, VERIFICATION, None)
     if published is None:
-        return Verification.of(None, None, advice=_ADVICE)
+        return Verification.of(None, advice=_ADVICE)
     return cast("Verification", published)

@@ -9,7 +9,8 @@ from sanic.response import HTTPResponse
 from sanic.signals import Event
 
 from undersigned import ConfigurationError
-from undersigned.asgi import PROFILE, RECORDER, SignatureMiddleware, find_signature
+from undersigned.asgi import VERIFICATION as PUBLISHED
+from undersigned.asgi import SignatureMiddleware
 from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, Verification
 
 from .requirement import VERIFICATION, Rejected, SignatureRequired
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from sanic import Request, Sanic
 
-    from undersigned import AsyncVerifier, Decision, Policy, SignatureError, Verifier
+    from undersigned import AsyncVerifier, Decision, Policy, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
     from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
 
@@ -32,7 +33,7 @@ def verify_signatures(
     *,
     verifier: Verifier | AsyncVerifier,
     origins: ConfiguredOrigins,
-    mode: Mode | Callable[[Request[Any, Any]], Mode] = "required",
+    mode: Mode = "required",
     max_body: int = DEFAULT_MAX_BODY,
     max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
     body_timeout: float = DEFAULT_BODY_TIMEOUT,
@@ -44,14 +45,15 @@ def verify_signatures(
     """Verify every request of an application on Sanic's own server, before the request is routed.
 
     A signed request gets 401 if its target is not canonical, such as `/a/../b`. Sanic would route another path than the
-    one that was signed. The content that a signature covers is in `request.body`, also for a streaming handler.
+    one that was signed. Content that a signature covers has been read and verified before the handler runs. The handler
+    reads it as any other content: a streaming handler from `request.stream`.
 
     Args:
         app: the application.
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request, or a function of the request that returns it.
+        mode: what happens to an unsigned request.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
             request with a larger one must be signed.
@@ -69,7 +71,7 @@ def verify_signatures(
         _forward,
         verifier=verifier,
         origins=origins,
-        mode=_of_request(mode) if callable(mode) else mode,
+        mode=mode,
         max_body=max_body,
         max_unsigned_body=max_unsigned_body,
         body_timeout=body_timeout,
@@ -117,6 +119,7 @@ class _Call:
         self.request = request
         self.is_forwarded = False
         self._by_policy = by_policy
+        self._is_forwarding = False
         self._sent: list[Message] = []
 
     def scope(self) -> dict[str, Any]:
@@ -136,6 +139,9 @@ class _Call:
 
     async def receive(self) -> Message:
         stream: Any = self.request.stream
+        if self._is_forwarding:
+            # The rest of the content stays in the stream for the handler.
+            return {"type": "http.request"}
         # Sanic's stream has no body, or no more of it, if this is false.
         chunk: bytes | None = await stream.read() if stream.request_body else b""
         return {"type": "http.request", "body": chunk or b"", "more_body": bool(stream.request_body)}
@@ -145,21 +151,21 @@ class _Call:
 
     async def forward(self, scope: Scope, receive: Receive) -> None:
         """Let Sanic route the verified request."""
-        request, profile = self.request, scope[PROFILE]
-        published = Verification(find_signature(scope), profile, scope[RECORDER])
+        request, published = self.request, cast("Verification", scope[PUBLISHED])
         if (self._by_policy or published.signature is not None) and not _is_routed(request, scope):
-            error: SignatureError = profile.error(
+            error = published.profile.error(
                 "target_uri_malformed", step=10, detail="the canonical target is not the target that Sanic routes"
             )
             published.reject(error, method=request.method)
             raise SignatureRequired(error)
         if receive != self.receive:
+            self._is_forwarding = True
             content: list[bytes] = []
             message: Message = {"more_body": True}
             while message.get("more_body"):
                 message = await receive()
                 content.append(message.get("body", b""))
-            request.body = b"".join(content)
+            _put_back(request.stream, b"".join(content))
         setattr(request.ctx, VERIFICATION, published)
         self.is_forwarded = True
 
@@ -168,6 +174,15 @@ class _Call:
         start, body = self._sent
         fields = {name.decode("ascii"): value.decode("ascii") for name, value in start["headers"]}
         return Rejected(start["status"], fields, body["body"])
+
+
+def _put_back(stream: Any, begun: bytes) -> None:
+    """Let Sanic read octets again, and then the rest of the content."""
+    if begun:
+        stream.recv_buffer[:0] = begun
+        stream.request_bytes_left += len(begun)
+        # It is None if the content has been read to its end.
+        stream.request_body = stream.request_body or True
 
 
 def _is_routed(request: Request[Any, Any], scope: Scope) -> bool:

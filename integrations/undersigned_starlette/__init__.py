@@ -3,8 +3,8 @@
 `SignatureMiddleware` verifies. The decorator `signature_required` lets an endpoint run only for a signed request, and
 `verified_signature` returns the signature of a request. `SignatureBackend` makes the caller `request.user`, for
 Starlette's `AuthenticationMiddleware`. `jwks_route` publishes the keys of this service, `directory_route` those of a
-bot. `RouteResolver` finds the operation of a request, for a policy, by asking the router. FastAPI has a package of
-its own, `undersigned_fastapi`.
+bot. With `RouteResolver`, a policy decides about the endpoint that is about to run. FastAPI has a package of its own,
+`undersigned_fastapi`.
 """
 
 from undersigned.asgi import SignatureMiddleware

@@ -102,7 +102,7 @@ def _guard_async(endpoint: Callable[..., Awaitable[object]]) -> Callable[..., ob
         try:
             required_signature(connection.scope, route=_route(connection))
         except SignatureError as error:
-            return await _reject(connection, error)
+            return await reject(connection, error)
         return await endpoint(*args, **kwargs)
 
     return guard
@@ -131,10 +131,10 @@ def _response(error: SignatureError) -> Response:
 
 
 async def _handler(connection: HTTPConnection, required: SignatureRequired) -> Response | None:
-    return await _reject(connection, required.error)
+    return await reject(connection, required.error)
 
 
-async def _reject(connection: HTTPConnection, error: SignatureError) -> Response | None:
+async def reject(connection: HTTPConnection, error: SignatureError) -> Response | None:
     """Return the response to a request. Answer a handshake here, or close it if the server cannot answer it."""
     if not isinstance(connection, WebSocket):
         return _response(error)

@@ -1,36 +1,44 @@
-"""The operation of a request by the route that Starlette's router finds."""
+"""Policies by route: each router of a Starlette application asks the policy about the route that it is about to run."""
 
 from __future__ import annotations
 
 from functools import partial
 from inspect import isclass, isroutine
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
+from starlette.websockets import WebSocket
 
-from undersigned import ConfigurationError
+from undersigned import ConfigurationError, SignatureError
+from undersigned.asgi import check_route
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+from .requirement import reject
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from undersigned.asgi import Receive, Scope, Send
     from undersigned.policy import RouteOperation
 
+Candidates: TypeAlias = "Callable[[Sequence[BaseRoute]], Iterable[tuple[BaseRoute, BaseRoute]]]"
+"""Returns each route of a router as it was declared, with the route that matches in its place."""
 
 _FRAMEWORKS = frozenset({"starlette", "fastapi"})
 
 
 class RouteResolver(_RouteResolver):
-    """A resolver for `Policy`: the operation is the endpoint that the application's router runs.
+    """A resolver for `Policy`: the operation is the endpoint that Starlette is about to run.
 
-    It follows mounts, hosts and sub-applications of Starlette. Any other mounted application must be listed in
-    `operations`, by itself or by the name of its mount, or its requests must be signed. This is also true for an
-    endpoint that is neither a function nor a class, and for a route or mount whose class overrides `handle`. It is also
-    true for a mounted application or router whose class overrides `__call__`, and for what no route matches if the
-    class of the router overrides `not_found`. Between SignatureMiddleware and the router, no middleware may change the
-    path or the method.
+    The router of the application, and those of the applications that it mounts, ask the policy about the route that
+    they have matched, before any of it runs. Any other mounted application must be listed in `operations`, by itself or
+    by the name of its mount, or its requests must be signed. This is also true for an endpoint that is neither a
+    function nor a class, and for a route or mount whose class overrides `handle`. It is also true for a mounted
+    application or router whose class overrides `__call__`, and for what no route matches if the class of the router
+    overrides `not_found`.
 
     Args:
         app: the application, or its router.
@@ -46,86 +54,104 @@ class RouteResolver(_RouteResolver):
         super().__init__(operations)
         if not isinstance(app, (Starlette, Router)):
             raise ConfigurationError("app: pass the Starlette application or its router, not what is wrapped around it")
-        for asked in (app, getattr(app, "router", app)):
+        for asked in (app, _router(app)):
             if _decides_itself(asked):
                 raise ConfigurationError(
                     f"app: {type(asked).__name__} decides by itself what runs, whatever its routes are: remove its "
                     "__call__ or app method, or use PathResolver"
                 )
         self._app = app
+        if not _hook(_router(app), self.candidates):
+            raise ConfigurationError(
+                "app: its router has a middleware without an app attribute: add it to the application"
+            )
 
-    def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
-        """Return the route for a scope; as `undersigned.policy.RouteResolver.find`."""
-        return self._find_in(self._app, dict(dispatched))
+    def has_hook(self) -> bool:
+        """Return whether the router asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
+        return _hook(_router(self._app), self.candidates)
 
-    def routes(self) -> Iterable[MatchedRoute]:
-        """Return every route of the application; as `undersigned.policy.RouteResolver.routes`."""
-        return self._routes(self._app)
-
-    def candidates(self, routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
+    @staticmethod
+    def candidates(routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
         """Return each route as it was declared, with the route that matches in its place."""
         return zip(routes, routes, strict=True)
 
-    def _routes(self, app: Starlette | Router) -> Iterator[MatchedRoute]:
-        router = app if isinstance(app, Router) else app.router
-        for declared, route in self.candidates(router.routes):
-            inner = _followed_application(declared, route) if isinstance(declared, (Mount, Host)) else None
-            if inner is not None:
-                yield from self._routes(inner)
-            elif isinstance(declared, (Route, WebSocketRoute)):
-                endpoint = cast("Any", route).endpoint
-                yield MatchedRoute(endpoint, (cast("Any", route).name,), is_opaque=_is_application(endpoint))
-            else:
-                yield MatchedRoute(declared, is_opaque=True)
 
-    def _find_in(self, app: Starlette | Router, scope: dict[str, Any]) -> MatchedRoute | None:
-        if getattr(app, "root_path", ""):
-            # FastAPI's root path replaces the server's.
-            scope["root_path"] = cast("Any", app).root_path
-        router = app if isinstance(app, Router) else app.router
-        partly: BaseRoute | None = None
-        for declared, route in self.candidates(router.routes):
-            match, child = route.matches(scope)
-            if match is Match.FULL:
-                return self._follow(declared, route, {**scope, **child})
-            if match is Match.PARTIAL and partly is None:
-                partly = declared
-        if partly is not None:
-            # A route answers 405.
-            is_known = isinstance(partly, Route) and not _overrides(partly, "handle")
-            return None if is_known else MatchedRoute(partly, is_opaque=True)
-        # A redirect, or 404.
-        is_known = router.default == router.not_found and not _overrides(router, "not_found")
-        return None if is_known else MatchedRoute(router.default, is_opaque=True)
+class _Asking:
+    """What a router calls to dispatch: it asks the policy first."""
 
-    def _follow(self, declared: BaseRoute, route: Any, scope: dict[str, Any]) -> MatchedRoute | None:
-        """Return the route that runs after `route` has matched."""
-        if isinstance(declared, (Route, WebSocketRoute)):
-            endpoint = scope["endpoint"]
-            is_opaque = _is_application(endpoint) or _overrides(declared, "handle")
-            path = getattr(route, "path", None)
-            return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
-        if not isinstance(declared, (Mount, Host)):
-            return MatchedRoute(declared, is_opaque=True)
-        inner = _followed_application(declared, route)
-        if inner is not None:
-            return self._find_in(inner, scope)
-        return MatchedRoute(
-            _mounted_application(route), (route.name,) if route.name else (), scope["path_params"], is_opaque=True
-        )
+    def __init__(self, router: Router, candidates: Candidates) -> None:
+        self._router = router
+        self._candidates = candidates
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            route = _matched(self._router, dict(scope), self._candidates)
+            if route is not None:
+                try:
+                    await check_route(scope, route)
+                except SignatureError as error:
+                    is_http = scope["type"] == "http"
+                    response = await reject(Request(scope) if is_http else WebSocket(scope, receive, send), error)
+                    if response is not None:
+                        await response(scope, receive, send)
+                    return
+        await self._router.app(scope, receive, send)
 
 
-def _mounted_application(route: Any) -> object:
-    """Return the application of a mount, without the middlewares that the mount may have around it."""
-    return getattr(route, "_base_app", route.app)
+def _hook(router: Router, candidates: Candidates) -> bool:
+    """Let a router ask the policy before it dispatches, inside of its own middlewares. Return whether it does."""
+    holder, name = cast("Any", router), "middleware_stack"
+    while (called := getattr(holder, name, None)) != router.app:
+        if called is None or isinstance(called, _Asking):
+            return called is not None
+        holder, name = called, "app"
+    setattr(holder, name, _Asking(router, candidates))
+    return True
 
 
-def _followed_application(declared: BaseRoute, route: object) -> Starlette | Router | None:
-    """Return the application of a mount if its routes tell what runs."""
-    inner = _mounted_application(route)
-    if _overrides(declared, "handle") or not isinstance(inner, (Starlette, Router)):
+def _matched(router: Router, scope: dict[str, Any], candidates: Candidates) -> MatchedRoute | None:
+    """Return the route that a router is about to run, or None if it runs none or another router asks about it."""
+    partly: BaseRoute | None = None
+    for declared, route in candidates(router.routes):
+        match, child = route.matches(scope)
+        if match is Match.FULL:
+            return _about_to_run(declared, route, {**scope, **child}, candidates)
+        if match is Match.PARTIAL and partly is None:
+            partly = declared
+    if partly is not None:
+        # A route answers 405.
+        is_known = isinstance(partly, Route) and not _overrides(partly, "handle")
+        return None if is_known else MatchedRoute(partly, is_opaque=True)
+    # A redirect, or 404.
+    is_known = router.default == router.not_found and not _overrides(router, "not_found")
+    return None if is_known else MatchedRoute(router.default, is_opaque=True)
+
+
+def _about_to_run(
+    declared: BaseRoute, route: Any, scope: dict[str, Any], candidates: Candidates
+) -> MatchedRoute | None:
+    """Return what runs after `route` has matched, or None for a mounted router, which asks about its own routes."""
+    if isinstance(declared, (Route, WebSocketRoute)):
+        endpoint = scope["endpoint"]
+        is_opaque = _is_application(endpoint) or _overrides(declared, "handle")
+        path = getattr(route, "path", None)
+        return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
+    if not isinstance(declared, (Mount, Host)):
+        return MatchedRoute(declared, is_opaque=True)
+    # Without the middlewares that the mount may have around it.
+    inner = getattr(route, "_base_app", route.app)
+    if (
+        not _overrides(declared, "handle")
+        and isinstance(inner, (Starlette, Router))
+        and not (_decides_itself(inner) or _decides_itself(_router(inner)))
+        and _hook(_router(inner), candidates)
+    ):
         return None
-    return None if _decides_itself(inner) or _decides_itself(getattr(inner, "router", inner)) else inner
+    return MatchedRoute(inner, (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
+
+
+def _router(app: Starlette | Router) -> Router:
+    return app if isinstance(app, Router) else app.router
 
 
 def _decides_itself(app: Starlette | Router) -> bool:

@@ -17,8 +17,7 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 
-from undersigned.asgi import PROFILE, RECORDER, find_signature
-from undersigned.middleware import Verification
+from undersigned.asgi import VERIFICATION
 
 from .body import Body
 from .requirement import VerifiedHeaders
@@ -137,7 +136,7 @@ class Exchange(HTTPMessageDelegate):
         headers = VerifiedHeaders()
         for name, value in scope["headers"]:
             headers.add(name.decode("latin-1"), value.decode("latin-1"))
-        headers.verification = Verification(find_signature(scope), scope[PROFILE], scope[RECORDER])
+        headers.verification = scope[VERIFICATION]
         delegate = self._application.start_request(self._server_conn, self._request_conn)
         start_line = RequestStartLine(self._start_line.method, target, self._start_line.version)
         await _wait(delegate.headers_received(start_line, headers))
@@ -148,6 +147,9 @@ class Exchange(HTTPMessageDelegate):
         message: Message = {"more_body": True}
         while message.get("more_body"):
             message = await receive()
+            if message["type"] == "http.disconnect":
+                delegate.on_connection_close()
+                return
             if message.get("body"):
                 await _wait(delegate.data_received(message["body"]))
         delegate.finish()

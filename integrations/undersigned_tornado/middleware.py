@@ -37,7 +37,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request, or a function of the request that returns it.
+        mode: what happens to an unsigned request.
         max_body: the largest body that is read, in bytes. A larger one gets 413. Tornado has a limit of its own,
             `max_body_size`.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
@@ -59,7 +59,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         *,
         verifier: Verifier | AsyncVerifier,
         origins: ConfiguredOrigins,
-        mode: Mode | Callable[[HTTPServerRequest], Mode] = "required",
+        mode: Mode = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
@@ -73,7 +73,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
             forward,
             verifier=verifier,
             origins=origins,
-            mode=_of_request(mode) if callable(mode) else mode,
+            mode=mode,
             max_body=max_body,
             max_unsigned_body=max_unsigned_body,
             body_timeout=body_timeout,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from tornado.httputil import HTTPHeaders
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import ErrorResponse, Verification
+from undersigned.middleware import ErrorResponse, Verification, is_preflight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,8 @@ def signature_required(
 ) -> Callable[Concatenate[Handler, Parameters], Result | None]:
     """Let a method of a handler run only for a signed request. An unsigned one gets 401 with the code in JSON.
 
-    To guard a whole handler, decorate its `prepare`.
+    To guard a whole handler, decorate its `prepare`. A CORS preflight then passes to the method `options`, because no
+    browser signs it.
 
     Args:
         method: the method, sync or async.
@@ -73,8 +74,14 @@ def signature_required(
     if isinstance(method, type) or not callable(method):
         raise ConfigurationError("signature_required: decorate the methods of a RequestHandler, not the class")
 
+    guards_all = getattr(method, "__name__", "") == "prepare"
+
     @wraps(method)
     def guard(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
+        # An older Tornado compares the names of `in` with their case.
+        names = {name.lower() for name in handler.request.headers}
+        if guards_all and is_preflight(handler.request.method, names):
+            return method(handler, *args, **kwargs)
         try:
             verified_signature(handler.request)
         except SignatureError as error:
@@ -93,4 +100,4 @@ def _verification(request: HTTPServerRequest) -> Verification:
     headers = request.headers
     if isinstance(headers, VerifiedHeaders):
         return headers.verification
-    return Verification.of(None, None, advice=_ADVICE)
+    return Verification.of(None, advice=_ADVICE)

@@ -10,7 +10,7 @@ def main() -> None:
     try:
         from undersigned.cli.group import undersigned  # noqa: PLC0415 - absent without the extra
     except ModuleNotFoundError as missing:
-        if missing.name not in {"click", "rich"}:
+        if missing.name != "click":
             raise
         sys.stderr.write(f"undersigned: {missing.name} is not installed: pip install 'undersigned[cli]'\n")
         sys.exit(2)

@@ -251,7 +251,7 @@ def signature_error(
 def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:
     """Return `text` for a log line: everything but printable ASCII escaped, and cut to `limit` characters."""
     cut = text[:limit]
-    clean = cut if cut.isascii() and cut.isprintable() else cut.encode("unicode_escape").decode("ascii")
+    clean = cut.encode("unicode_escape").decode("ascii")
     return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"
 
 

@@ -13,26 +13,14 @@ from typing import Final
 MOST_FIELDS: Final = 100
 """header fields: each takes up to 1 us, and gunicorn and Apache have the same limit"""
 
-LONGEST_NAMES: Final = 4096
-"""characters of all header field names together: each name is put in lower case, checked and hashed"""
+LONGEST_NAMES: Final = 16_384
+"""characters of the header field names of a signed message together: each is put in lower case, checked and hashed"""
 
 LONGEST_METHOD: Final = 64
 """characters of a method: the longest registered one has 17"""
 
-MOST_BLANKS: Final = 16
-"""spaces and tabs around a field value that are removed: servers remove them, and it takes 6 ns for each"""
-
 LONGEST_TARGET: Final = 9000
 """characters of the target URI: canonicalizing looks at each; RFC 9110 asks for 8,000, most servers stop at 8,190"""
-
-LONGEST_PATH: Final = 2048
-"""characters of the target before its query: a policy decodes it and looks at its segments; some browsers stop there"""
-
-MOST_ESCAPES: Final = 256
-"""percent signs in the path: each is decoded; a file name has 255 octets at most"""
-
-MOST_SEGMENTS: Final = 256
-"""slashes of the target before its query: each segment is looked at if one of them is a dot segment"""
 
 LONGEST_AUTHORITY: Final = 1024
 """characters of Host or `:authority`: canonicalizing looks at each; a domain name has 253 at most"""
@@ -40,22 +28,16 @@ LONGEST_AUTHORITY: Final = 1024
 MOST_LENGTH_DIGITS: Final = 18
 """digits of Content-Length: no content is longer, and `int` raises an error for thousands of digits"""
 
-LONGEST_CONTENT_TYPE: Final = 256
-"""characters of Content-Type, all lines together: finding a JSON type or a charset looks at each comma and semicolon"""
-
 # Signature-Input, Signature and Content-Digest
 
-LONGEST_FIELD: Final = 2048
-"""characters of Signature-Input, Signature, Content-Digest or a Content-Type with quotes: each takes up to 1 us"""
+LONGEST_FIELD: Final = 4096
+"""characters of a field that is parsed, or of Content-Type: three signatures by RSA keys of 4,096 bits have 2,200"""
 
-MOST_DELIMITERS: Final = 40
-"""commas, semicolons, colons, blanks, backslashes and percent signs that are parsed in such fields, all together"""
+MOST_DELIMITERS: Final = 64
+"""words, commas, semicolons, colons, backslashes and percent signs of a field that is parsed: each takes some 6 us"""
 
-MOST_SIGNATURES: Final = 8
-"""signatures, or digests, in one field: with more, its delimiters are counted, or the field is rejected"""
-
-DELIMITERS_PER_DECIMAL: Final = 4
-"""delimiters that a number with a fraction counts as: to read and write it takes as long"""
+MOST_SIGNATURES: Final = 32
+"""signatures, or digests, in one field: every proxy on the way may add one"""
 
 MOST_COMPONENTS: Final = 32
 """components that one signature covers: each is looked up, and its value is part of the base"""
@@ -63,38 +45,18 @@ MOST_COMPONENTS: Final = 32
 MOST_PARAMETERS: Final = 20
 """parameters of one signature and its components, unless a pattern can read them: RFC 9421 registers 6 and 5"""
 
-# Covered components with parameters (`sf`, `key`, `bs`, `@query-param`)
+MOST_PARSED_COMPONENTS: Final = 16
+"""covered components with parameters (`sf`, `key`, `bs`, `@query-param`): their fields together are parsed as one"""
 
-MOST_PARSED: Final = 64
-"""delimiters parsed for covered components with parameters, all together: each takes some 3 us"""
+MOST_QUERY_PARAMETERS: Final = 256
+"""parameters of the query if one of them is covered (`@query-param`): then all of them are decoded"""
 
-PARSED_PER_COMPONENT: Final = 4
-"""delimiters that each such component counts as: to find its value takes as long"""
-
-LONGEST_PARSED: Final = 1024
-"""characters parsed for such components, all together: a parser looks at each"""
-
-LONGEST_PARSED_LINKED: Final = 2304
-"""such characters if a signature covers another one: two signatures by RSA keys of 4,096 bits have 1,400 characters"""
-
-WRAPPED_PER_PARSED: Final = 8
-"""characters of a field covered as bytes (`bs`) that count as one parsed character: they take as long"""
-
-LONGEST_BASE: Final = 16_384
+LONGEST_BASE: Final = 65_536
 """characters of the signature base: it is hashed for each key, and again for a lone `?` that the server hides"""
-
-MOST_EFFORT: Final = 110
-"""units of work for all these parts, except what the profile requires: most parts alone may reach their own bounds"""
-
-MOST_EFFORT_LINKED: Final = 360
-"""units of work for a message of a profile whose signatures cover parts of another message or signature"""
-
-MOST_EFFORT_TWICE: Final = 44
-"""units of work for a message whose signature is checked a second time, with a lone `?` that the server hides"""
 
 # Keys, and what is kept of a request
 
-MOST_SELECTED: Final = 2
+MOST_SELECTED: Final = 3
 """signatures of one message that are verified: each costs a verification, and a sender chooses how many there are"""
 
 MOST_CANDIDATES: Final = 4
@@ -112,6 +74,12 @@ LEAST_SECRET_BYTES: Final = 32
 LONGEST_NONCE: Final = 32
 """characters of a nonce that a store keeps as they are: a longer nonce is kept as a digest, so memory is bounded"""
 
+MOST_CAPS_KNOWN: Final = 10_000
+"""keys of which a verifier remembers whether their cap is reached: who may publish keys chooses how many there are"""
+
+LONGEST_CLOCK_STEP: Final = 900
+"""seconds that a clock may be wrong without a replay store forgetting what is live by the right clock"""
+
 MOST_NAMES_KEPT: Final = 4
 """repeated keys of a JSON object that an error keeps: they are text of the sender, for a log"""
 
@@ -124,28 +92,19 @@ LONGEST_INSPECTED: Final = 4096
 LONGEST_IN_LINE: Final = 256
 """characters of such a text in the one line that a rejection writes by default: a disk keeps these lines"""
 
-MOST_LINES: Final = 5
-"""lines about one code that a middleware logs at once: a sender chooses how many requests are rejected"""
-
-SECONDS_PER_LINE: Final = 60.0
-"""seconds until a middleware logs another line about a code: 20 codes then write some 15 MB a day"""
-
-MOST_LINE_KINDS: Final = 64
-"""codes whose lines are counted separately; other codes count as one: an application may have codes of its own"""
-
 # Content
 
 DEFAULT_MAX_BODY: Final = 1_048_576
 """bytes of content by default (`max_body`): content is read after the fields are authenticated, or if a policy asks"""
 
-DEFAULT_MAX_UNSIGNED_BODY: Final = 65_536
-"""bytes of content without a valid signature by default (`max_unsigned_body`): a policy parses and searches it"""
+DEFAULT_MAX_UNSIGNED_BODY: Final = 1_048_576
+"""bytes of JSON without a valid signature by default (`max_unsigned_body`): a policy parses and searches it"""
 
-BYTES_PER_DELIMITER: Final = 24
-"""bytes of such content for each bracket, comma, colon or escape that it may have: each takes up to 1 us"""
+LONGEST_ON_LOOP: Final = 65_536
+"""bytes of such JSON that are parsed on the event loop: more are parsed in a thread, while other requests go on"""
 
-MOST_ON_LOOP: Final = 8192
-"""bytes of such content that are parsed on the event loop: more are parsed in a thread, while other requests go on"""
+LONGEST_JSON_START: Final = 512
+"""bytes in which JSON of an unsigned request must begin: content that begins later is passed on as a stream, unread"""
 
 DEFAULT_BODY_TIMEOUT: Final = 30.0
 """seconds that reading content over ASGI may take by default (`body_timeout`): a slow sender holds a connection"""
@@ -161,8 +120,8 @@ MOST_TRIES: Final = 3
 MOST_ADDRESSES: Final = 16
 """addresses of one name: each is checked before the fetch, and one that is not public rejects the name"""
 
-DEFAULT_CONNECT_TIMEOUT: Final = 5.0
-"""seconds to connect to one address by default (`connect_timeout`): an address may not answer"""
+CONNECT_TIMEOUT: Final = 5.0
+"""seconds to connect to one address: it may not answer"""
 
 DEFAULT_TOTAL_TIMEOUT: Final = 10.0
 """seconds of a whole fetch by default (`total_timeout`), from the resolution of the name to the last byte"""
@@ -173,17 +132,32 @@ DEFAULT_WAIT_TIMEOUT: Final = 3.0
 MOST_RESPONSE_HEAD: Final = 65_536
 """bytes of a response without its body: status line, fields and informational responses"""
 
-LONGEST_VALIDATOR: Final = 256
-"""characters of an ETag or Last-Modified that is kept and sent again: a server chooses it"""
-
 MOST_JWKS_BYTES: Final = 65_536
 """bytes of a fetched JWK set by default, counted after decoding: compressed bytes may expand a thousandfold"""
 
 MOST_JWKS_FILE_BYTES: Final = 1_048_576
 """bytes of a JWK set in a file: a wrong path must not fill the memory"""
 
+LONGEST_BACKOFF: Final = 300
+"""seconds until the next fetch after one that failed, of what senders name"""
+
 LONGEST_RETRY_AFTER: Final = 300
-"""seconds that a server may ask us to wait with Retry-After: a failure must not be remembered for longer"""
+"""seconds that a receiver of webhooks may ask to wait with Retry-After"""
+
+MOST_WAITING_THREADS: Final = 4
+"""threads that wait for fetches of one source: a stranger may name a server that never answers"""
+
+MOST_VERIFYING_THREADS: Final = 32
+"""threads of a middleware over ASGI whose key source or store blocks: more requests wait for one of them"""
+
+MOST_WAITING_TASKS: Final = 128
+"""tasks that wait for fetches of one source"""
+
+MOST_LOGGED_HOSTS: Final = 1024
+"""hosts whose last failure is remembered, for one line a minute in the log: senders choose them"""
+
+MOST_NAMED_KEYS: Final = 32
+"""keys of a JWK set at a URL that a sender chose"""
 
 MOST_AGENTS: Final = 1024
 """URLs of Signature-Agent whose keys are kept, and as many again that gave no keys yet: senders choose them"""
@@ -226,6 +200,9 @@ MOST_BRAND_BYTES: Final = 262_144
 
 MOST_ADAGENTS_BYTES: Final = 5_242_880
 """bytes of an adagents.json (AdCP)"""
+
+MOST_AUTHORIZED_AGENTS: Final = 1024
+"""entries of an adagents.json that are compared with an agent in canonical form: comparing one takes some 50 us"""
 
 MOST_REGISTRY_BYTES: Final = 1_048_576
 """bytes of a registry of bots: some 20,000 URLs"""

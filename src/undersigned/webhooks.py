@@ -9,23 +9,30 @@ import asyncio
 import json
 import re
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from undersigned.discovery.failures import FetchError, NotConnected, Unreachable, UnusableDocument
-from undersigned.discovery.fetch import FetchRequest
+from undersigned.discovery.fetch import (
+    FetchError,
+    FetchRequest,
+    NotConnected,
+    Unreachable,
+    UnusableDocument,
+    fetch,
+    fetch_async,
+)
 from undersigned.discovery.network import Network
-from undersigned.discovery.transport import fetch_async, fetch_blocking
 from undersigned.errors import ConfigurationError, MalformedURL
-from undersigned.limits import MOST_ANSWER_BYTES
+from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize
 from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from undersigned.discovery.fetch import FetchResponse
     from undersigned.signature.signed_fields import SignedFields
 
@@ -37,7 +44,7 @@ WAITS: Final = (1.0, 5.0, 25.0)
 
 _CONTENT_TYPE: Final = ("Content-Type", "application/json")
 _ERROR: Final = re.compile(r'(?:^|,)\s*Signature error="([a-z_]{1,64})"')
-_SECONDS: Final = re.compile(r"[0-9]{1,4}")
+_SECONDS: Final = re.compile(r"[0-9]{1,9}")
 _AGAIN: Final = frozenset({408, 425, 429})
 _SUCCESS: Final = range(200, 300)
 _UNAUTHORIZED: Final = 401
@@ -63,96 +70,14 @@ class Delivery:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """The end of one attempt.
-
-    Attributes:
-        status: the status, or None if there was no answer.
-        code: the code of a rejected signature, or None.
-        is_final: whether another attempt would end in the same way, or is not needed.
-        after: the seconds that the receiver asks to wait for.
-        detail: what went wrong, or "".
-    """
-
-    status: int | None = None
-    code: str | None = None
-    is_final: bool = False
-    after: float = 0.0
-    detail: str = ""
-
-
-class _Sender(ABC):
-    """The part that both senders share."""
-
-    def __init__(self, signer: Signer, network: Network, waits: Sequence[float]) -> None:
-        if not isinstance(signer, Signer):
-            raise ConfigurationError("signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_WEBHOOK)")
-        if not all(isinstance(wait, (int, float)) and wait >= 0 for wait in waits):
-            raise ConfigurationError("waits: give the seconds before each further attempt, such as (1, 5, 25)")
-        self._signer = signer
-        self._network = network
-        self._waits = tuple(waits)
-
-    async def _deliver(self, url: str, payload: Payload) -> Delivery:
-        content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        made, attempts = await self._attempt(url, content), 1
-        for wait in self._waits:
-            if made.is_final:
-                break
-            await self._pause(max(wait, made.after))
-            made, attempts = await self._attempt(url, content), attempts + 1
-        return Delivery(
-            is_delivered=made.status in _SUCCESS,
-            attempts=attempts,
-            status=made.status,
-            code=made.code,
-            detail=made.detail,
-        )
-
-    async def _attempt(self, url: str, content: bytes) -> _Attempt:
-        """Sign the content and send it once."""
-        try:
-            target = canonicalize(url).target_uri
-        except MalformedURL as malformed:
-            return _Attempt(is_final=True, detail=f"the rule {malformed.rule!r} rejects the URL")
-        signed = await self._sign(Request("POST", target, [_CONTENT_TYPE], content))
-        request = FetchRequest(
-            url=target,
-            max_bytes=MOST_ANSWER_BYTES,
-            method="POST",
-            content=content,
-            fields=(_CONTENT_TYPE, *signed),
-            ends=lambda _chunk: True,
-        )
-        try:
-            return _read(await self._fetch(request))
-        except UnusableDocument:
-            # It is raised for the content of a 200, which nobody needs.
-            return _Attempt(status=200, is_final=True)
-        except Unreachable as failure:
-            is_final = failure.status is not None and not isinstance(failure, NotConnected)
-            return _Attempt(status=failure.status, is_final=is_final, detail=str(failure))
-        except FetchError as failure:
-            return _Attempt(is_final=True, detail=str(failure))
-
-    @abstractmethod
-    async def _sign(self, request: Request) -> SignedFields: ...
-
-    @abstractmethod
-    async def _fetch(self, request: FetchRequest) -> FetchResponse: ...
-
-    @abstractmethod
-    async def _pause(self, seconds: float) -> None: ...
-
-
-class WebhookSender(_Sender):
+class WebhookSender:
     """A sender of webhooks, for threads. Safe to share between them.
 
     Every attempt sends the same content with a signature of its own, so that a receiver does not take it for a replay.
     An answer of 401 is final: the receiver rejects the signature, and would reject the next one too. So is any other
     status from 300 to 499, except 408, 425 and 429. After those, after a status from 500, and after a failure of the
-    connection, there is another attempt. It waits for the next of `waits`, or longer if `Retry-After` gives seconds.
+    connection, there is another attempt. It waits for the next of `waits`, or longer if `Retry-After` gives more
+    seconds, up to five minutes.
 
     A delivery may arrive although it seems to have failed. So give each payload an `idempotency_key`.
 
@@ -176,7 +101,10 @@ class WebhookSender(_Sender):
         waits: Sequence[float] = WAITS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        super().__init__(signer, network, waits)
+        _check(signer, waits)
+        self._signer = signer
+        self._network = network
+        self._waits = tuple(waits)
         self._sleep = sleep
 
     def deliver(self, url: str, payload: Payload) -> Delivery:
@@ -185,20 +113,21 @@ class WebhookSender(_Sender):
         Raises:
             SigningError: the payload cannot be signed.
         """
-        return finish(self._deliver(url, payload))
 
-    async def _sign(self, request: Request) -> SignedFields:
-        return self._signer.sign(request)
+        async def sign(request: Request) -> SignedFields:
+            return self._signer.sign(request)
 
-    async def _fetch(self, request: FetchRequest) -> FetchResponse:
-        return await fetch_blocking(request, self._network)
+        async def send(out: FetchRequest) -> FetchResponse:
+            return fetch(out, self._network)
 
-    async def _pause(self, seconds: float) -> None:
-        self._sleep(seconds)
+        async def pause(seconds: float) -> None:
+            self._sleep(seconds)
+
+        return finish(_deliver(url, payload, self._waits, sign, send, pause))
 
 
-class AsyncWebhookSender(_Sender):
-    """`WebhookSender` for the tasks of an event loop."""
+class AsyncWebhookSender:
+    """`WebhookSender` for the tasks of an event loop: `sleep` is awaited, and so is an async key."""
 
     def __init__(
         self,
@@ -208,35 +137,79 @@ class AsyncWebhookSender(_Sender):
         waits: Sequence[float] = WAITS,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        super().__init__(signer, network, waits)
+        _check(signer, waits)
+        self._signer = signer
+        self._network = network
+        self._waits = tuple(waits)
         self._sleep = sleep
 
     async def deliver(self, url: str, payload: Payload) -> Delivery:
         """Deliver `payload` to `url`, as `WebhookSender.deliver`."""
-        return await self._deliver(url, payload)
-
-    async def _sign(self, request: Request) -> SignedFields:
-        return await self._signer.async_sign(request)
-
-    async def _fetch(self, request: FetchRequest) -> FetchResponse:
-        return await fetch_async(request, self._network)
-
-    async def _pause(self, seconds: float) -> None:
-        await self._sleep(seconds)
+        sign, sleep = self._signer.async_sign, self._sleep
+        return await _deliver(url, payload, self._waits, sign, lambda out: fetch_async(out, self._network), sleep)
 
 
-def _read(response: FetchResponse) -> _Attempt:
-    """Return how an attempt with this response ended."""
-    status = response.status
-    if status in _SUCCESS:
-        return _Attempt(status=status, is_final=True)
-    again = status >= _SERVER_ERROR or status in _AGAIN
-    code = _ERROR.search(response.fields.get("www-authenticate", "")) if status == _UNAUTHORIZED else None
-    after = response.fields.get("retry-after", "") if again else ""
-    return _Attempt(
-        status=status,
-        code=None if code is None else code[1],
-        is_final=not again,
-        after=float(after) if _SECONDS.fullmatch(after) else 0.0,
-        detail=f"the receiver answers {status}",
-    )
+def _check(signer: Signer, waits: Sequence[float]) -> None:
+    if not isinstance(signer, Signer):
+        raise ConfigurationError("signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_WEBHOOK)")
+    if not all(isinstance(wait, (int, float)) and wait >= 0 for wait in waits):
+        raise ConfigurationError("waits: give the seconds before each further attempt, such as (1, 5, 25)")
+
+
+async def _deliver(
+    url: str,
+    payload: Payload,
+    waits: Sequence[float],
+    sign: Callable[[Request], Awaitable[SignedFields]],
+    fetch: Callable[[FetchRequest], Coroutine[object, object, FetchResponse]],
+    pause: Callable[[float], Awaitable[object]],
+) -> Delivery:
+    """Sign and send the payload until the receiver has it, rejects it for good, or the last wait is over."""
+    content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    try:
+        target = canonicalize(url).target_uri
+    except MalformedURL as malformed:
+        return Delivery(is_delivered=False, attempts=1, detail=f"the rule {malformed.rule!r} rejects the URL")
+    attempts = 0
+    while True:
+        attempts += 1
+        signed = await sign(Request("POST", target, [_CONTENT_TYPE], content))
+        status, code, again, after, detail = None, None, False, 0.0, ""
+        try:
+            response = await fetch(
+                FetchRequest(
+                    url=target,
+                    max_bytes=MOST_ANSWER_BYTES,
+                    method="POST",
+                    content=content,
+                    fields=(_CONTENT_TYPE, *signed),
+                    ends=lambda _chunk: True,
+                )
+            )
+        except UnusableDocument:
+            status = 200  # it is raised for the content of a 200, which nobody needs
+        except Unreachable as failure:
+            status, detail = failure.status, str(failure)
+            again = status is None or isinstance(failure, NotConnected)
+        except FetchError as failure:
+            detail = str(failure)
+        else:
+            status = response.status
+            again = status >= _SERVER_ERROR or status in _AGAIN
+            detail = "" if status in _SUCCESS else f"the receiver answers {status}"
+            code = _code(response) if status == _UNAUTHORIZED else None
+            after = _asked_wait(response)
+        if not again or attempts > len(waits):
+            is_delivered = status in _SUCCESS
+            return Delivery(is_delivered=is_delivered, attempts=attempts, status=status, code=code, detail=detail)
+        await pause(max(waits[attempts - 1], after))
+
+
+def _code(response: FetchResponse) -> str | None:
+    found = _ERROR.search(response.fields.get("www-authenticate", ""))
+    return None if found is None else found[1]
+
+
+def _asked_wait(response: FetchResponse) -> float:
+    after = response.fields.get("retry-after", "")
+    return min(float(after), LONGEST_RETRY_AFTER) if _SECONDS.fullmatch(after) else 0.0

@@ -87,3 +87,14 @@ def test_both_schemes_reach_the_application_with_their_content(ask, sign, label)
     assert b" 401 " in ask(request, body=CREATE.replace(b"Create", b"Delete"))
     other = Request(request.method, INBOX.replace("1", "2"), request.fields, request.body)
     assert b" 401 " in ask(other)
+
+
+@pytest.mark.parametrize("sign", [sign_by_draft, by_rfc_9421], ids=["draft", "rfc9421"])
+def test_lone_question_mark_of_a_signed_target_is_verified_in_both_schemes(ask, sign):
+    request = sign(with_url(POST, f"{ORIGIN}/inbox?"))
+    assert ask(request).startswith(b"HTTP/1.1 202")
+    assert b" 401 " in ask(with_url(request, f"{ORIGIN}/other?"))
+
+
+def with_url(request: Request, url: str) -> Request:
+    return Request(request.method, url, request.fields, request.body)

@@ -32,13 +32,6 @@ async def twice() -> None:
     await asyncio.sleep(0)
 
 
-def test_content_that_is_available_is_read_without_an_event_loop():
-    reading = read_content(FIELDS, receiving(part(b"a", more=True), part(b"b")), None, cap=9, seconds=9)
-    with pytest.raises(StopIteration) as done:
-        reading.send(None)
-    assert done.value.value.chunks == [b"a", b"b"]
-
-
 def test_content_that_arrives_later_is_awaited():
     receive = receiving(part(b"a", more=True), part(b"", more=True), part(b"b"), before=twice)
     content = asyncio.run(read_content(FIELDS, receive, None, cap=9, seconds=9))

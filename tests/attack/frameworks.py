@@ -177,7 +177,8 @@ def django(ran: Ran, *, asynchronous: bool):
         settings.configure(SECRET_KEY="s", LOGGING_CONFIG=None)
         django.setup()
     # Another module may have configured its own site, which is only collected here.
-    settings.ALLOWED_HOSTS, settings.ROOT_URLCONF, settings.MIDDLEWARE = ["*"], "tests.attack.django_urls", []
+    settings.ALLOWED_HOSTS, settings.ROOT_URLCONF = ["*"], "tests.attack.django_urls"
+    settings.MIDDLEWARE = ["undersigned_django.middleware.RouteMiddleware"]
     import logging
 
     from tests.attack import django_urls
@@ -412,11 +413,11 @@ OPERATIONS = {
     "django": {"buy": _by("name")},
     "django-asgi": {"buy": _by("name")},
 }
-"""The operations of the routes above, for the resolvers that ask the router."""
+"""The operations of the routes above, for the resolvers whose hooks ask at dispatch."""
 
 
 def resolver(name: str, app):
-    """Return the resolver that asks the router of a framework."""
+    """Return the resolver of a framework, with its hook in the application."""
     from importlib import import_module
 
     package = import_module(f"undersigned_{name.partition('-')[0]}")

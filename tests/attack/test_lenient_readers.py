@@ -1,4 +1,4 @@
-"""Reader differential: no lenient reader finds a registration with credentials in content that passed unsigned."""
+"""Reader differential: no lenient reader of JSON finds a registration with credentials that passed unsigned."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import re
 import zlib
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
 
 import pytest
 from tests.attack import bodies
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _CHARSET = re.compile(r"charset=\"?([\w-]+)")
-_STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|#[^\n]*', re.DOTALL)
 DOCUMENTS = (
     {"account": "acme", **bodies.REGISTRATION},
     {"accounts": [{"pushNotificationConfig": bodies.CONFIG}], "note": "n"},
@@ -56,8 +54,10 @@ def registers(value: object, *, depth: int = 6) -> bool:
 
 
 def decoded(fields: list[tuple[str, str]], content: bytes) -> Iterator[bytes]:
-    """Yield the content, and what it is after the codings that the fields name, or that it looks like."""
+    """Yield the content, and JSON after the codings that the fields name."""
     yield content
+    if "json" not in dict(fields).get("Content-Type", "").lower():
+        return
     coding = dict(fields).get("Content-Encoding", "").lower()
     try:
         if "gzip" in coding:
@@ -86,11 +86,6 @@ def values(text: str) -> Iterator[object]:
     """Yield the values that each parser finds."""
     yield from _tried(lambda: json.loads(text, strict=False))
     yield from _tried(lambda: json.JSONDecoder(strict=False).raw_decode(text.lstrip())[0])
-    for line in text.splitlines():
-        yield from _tried(lambda line=line: json.loads(line, strict=False))
-    yield from _tried(lambda: {name: found[0] for name, found in parse_qs(text).items()})
-    yield from _tried(lambda: json.loads(_STRING_OR_COMMENT.sub(lambda part: part[1] or "", text), strict=False))
-    yield from _tried(lambda: json.loads(re.sub(r",\s*([}\]])", r"\1", text.replace("'", '"')), strict=False))
 
 
 def _tried(parse: Callable[[], object]) -> Iterator[object]:

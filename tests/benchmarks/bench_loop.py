@@ -16,15 +16,11 @@ from tests.keys import JSON_FIELD, signer, verifier
 
 from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, Request, asgi
 from undersigned.limits import (
-    BYTES_PER_DELIMITER,
     DEFAULT_MAX_UNSIGNED_BODY,
+    LONGEST_ON_LOOP,
     LONGEST_TARGET,
-    MOST_ESCAPES,
     MOST_FIELDS,
-    MOST_ON_LOOP,
-    MOST_SEGMENTS,
 )
-from undersigned.message.content import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,8 +46,6 @@ INTERFACES: dict[str, tuple[OperationResolver, bytes]] = {
     "A2A": (A2AResolver(), A2A),
     "A2A parts": (A2AResolver(), A2A.partition(b"[")[0] + b"%s}}}"),
 }
-_DELIMITERS = DEFAULT_MAX_UNSIGNED_BODY // BYTES_PER_DELIMITER - 64
-"""The delimiters of the worst content that is searched, without those around it."""
 
 
 def rows(*, quick: bool) -> list[Row]:
@@ -62,7 +56,7 @@ def rows(*, quick: bool) -> list[Row]:
         asyncio.run(_costs(rounds)),
         *(
             row
-            for size in (MOST_ON_LOOP, DEFAULT_MAX_UNSIGNED_BODY)
+            for size in (LONGEST_ON_LOOP, DEFAULT_MAX_UNSIGNED_BODY)
             for row in asyncio.run(_measure(size, rounds=rounds, tries=5 if quick else 200))
         ),
     ]
@@ -93,15 +87,14 @@ async def _targets(rounds: int) -> Row:
 def targets() -> dict[str, str]:
     """The longest targets that are read, each the worst of its kind."""
     room = LONGEST_TARGET - len(ORIGINS[0])
-    # The scheme of the URL has two slashes.
-    half = MOST_SEGMENTS // 2 - 1
+    half = room // 5
     return {
-        "slashes": "/" * 2 * half + "a" * (room - 2 * half),
-        "segments": ("/" + "a" * (room // (2 * half) - 1)) * 2 * half,
+        "slashes": "/" * room,
+        "segments": "/a" * (room // 2),
         "dot segments": "/a/.." * half,
         "dot segments after the others": "/a" * half + "/.." * half,
-        "escapes": "/" + "%c3%a9" * ((MOST_ESCAPES - 1) // 2),
-        "escapes of unreserved characters": "/" + "%7e" * (MOST_ESCAPES - 1) + "x" * (room - 3 * MOST_ESCAPES),
+        "escapes": "/" + "%c3%a9" * (room // 6 - 1),
+        "escapes of unreserved characters": "/" + "%7e" * (room // 3 - 1),
         "a task": "/tasks/" + "a:cancel" * (room // 8 - 1),
         "a webhook": "/" + "webhoo-" * (room // 14) + "/" + "notificationconf-" * (room // 36),
         "escapes in the query": "/p?" + "%41" * (room // 3 - 1),
@@ -247,15 +240,14 @@ def bodies(size: int, around: bytes) -> Iterator[tuple[str, bytes]]:
     if around == b"%s":
         for kind, text in (("x escapes", "\\x41"), ("nested escapes", "\\x5cx41"), ("percent signs", "%41")):
             yield f"text of {kind}", _fill(text.encode(), size)
-        yield "UTF-16", ('{"a":0},' * (min(size // 2, _DELIMITERS * 8 // 3) // 8)).encode("utf-16-le")
+        yield "UTF-16", ('{"a":0},' * (size // 16)).encode("utf-16-le")
     else:
         yield "a batch", b"[" + _join(b'{"jsonrpc":"2.0"}', room) + b"]"
-    yield "more delimiters than are searched", around % (b"[" + b"[]," * ((room - 4) // 3) + b"0]")
 
 
 def _fill(text: bytes, room: int) -> bytes:
-    """Return a text that repeats in the room, as often as its delimiters are searched, and then letters."""
-    repeated = text * min(room // len(text), _DELIMITERS // max(Content((text,)).delimiters(), 1))
+    """Return a text that repeats in the room, and then letters."""
+    repeated = text * (room // len(text))
     return repeated + b"x" * (room - len(repeated))
 
 
@@ -264,14 +256,14 @@ def _join(octets: bytes, room: int) -> bytes:
 
 
 def _repeat(fragment: str, room: int) -> bytes:
-    """Return a list of fragments, as many as are searched, and of a text in what is left of the room."""
+    """Return a list of fragments, and of a text in what is left of the room."""
     joined = _join(fragment.encode(), room - 2)
     return b'[%s,"%s"]' % (joined, b"x" * (room - len(joined) - 5))
 
 
 def _members(name: str, room: int) -> bytes:
     longest = len(name.format(room)) + 5
-    most = min(room // longest, _DELIMITERS // 2)
+    most = room // longest
     return json.dumps({name.format(at): 0 for at in range(most)}, separators=(",", ":")).encode()
 
 

@@ -15,7 +15,7 @@ from undersigned.signature.rules import Caps
 def rows(*, quick: bool) -> list[Row]:
     """Fill a store as five minutes of even traffic do, and look at its memory."""
     count, slots = (10_000 if quick else 1_000_000), 12
-    store, caps = MemoryReplayStore(slot=30), Caps(per_key=count + 1)
+    store, caps = MemoryReplayStore(), Caps(per_key=count + 1)
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()

@@ -141,7 +141,7 @@ def _sqlite(count: int, *, survives: bool) -> Iterator[Filled]:
         store.claim("buyer", "first", now=NOW, until=UNTIL, caps=CAPS)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         nonces = ((secrets.token_urlsafe(16), UNTIL) for _ in range(count))
-        connection.executemany("INSERT INTO nonce VALUES (1, ?, ?)", nonces)
+        connection.executemany("INSERT INTO nonce (sender, nonce, until) VALUES (1, ?, ?)", nonces)
         connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     name = "SqliteReplayStore" if survives else "SqliteReplayStore(survives_power_loss=False)"
@@ -207,7 +207,7 @@ def _postgres(count: int) -> Iterator[Filled | None]:
     with Postgres() as server:
         with psycopg.connect(server.conninfo(), autocommit=True) as connection:
             connection.execute(SCHEMA)
-            with connection.cursor().copy("COPY undersigned_nonce FROM STDIN") as copy:
+            with connection.cursor().copy("COPY undersigned_nonce (keyid, nonce, until) FROM STDIN") as copy:
                 for _ in range(count):
                     copy.write_row(("buyer", secrets.token_urlsafe(16), UNTIL))
             connection.execute("VACUUM ANALYZE undersigned_nonce")

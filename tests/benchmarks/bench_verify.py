@@ -31,7 +31,6 @@ from undersigned.message.strict_json import loads
 from undersigned.profiles import WEB_BOT_AUTH_STRING
 from undersigned.signature.ed25519 import library
 from undersigned.signature.key_source import ExaminedKeys
-from undersigned.verification.screening import screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +181,7 @@ def _web_bot_auth(rounds: int) -> Row:
     public = Ed25519PublicKey.from_public_bytes(_octets(pair.public["keys"][0]["x"]))
     first = Request("GET", bare.url, signed[0])
     other = Verifier(profile, keys=pair.key_set(), replay=MemoryReplayStore(), clock=lambda: NOW)
-    base, signature = other.verify(first).signature_base.encode(), screen(first, profile, now=NOW).signature
+    base, signature = other.verify(first).signature_base.encode(), other.screen(first)[0].signature
     floor, accepted = interleave(
         rounds,
         Side(lambda _: public.verify(signature, base)),
@@ -203,7 +202,7 @@ def reject_by(rejecting: Verifier) -> Callable[[Request], object]:
 
 
 def _signature(request: Request) -> bytes:
-    return screen(request, verifier().profile, now=NOW).signature
+    return verifier().screen(request)[0].signature
 
 
 def _octets(text: object) -> bytes:

@@ -76,7 +76,6 @@ def test_key_that_is_awaited_signs_too():
         ({"components": "host"}, r"^components: list field names"),
         ({"components": ["Host"]}, r"^components: list field names"),
         ({"components": ["date"]}, r"^components: list field names"),
-        ({"components": [f"x{n}" for n in range(29)]}, r"^components: list field names"),
         ({"clock": 1}, r"^clock: pass a function"),
     ],
 )
@@ -93,9 +92,8 @@ def test_wrong_option_is_a_configuration_error(options, fault):
         (Request("GET", GET.url, [("X", "a\nb")]), "CR, LF or NUL"),
         (Request("GET", GET.url, [("X", "é")]), "not printable ASCII"),
         (Request("GET", GET.url), "no value in this message"),
-        (Request("GET", GET.url, [("X", "x" * 16_384)]), "signature base has more than"),
-        (Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "a")]), "it would be rejected"),
-        (Request("A" * 65, GET.url, [("X", "a")]), "the method is not a token"),
+        (Request("A" * 65, GET.url, [("X", "a")]), "the method has 65 characters"),
+        (Request("A B", GET.url, [("X", "a")]), "the method is not a token"),
     ],
 )
 def test_request_that_cannot_be_signed_says_why(request_, fault):
@@ -103,36 +101,23 @@ def test_request_that_cannot_be_signed_says_why(request_, fault):
         CavageSigner(signing_key(), components=["x"]).sign(request_)
 
 
-@pytest.mark.parametrize("given", [GET, POST], ids=["GET", "POST"])
-def test_signer_rejects_what_takes_our_verifier_too_much_work(given):
-    verified = 0
-    for more in range(30, 110):
-        request = with_fields(given, *((f"e{at}", "v" * 20) for at in range(more)))
-        try:
-            signed = sign_by_draft(request, components=["e1"])
-        except SigningError:
-            break
-        verified += bool(verifier().verify(signed))
-    assert 10 < verified < 70
-
-
-def test_signer_without_limits_signs_what_our_verifier_rejects():
-    request = Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "x" * 16_384)])
-    made = CavageSigner(signing_key(), components=["x"], check_limits=False, clock=lambda: NOW).sign(request)
+@pytest.mark.parametrize(
+    ("request_", "kid"),
+    [
+        (Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "a")]), "k"),
+        (Request("GET", GET.url, [("X", "x" * 65_536)]), "k"),
+        (Request("GET", GET.url, [("X", "a")]), "k" * 4000),
+    ],
+)
+def test_request_of_any_size_is_signed(request_, kid):
+    key = SigningKey.from_jwk({**pair().private, "kid": kid})
+    made = CavageSigner(key, components=["x"], clock=lambda: NOW).sign(request_)
     with pytest.raises(SignatureError):
-        verifier().verify(with_fields(request, *made))
-    long = SigningKey.from_jwk({**pair().private, "kid": "k" * 2000})
-    assert len(dict(CavageSigner(long, check_limits=False).sign(GET))["Signature"]) > 2048
-
-
-def test_keyid_that_makes_the_field_too_long_is_rejected():
-    key = SigningKey.from_jwk({**pair().private, "kid": "k" * 2000})
-    with pytest.raises(SigningError, match=r"^headers: Signature has more than 2048"):
-        CavageSigner(key).sign(GET)
+        verifier().verify(with_fields(request_, *made))
 
 
 def test_method_of_as_many_characters_as_a_middleware_accepts_is_verified():
-    assert verifier().verify(sign_by_draft(Request("a" * 64, POST.url, POST.fields, POST.body))).method == "a" * 64
+    assert verifier().verify(sign_by_draft(Request("A" * 64, POST.url, POST.fields, POST.body))).method == "A" * 64
 
 
 @given(methods, urls(), fields, bodies)
@@ -141,6 +126,10 @@ def test_what_is_signed_is_verified(method, url, given_fields, body):
     try:
         request = sign_by_draft(unsigned)
     except (MalformedURL, SigningError):
+        return
+    if method != method.upper():
+        with pytest.raises(SignatureError, match=r"^signature_header_malformed$"):
+            verifier().verify(request)
         return
     verified = verifier().verify(request)
     assert (verified.method, verified.keyid) == (method, KEYID)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import warnings
 
 from click.testing import CliRunner
 
@@ -25,7 +27,14 @@ def run(*args: str, stdin: bytes = b"", **options) -> subprocess.CompletedProces
 
 
 def invoke(*args: str, stdin: bytes = b""):
-    return CliRunner().invoke(undersigned, list(args), input=stdin, prog_name="undersigned")
+    result = CliRunner().invoke(undersigned, list(args), input=stdin, prog_name="undersigned")
+    if result.exit_code == 2:
+        # click leaves a file open if another option is wrong. It is closed here, before another test is blamed for it.
+        result.exception = result.exc_info = None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
+    return result
 
 
 def objects(output: bytes) -> list[dict[str, object]]:
@@ -37,7 +46,9 @@ def answers(*args: str, stdin: bytes) -> list[dict[str, object]]:
     """Return a command's answers to lines in this process, and check that its exit code is right."""
     result = invoke(*args, stdin=stdin)
     found = objects(result.stdout_bytes)
-    is_verified = args[0] != "verify" or (bool(found) and all(answer["ok"] for answer in found))
+    is_verified = all("error" not in answer for answer in found)
+    if args[0] == "verify":
+        is_verified = bool(found) and all(answer["ok"] for answer in found)
     assert (result.exit_code, result.stderr) == (int(not is_verified), "" if found or is_verified else NOTHING)
     return found
 

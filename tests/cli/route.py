@@ -12,7 +12,7 @@ from tests import keys
 
 from undersigned import MemoryReplayStore, Signer, Verifier, canonicalize, profiles
 from undersigned.cli.doctor.diagnosis import Examination
-from undersigned.cli.doctor.probe import Answer
+from undersigned.cli.http import Verdict, read_verdict
 from undersigned.wsgi import SignatureMiddleware
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Route:
     """A route to a server that changes probes, and the configuration of the server.
 
     Attributes:
-        change: returns the probe that arrives, or an `Answer` if the route answers instead of the server.
+        change: returns the probe that arrives, or an `Verdict` if the route answers instead of the server.
         origins: the origins of the middleware.
         options: the other options of the middleware.
         prefix: the prefix that the route strips from the target.
@@ -38,7 +38,7 @@ class Route:
         sent: the probes that were sent.
     """
 
-    change: Callable[[Probe], Probe | Answer] = lambda probe: probe
+    change: Callable[[Probe], Probe | Verdict] = lambda probe: probe
     origins: tuple[str, ...] = (URL,)
     options: dict = field(default_factory=dict)
     prefix: str = ""
@@ -51,16 +51,16 @@ class Route:
         options = {"verifier": verifier, "origins": self.origins, **self.options}
         self._middleware = SignatureMiddleware(self._application, **options)
 
-    def ask(self, probe: Probe) -> Answer:
+    def ask(self, probe: Probe) -> Verdict:
         self.sent.append(probe)
         arrived = self.change(probe)
-        if isinstance(arrived, Answer):
+        if isinstance(arrived, Verdict):
             return arrived
         said: list = []
         content = b"".join(self._middleware(self._environ(arrived), lambda *started: said.extend(started)))
         fields = dict(said[1])
         challenges = [fields["WWW-Authenticate"]] if "WWW-Authenticate" in fields else []
-        return Answer.read(int(said[0][:3]), challenges, content)
+        return read_verdict(int(said[0][:3]), challenges, content)
 
     def diagnosis(self, url: str = URL, *, method: str = "GET", key=keys.KEY, profile=profiles.ADCP_3_2) -> Diagnosis:
         signer = Signer(key, profile=profile)

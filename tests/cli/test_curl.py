@@ -8,14 +8,9 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.cli.command import invoke
 from tests.cli.conftest import KEYID, private_pem
 from tests.cli.seller import seller
-
-from undersigned.cli.bash import bash_word
-from undersigned.cli.curl import MOST_INLINE
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="the commands are for bash"),
@@ -62,9 +57,7 @@ def bash(text: str, *more: str, cwd=None) -> tuple[int, dict]:
         '{"a": 1}',
         '"it\'s"',
         '"$HOME `id` \\\\ \\" !! {a,b} *"',
-        "[1,\n\t2]",
-        '"\u00e9\u4f60"',
-        '{"\u202e": "#&;|<>"}',
+        '{"a": "#&;|<>"}',
         ' ""',
     ],
 )
@@ -74,7 +67,7 @@ def test_content_arrives_as_it_was_given(content, origin, keys):
     assert (status, answer["method"], bytes.fromhex(answer["body"])) == (200, "POST", content.encode())
 
 
-@pytest.mark.parametrize("name", ["body.json", "it's a body", "-", "b\u00f6dy", "a;b$(id)"])
+@pytest.mark.parametrize("name", ["body.json", "it's a body", "-", "a;b$(id)"])
 def test_content_of_a_file_is_read_from_the_file_again(name, origin, keys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(b'{"a": 1}\r\n')
@@ -97,14 +90,13 @@ def test_binary_content_of_a_large_file_arrives_as_it_is(origin, keys, tmp_path)
 
 
 def test_content_of_standard_input_is_in_the_command(origin, keys):
-    text = command("--key", keys.private, "-d", "@-", f"{origin}/", stdin=b'{"a":\n1}')
-    assert bytes.fromhex(bash(text)[1]["body"]) == b'{"a":\n1}'
+    text = command("--key", keys.private, "-d", "@-", f"{origin}/", stdin=b'{"a": 1}')
+    assert bytes.fromhex(bash(text)[1]["body"]) == b'{"a": 1}'
 
 
-@pytest.mark.parametrize("content", [b"a\0b", b"a" * (MOST_INLINE + 1)], ids=["NUL", "long"])
-def test_content_that_no_command_can_have_must_be_in_a_file(content, keys):
-    options = ("--key", keys.private, "-H", TEXT, "-d", "@-", "--curl", "https://a.test")
-    result = invoke("sign", *options, stdin=content)
+@pytest.mark.parametrize("options", [("-d", '{"a":\n1}'), ("-d", '"\u00e9"'), ("-H", "x-name: \u00e9")])
+def test_text_that_is_not_printable_ascii_must_be_in_a_file(options, keys):
+    result = invoke("sign", "--key", keys.private, *options, "--curl", "https://a.test")
     assert (result.exit_code, result.stdout, "-d @FILE" in result.stderr) == (2, "", True)
 
 
@@ -150,37 +142,15 @@ def test_header_fields_arrive_as_they_were_given(origin, keys):
     assert {name: arrived[name] for name in given_fields} == given_fields
 
 
-def test_bytes_beyond_ascii_in_a_header_field_arrive_as_they_are(origin, keys):
-    status, answer = bash(command("--key", keys.private, "-H", "x-name: \u00e9", f"{origin}/"))
-    assert (status, dict(answer["headers"])["x-name"].encode("latin-1")) == (200, "\u00e9".encode())
-
-
 def test_command_works_with_a_key_in_pem(origin, keys):
     pem = private_pem(keys.private)
     result = invoke("sign", "--key", "-", "--keyid", KEYID, "--curl", f"{origin}/", stdin=pem)
     assert bash(result.stdout)[0] == 200
 
 
-WORDS = st.binary(max_size=40).map(lambda octets: octets.replace(b"\0", b"")) | st.text(
-    alphabet="ab'\"\\$`!\n\t\r *?[]{}~#&;|<>()=%x0\u00e9\x7f\x1b", max_size=20
-).map(str.encode)
-
-
-@given(words=st.lists(WORDS, min_size=20, max_size=60))
-def test_bash_reads_any_bytes_as_they_were(words):
-    script = f"printf '%s\\0' {' '.join(map(bash_word, words))}".encode("ascii")
-    done = subprocess.run(["/bin/bash"], input=script, capture_output=True, check=True, timeout=60)
-    assert done.stdout.split(b"\0")[:-1] == words
-
-
-def test_word_with_a_nul_is_rejected():
-    with pytest.raises(ValueError, match="NUL"):
-        bash_word(b"a\0b")
-
-
 def test_interactive_bash_replaces_nothing(origin, keys):
     """History expansion and completion are on when a person pastes a command."""
-    content = '{"a": "!!\\t!x", "b": "it\'s!1"}\t'
+    content = '{"a": "!!x", "b": "it\'s!1"}'
     text = command("--key", keys.private, "-d", content, f"{origin}/")
     script = f"set -H\ntrue\n{text.rstrip()} --silent\nexit\n".encode("ascii")
     done = subprocess.run(

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 
 import pytest
-from tests.cli.command import invoke
+from tests.cli.command import answers, invoke, lines
+from tests.cli.test_sign import GET
 
 SECRET = "A_rC9vrZ2D1xJWLBXGdRW7CYLAh_f83Gqv8nhly7N2M"
 
@@ -31,28 +31,51 @@ def test_key_file_is_rejected_by_option_and_name_unless_a_json_object(content, t
     path = tmp_path / "key"
     path.write_bytes(content)
     assert "'--key': " in sign(path)
-    assert "is not a JSON object without repeated keys" in sign(path)
+    assert "not a JSON object without repeated keys" in sign(path)
     assert "'--jwks': " in verify(path)
-    assert "is not a JSON object without repeated keys" in verify(path)
+    assert "not a JSON object without repeated keys" in verify(path)
 
 
 def test_key_file_is_rejected_when_it_does_not_exist(tmp_path):
-    assert "does not exist" in sign(tmp_path / "absent")
-    assert "does not exist" in verify(tmp_path / "absent")
-    assert "is a directory" in sign(tmp_path)
+    assert "No such file" in sign(tmp_path / "absent")
+    assert "No such file" in verify(tmp_path / "absent")
+    assert "Is a directory" in sign(tmp_path)
 
 
-def test_key_file_is_rejected_when_it_cannot_be_read(keys, monkeypatch):
-    opened = pathlib.Path.open
+def test_other_users_who_can_read_a_private_key_are_warned_about(keys, tmp_path):
+    path = tmp_path / "key"
+    path.write_bytes(pathlib.Path(keys.private).read_bytes())
+    path.chmod(0o644)
+    shown = invoke("sign", "--key", str(path), "https://a.test").stderr
+    assert (
+        f"Warning: other users can read the private key in {path} (mode 0644). Change that: chmod 600 {path}" in shown
+    )
+    for options in (("--key", keys.private), ("--key", "-")):
+        result = invoke("sign", *options, "https://a.test", stdin=path.read_bytes())
+        assert (result.exit_code, "Warning" in result.stderr) == (0, False)
 
-    def unreadable(path, *mode, **options):
-        if path.name in {"private", "public"}:
-            raise PermissionError(13, os.strerror(13))
-        return opened(path, *mode, **options)
 
-    monkeypatch.setattr(pathlib.Path, "open", unreadable)
-    assert "cannot be read: Permission denied" in sign(keys.private)
-    assert "cannot be read: Permission denied" in verify(keys.public)
+def test_every_file_can_be_standard_input(keys, tmp_path):
+    private, public = pathlib.Path(keys.private).read_bytes(), pathlib.Path(keys.public).read_bytes()
+    [made] = answers("sign", "--key", keys.private, "-", stdin=lines(GET))
+    fields = "".join(f"{name}: {value}\n" for name, value in made["headers"])
+    raw = f"GET /orders HTTP/1.1\nHost: seller.example.com\n{fields}\n".encode()
+    (tmp_path / "request").write_bytes(raw)
+    for args, stdin, code in (
+        (("sign", "--key", "-", GET["url"]), private, 0),
+        (("sign", "--key", keys.private, "-d", "@-", GET["url"]), b"{}", 0),
+        (("explain", str(tmp_path / "request"), "--jwks", "-"), public, 0),
+        (("explain", "-", "--jwks", keys.public), raw, 0),
+        (("doctor", "--key", "-", "http://127.0.0.1:9"), private, 1),
+    ):
+        assert invoke(*args, stdin=stdin).exit_code == code, args
+
+
+def test_certificates_are_rejected_when_the_file_has_none(keys):
+    options = ("--key", keys.private, "https://a.test")
+    for file in (keys.public, "-"):
+        result = invoke("doctor", "--ca-file", file, *options)
+        assert (result.exit_code, "does not contain PEM certificates" in result.stderr) == (2, True)
 
 
 def test_unusable_key_is_rejected_without_quoting_it(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x25519
-from tests.cli.command import answers, invoke, lines, objects
+from tests.cli.command import answers, invoke, lines
 from tests.cli.conftest import KEYID
 from tests.cli.test_sign import GET
 
@@ -76,7 +76,7 @@ def test_key_is_read_as_openssl_ecparam_writes_it(tmp_path):
 def test_key_id_is_demanded_and_the_thumbprint_offered(files):
     thumbprint = KeyPair.from_pem(files.private.read_bytes()).private["kid"]
     for said in (error("sign", "--key", files.private, "-"), error("verify", "--jwks", files.public, "-")):
-        assert "is a PEM, which has no key ID: give the kid" in said
+        assert "a PEM has no key ID: give the kid" in said
         assert f"--keyid {thumbprint}" in said
 
 
@@ -84,9 +84,8 @@ def test_explain_and_doctor_read_pem(files, tmp_path):
     [made] = answers("sign", "--key", str(files.private), "--keyid", KEYID, "-", stdin=lines(GET))
     fields = "".join(f"{name}: {value}\n" for name, value in made["headers"])
     (tmp_path / "request").write_text(f"GET /orders HTTP/1.1\nHost: seller.example.com\n{fields}\n")
-    options = ("--request", str(tmp_path / "request"), "--jwks", str(files.public), "--keyid", KEYID)
+    options = (str(tmp_path / "request"), "--jwks", str(files.public), "--keyid", KEYID)
     assert invoke("explain", *options).exit_code == 0
-    assert "needs --request" not in error("explain", "--jwks", files.public, "https://a.test", "--keyid", "a")[:20]
     result = invoke("doctor", "--key", str(files.private), "--keyid", KEYID, "http://127.0.0.1:9")
     assert (result.exit_code, "no answer: Connection refused" in result.stderr) == (1, True)
 
@@ -97,21 +96,6 @@ def test_rotate_takes_the_new_key_from_pem(files, tmp_path):
     assert invoke("rotate", *options).exit_code == 0
     written = json.loads((tmp_path / "private.next.jwk.json").read_text())
     assert written == KeyPair.from_pem(files.private.read_bytes(), keyid="new").private
-
-
-def test_rotate_writes_the_set_of_a_public_pem_beside_it(files, tmp_path):
-    before = files.public.read_bytes()
-    assert "has no key ID" in error("rotate", "--jwks", files.public)
-    result = invoke("rotate", "--jwks", str(files.public), "--keyid", "old", "--kid", "new")
-    beside = tmp_path / "key.pub.jwks.json"
-    assert (result.exit_code, f"public JWK set to publish: {beside}" in result.stdout) == (0, True)
-    assert [key["kid"] for key in json.loads(beside.read_text())["keys"]] == ["old", "new"]
-    assert files.public.read_bytes() == before
-    assert f"--jwks {beside}" in error("rotate", "--jwks", files.public, "--keyid", "old")
-
-
-def test_rotate_does_not_read_the_set_from_standard_input():
-    assert "it cannot be standard input" in error("rotate", "--jwks", "-")
 
 
 def test_keygen_takes_an_rsa_key_and_its_algorithm(tmp_path):
@@ -129,55 +113,50 @@ def certificate(key) -> bytes:
     return builder.sign(key, hashes.SHA256()).public_bytes(PEM)
 
 
-def test_pem_of_another_kind_is_rejected_with_what_it_is(files, tmp_path):
+def test_pem_of_another_kind_is_rejected_and_not_quoted(files, tmp_path):
     key = ec.generate_private_key(ec.SECP256R1())
     encrypted = key.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"secret"))
     old = key.private_bytes(PEM, TRADITIONAL, serialization.BestAvailableEncryption(b"secret"))
     ssh = key.private_bytes(PEM, serialization.PrivateFormat.OpenSSH, OPEN)
     foreign = x25519.X25519PrivateKey.generate()
     path = tmp_path / "other.pem"
-    for option, content, told in (
-        ("--key", files.public.read_bytes(), "it is a public key; give the private one"),
-        ("--key", encrypted, "it is encrypted"),
-        ("--key", old, "it is encrypted"),
-        ("--key", ssh, "OpenSSH's own form"),
-        ("--key", certificate(key), "it is a certificate"),
-        ("--key", b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n", "expected one private key"),
-        ("--key", foreign.private_bytes(PEM, PKCS8, OPEN), "Ed25519, P-256"),
-        ("--jwks", files.private.read_bytes(), "it is a private key; give the public one: openssl pkey -pubout"),
-        ("--jwks", certificate(key), "openssl x509 -pubkey"),
-        ("--jwks", files.public.read_bytes() * 2, "it has several keys"),
-        ("--jwks", foreign.public_key().public_bytes(PEM, PUBLIC), "Ed25519, P-256"),
+    for option, content in (
+        ("--key", files.public.read_bytes()),
+        ("--key", encrypted),
+        ("--key", old),
+        ("--key", ssh),
+        ("--key", certificate(key)),
+        ("--key", b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"),
+        ("--key", foreign.private_bytes(PEM, PKCS8, OPEN)),
+        ("--jwks", files.private.read_bytes()),
+        ("--jwks", certificate(key)),
+        ("--jwks", files.public.read_bytes() * 2),
+        ("--jwks", foreign.public_key().public_bytes(PEM, PUBLIC)),
     ):
         path.write_bytes(content)
         path.chmod(0o600)
         said = error({"--key": "sign", "--jwks": "verify"}[option], option, path, "--keyid", KEYID, "-")
         assert f"'{option}'" in said
-        assert told in said
         assert "c2VjcmV0" not in said
 
 
 def test_public_jwk_is_a_set_of_one(keys, tmp_path):
     [made] = answers("sign", "--key", keys.private, "-", stdin=lines(GET))
     jwk = json.loads(Path(keys.public).read_text())["keys"][0]
+    request = lines({**GET, "headers": made["headers"]})
     path = tmp_path / "jwk"
-    for content, options in ((jwk, ()), ({**jwk, "kid": None}, ()), ({**jwk, "kid": KEYID}, ("--keyid", KEYID))):
-        path.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
-        request = lines({**GET, "headers": made["headers"]})
-        if "kid" in json.loads(path.read_text()):
-            assert answers("verify", "--jwks", str(path), *options, "-", stdin=request)[0]["ok"]
-        else:
-            assert "a JWK without a kid" in error("verify", "--jwks", path, "-")
-            assert answers("verify", "--jwks", str(path), "--keyid", KEYID, "-", stdin=request)[0]["ok"]
+    path.write_text(json.dumps(jwk))
+    assert answers("verify", "--jwks", str(path), "-", stdin=request)[0]["ok"]
+    path.write_text(json.dumps({name: value for name, value in jwk.items() if name != "kid"}))
+    assert "no key of the JWK set has a kid" in error("verify", "--jwks", path, "-")
+    assert answers("verify", "--jwks", str(path), "--keyid", KEYID, "-", stdin=request)[0]["ok"]
 
 
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (("sign", "--key", "PRIVATE", "--keyid", "other", "-"), "a JWK with another kid; leave out --keyid"),
-        (("sign", "--key", "PUBLIC", "-"), "is a JWK set, for verifiers; give the private key"),
-        (("verify", "--jwks", "PRIVATE", "-"), "is a private key; give the public one"),
-        (("verify", "--jwks", "PUBLIC", "--keyid", KEYID, "-"), "is a JWK set, whose keys have their own kids"),
+        (("sign", "--key", "PUBLIC", "-"), "is a JWK set, which is for verifiers"),
+        (("verify", "--jwks", "PRIVATE", "-"), "this is a private key: give the public one"),
     ],
 )
 def test_jwk_that_does_not_fit_the_option_is_rejected_with_what_it_is(args, told, keys):
@@ -188,9 +167,4 @@ def test_public_jwk_is_no_signing_key(keys, tmp_path):
     path = tmp_path / "jwk"
     path.write_text(json.dumps(json.loads(Path(keys.public).read_text())["keys"][0]))
     path.chmod(0o600)
-    assert "is a public JWK, without d" in error("sign", "--key", path, "-")
-
-
-def test_key_id_without_a_key_to_name_is_a_usage_error():
-    assert "need --request" in error("explain", "--keyid", KEYID, "https://a.test")
-    assert objects(invoke("explain", "--json", "https://a.test").stdout_bytes)
+    assert "it has no private member" in error("sign", "--key", path, "-")

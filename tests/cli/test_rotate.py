@@ -3,14 +3,13 @@ from __future__ import annotations
 import json
 import os
 import stat
-from pathlib import Path
+from unittest import mock
 
 import pytest
 from tests.cli.command import invoke
 from tests.keys import PRIVATE
 
 from undersigned import KeyPair, KeySet, SigningKey
-from undersigned.cli import rotate
 
 NOW = 1_776_520_800
 RSA = {"kty": "RSA", "kid": "tokens", "use": "sig", "n": "AQAB", "e": "AQAB"}
@@ -24,7 +23,8 @@ def folder(tmp_path):
 
 
 def run(folder, *options: str, now: int = NOW):
-    return invoke("rotate", "--jwks", str(folder / "public.jwks.json"), "--now", str(now), *options)
+    with mock.patch("undersigned.cli.rotate.time.time", return_value=now):
+        return invoke("rotate", "--jwks", str(folder / "public.jwks.json"), *options)
 
 
 def read_published(folder) -> dict[str, dict]:
@@ -102,51 +102,28 @@ def test_last_key_is_not_dropped(folder):
     assert list(read_published(folder)) == ["tokens", "new"]
 
 
-@pytest.mark.parametrize("options", [("--kid", "new"), ("--finish",)])
-def test_dry_run_writes_nothing(folder, options):
-    before = (folder / "public.jwks.json").read_text()
-    result = run(folder, "--dry-run", *options)
-    assert result.exit_code == 0
-    assert result.stdout.startswith("dry run: nothing is written\n")
-    assert (folder / "public.jwks.json").read_text() == before
-    assert names(folder) == {"private.jwk.json", "public.jwks.json"}
-
-
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_private_key_is_its_owners_and_the_set_keeps_its_mode_and_its_link(folder):
     (folder / "public.jwks.json").chmod(0o664)
     (folder / "linked.json").symlink_to(folder / "public.jwks.json")
-    result = invoke("rotate", "--jwks", str(folder / "linked.json"), "--out", str(folder / "mine.json"))
+    result = invoke("rotate", "--jwks", str(folder / "linked.json"))
     assert result.exit_code == 0
-    assert stat.S_IMODE((folder / "mine.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / "private.next.jwk.json").stat().st_mode) == 0o600
     assert stat.S_IMODE((folder / "public.jwks.json").stat().st_mode) == 0o664
     assert (folder / "linked.json").is_symlink()
     assert len(read_published(folder)) == 2
 
 
-@pytest.mark.parametrize("there", ["private.next.jwk.json", "public.jwks.json.new"])
-def test_file_in_the_way_is_kept_and_the_set_is_as_it_was(folder, there):
+def test_key_of_the_last_rotation_is_kept_and_the_set_is_as_it_was(folder):
+    there = "private.next.jwk.json"
     (folder / there).write_text("mine")
     before = (folder / "public.jwks.json").read_text()
     result = run(folder, "--kid", "new")
     assert result.exit_code == 2
-    assert f"{folder / there}: File exists" in result.stderr
+    assert f"{folder / there} is the key of the last rotation: use it, or move it" in result.stderr
     assert (folder / there).read_text() == "mine"
     assert (folder / "public.jwks.json").read_text() == before
     assert names(folder) == {"private.jwk.json", "public.jwks.json", there}
-
-
-def test_run_that_begins_when_the_set_is_replaced_keeps_its_new_file(folder, monkeypatch):
-    replace = Path.replace
-
-    def replace_as_another_run_begins(path, target):
-        replace(path, target)
-        path.touch(exist_ok=False)
-
-    monkeypatch.setattr(Path, "replace", replace_as_another_run_begins)
-    assert run(folder, "--kid", "new").exit_code == 0
-    assert "public.jwks.json.new" in names(folder)
-    assert list(read_published(folder)) == ["old", "new"]
 
 
 def test_nothing_changes_when_the_disk_is_full(folder, monkeypatch):
@@ -154,7 +131,7 @@ def test_nothing_changes_when_the_disk_is_full(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     before = (folder / "public.jwks.json").read_text()
-    monkeypatch.setattr(rotate.shutil, "copymode", full)
+    monkeypatch.setattr("undersigned.cli.rotate.shutil.copymode", full)
     result = run(folder, "--kid", "new")
     assert (result.exit_code, "No space left on device" in result.stderr) == (2, True)
     assert (folder / "public.jwks.json").read_text() == before

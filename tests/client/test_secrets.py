@@ -15,9 +15,9 @@ import undersigned_httpx.httpx2
 from undersigned import Request, SigningError
 from undersigned.client import ClientSigner
 from undersigned_aiohttp import SigningMiddleware
-from undersigned_httpx import AsyncSignatureTransport, SignatureAuth, SignatureTransport
+from undersigned_httpx import AsyncSignatureTransport, SignatureTransport
+from undersigned_requests import SignatureAdapter
 from undersigned_requests import SignatureAuth as RequestsAuth
-from undersigned_urllib import SignatureHandler
 
 ORIGIN = "https://seller.example.com"
 SECRETS = [str(PRIVATE["d"]), bytes([1] * 8).hex(), repr(bytes([1] * 8))[2:-1]]
@@ -29,13 +29,11 @@ HOLDERS = {
     "prepared": make_signer().prepare(Request("GET", ORIGIN)),
     "client signer": ClientSigner(make_signer(), [ORIGIN]),
     "requests": RequestsAuth(**SIGNING),
-    "httpx": SignatureAuth(**SIGNING),
+    "requests adapter": SignatureAdapter(**SIGNING),
     "httpx transport": SignatureTransport(httpx.HTTPTransport(verify=False), **SIGNING),
     "httpx async transport": AsyncSignatureTransport(httpx.AsyncHTTPTransport(verify=False), **SIGNING),
-    "httpx2": undersigned_httpx.httpx2.SignatureAuth(**SIGNING),
     "httpx2 transport": undersigned_httpx.httpx2.SignatureTransport(httpx2.HTTPTransport(verify=False), **SIGNING),
     "aiohttp": SigningMiddleware(**SIGNING),
-    "urllib": SignatureHandler(**SIGNING),
 }
 
 

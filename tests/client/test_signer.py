@@ -7,19 +7,19 @@ import asyncio
 import pytest
 from tests.keys import BODY, EC_KEY, JSON_FIELD, KEY, NOW, signer, verifier
 
-from undersigned import ConfigurationError, MalformedURL, Request, Signer, SigningError, profiles
-from undersigned.client import ClientSigner
+from undersigned import ConfigurationError, KeyPair, MalformedURL, Request, Signer, SigningError, profiles
+from undersigned.client import BotAuth, ClientSigner
 
 ORIGIN = "https://seller.example.com"
 OTHER = "https://other.example.com"
 
 
-def client(*origins: str, follow_unsigned: bool = False, **options) -> ClientSigner:
-    return ClientSigner(signer(**options), origins or [ORIGIN], follow_unsigned=follow_unsigned)
+def client(*origins: str, **options) -> ClientSigner:
+    return ClientSigner(signer(**options), origins or [ORIGIN])
 
 
 def receive(signed, body: bytes = b"") -> Request:
-    fields = {"host": signed.authority, **{name.lower(): value for name, value in (*signed.fields, *signed.signature)}}
+    fields = {"host": signed.authority, **{name.lower(): value for name, value in signed.headers}}
     return Request(signed.method, signed.url, fields, body)
 
 
@@ -32,8 +32,8 @@ def test_signed_request_verifies_as_it_is_sent(fields, body):
 
 
 def test_content_of_unknown_length_is_signed_as_content():
-    signed = client().sign("POST", f"{ORIGIN}/", [JSON_FIELD], b"", has_body=True)
-    assert signed.covered == {"content-type", "content-digest"}
+    signed = client().sign("POST", f"{ORIGIN}/", [JSON_FIELD, ("Transfer-Encoding", "chunked")], b"")
+    assert '"content-digest"' in dict(signed.signature)["Signature-Input"]
 
 
 def test_existing_signature_fields_are_replaced():
@@ -47,7 +47,6 @@ def test_existing_signature_fields_are_replaced():
 def test_host_is_signed_and_sent_in_canonical_form(host):
     signed = client(components=["host"]).sign("GET", f"{ORIGIN}/", [("HOST", host)], b"")
     assert signed.fields == (("HOST", "seller.example.com"),)
-    assert signed.covered == {"host"}
     assert verifier().verify(receive(signed))
 
 
@@ -77,51 +76,25 @@ def test_url_without_canonical_form_is_rejected():
         client().sign("GET", "https://seller..example.com/", [], b"")
 
 
-@pytest.mark.parametrize("url", [f"{ORIGIN}/p", "HTTPS://SELLER.example.com:443/p"])
-@pytest.mark.parametrize("follow_unsigned", [False, True])
-def test_redirect_within_the_origin_is_signed(url, follow_unsigned):
-    assert client(follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, url)
+def test_function_of_an_origin_lists_it_by_true_only():
+    asked = []
+
+    def ask(origin):
+        asked.append(origin)
+        return {ORIGIN: True, OTHER: OTHER}[origin]
+
+    by_function = ClientSigner(signer(), ask)
+    assert by_function.sign("GET", "HTTPS://Seller.example.com:443/p", [], b"").url == f"{ORIGIN}/p"
+    with pytest.raises(SigningError, match=r"origins: https://other\.example\.com is not listed"):
+        by_function.sign("GET", f"{OTHER}/", [], b"")
+    assert asked == [ORIGIN, OTHER]
 
 
-@pytest.mark.parametrize("url", [f"{OTHER}/", "http://plain.example.com/", "https://acme.tenants.example.com/"])
-@pytest.mark.parametrize("follow_unsigned", [False, True])
-def test_redirect_to_another_listed_origin_is_signed(url, follow_unsigned):
-    origins = [ORIGIN, OTHER, "http://plain.example.com", "https://*.tenants.example.com"]
-    assert client(*origins, follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, url)
-
-
-@pytest.mark.parametrize(
-    "url", ["http://seller.example.com/", f"{ORIGIN}:8443/", "https://third.example.com/", "http://other.example.com/"]
-)
-def test_redirect_to_an_origin_that_is_not_listed_is_rejected_unless_followed_unsigned(url):
-    with pytest.raises(SigningError, match=r"redirect: it leads to https?://\S+, which is not listed .*; add it"):
-        client(ORIGIN, OTHER).signs_redirect(ORIGIN, url)
-    assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(ORIGIN, url)
-
-
-@pytest.mark.parametrize("url", [f"{ORIGIN}/", f"{OTHER}/"])
-def test_redirect_by_an_unsigned_answer_is_rejected_unless_followed_unsigned(url):
-    with pytest.raises(SigningError, match=r"redirect: a request without a signature leads to https://\S+; request"):
-        client(ORIGIN, OTHER).signs_redirect(None, url)
-    assert not client(ORIGIN, OTHER, follow_unsigned=True).signs_redirect(None, url)
-
-
-def test_redirect_out_of_the_listed_path_is_rejected_unless_followed_unsigned():
-    with pytest.raises(SigningError, match="redirect: "):
-        client(f"{ORIGIN}/api").signs_redirect(ORIGIN, f"{ORIGIN}/p")
-    assert not client(f"{ORIGIN}/api", follow_unsigned=True).signs_redirect(ORIGIN, f"{ORIGIN}/p")
-
-
-@pytest.mark.parametrize("follow_unsigned", [False, True])
-def test_redirect_to_a_url_without_canonical_form_is_rejected(follow_unsigned):
-    with pytest.raises(MalformedURL):
-        client(follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, f"{ORIGIN}/%2e%2e/p")
-    with pytest.raises(MalformedURL):
-        client(follow_unsigned=follow_unsigned).signs_redirect(ORIGIN, "https://seller..example.com/")
-
-
-def test_redirect_of_an_unsigned_request_is_followed_wherever_it_leads():
-    assert not client(follow_unsigned=True).signs_redirect(None, "https://seller..example.com/")
+@pytest.mark.parametrize(("typed", "sent"), [("wss://seller.example.com/ws", f"{ORIGIN}/ws"), ("WS://a.example", None)])
+def test_websocket_is_signed_as_the_request_of_its_handshake(typed, sent):
+    signed = client(ORIGIN, "http://a.example").sign("GET", typed, [], b"")
+    assert signed.url == (sent or "http://a.example/")
+    assert verifier().verify(receive(signed))
 
 
 @pytest.mark.parametrize(
@@ -136,11 +109,6 @@ def test_redirect_of_an_unsigned_request_is_followed_wherever_it_leads():
 def test_wrong_option_is_rejected_at_construction(arguments, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
         ClientSigner(*arguments)
-    with pytest.raises(ConfigurationError, match=r"^follow_unsigned: pass True or False"):
-        ClientSigner(signer(), [ORIGIN], follow_unsigned="no")
-    for most in (-1, 1.5, True):
-        with pytest.raises(ConfigurationError, match=r"^max_spooled: give whole bytes"):
-            ClientSigner(signer(), [ORIGIN], max_spooled=most)
 
 
 class AsyncKey:
@@ -168,3 +136,17 @@ def test_key_changes_without_a_new_client():
 def test_function_that_returns_no_signer_is_rejected_when_it_is_called():
     with pytest.raises(ConfigurationError, match="signer: the function must return a Signer"):
         ClientSigner(lambda: None, [ORIGIN]).sign("GET", f"{ORIGIN}/", [], b"")
+
+
+@pytest.mark.parametrize(
+    ("profile", "options", "named"),
+    [
+        (profiles.WEB_BOT_AUTH_STRING, {"agent": "https://bot.example", "form": "typed"}, "form"),
+        (profiles.WEB_BOT_AUTH_TYPED, {"agent": "https://bot.example"}, "form"),
+        (profiles.WEB_BOT_AUTH_STRING, {"agent": "http://bot.example"}, "agent"),
+    ],
+)
+def test_bot_whose_agent_nobody_would_read_is_a_configuration_error(profile, options, named):
+    key = KeyPair.generate().signing_key()
+    with pytest.raises(ConfigurationError, match=f"^{named}: "):
+        BotAuth(Signer(key, profile=profile), **options)

@@ -11,17 +11,14 @@ from tests.discovery.key_server import HOSTS, KeyServer
 from tests.keys import lookup
 
 from undersigned.discovery import (
-    AsyncKeySources,
-    AsyncRemoteJWKS,
-    AsyncRemoteRevocationList,
     KeySources,
     RemoteJWKS,
     RemoteRevocationList,
 )
-from undersigned.discovery.activitypub import ActorKeys, AsyncActorKeys
-from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory, AsyncAdCPAgent, AsyncAdCPDirectory
-from undersigned.discovery.ucp import AsyncUCPKeys, UCPKeys
-from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys, WebBotAuthKeys
+from undersigned.discovery.activitypub import ActorKeys
+from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
+from undersigned.discovery.ucp import UCPKeys
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +57,8 @@ def clock() -> Clock:
 class BlockingSource:
     """A source for threads, asked by a test."""
 
+    is_async = False
+
     jwks = RemoteJWKS
     agent = AdCPAgent
     directory = AdCPDirectory
@@ -91,23 +90,16 @@ class BlockingSource:
 class AwaitingSource(BlockingSource):
     """A source for an event loop, asked by a test."""
 
+    is_async = True
+
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
 
-    jwks = AsyncRemoteJWKS
-    agent = AsyncAdCPAgent
-    directory = AsyncAdCPDirectory
-    sources = AsyncKeySources
-    revocations = AsyncRemoteRevocationList
-    bots = AsyncWebBotAuthKeys
-    platforms = AsyncUCPKeys
-    actors = AsyncActorKeys
-
     def find_all(self, source, asked: KeyLookup):
-        return self._answer(source.find, asked)
+        return self._answer(getattr(source, "async_find", source.find), asked)
 
     def current(self, source):
-        return self._answer(source.current, "")
+        return self._answer(source.async_current, "")
 
     def _answer(self, ask, *arguments):
         async def awaited():
@@ -129,3 +121,12 @@ def world(request: pytest.FixtureRequest) -> Iterator[BlockingSource | AwaitingS
     world = request.param()
     yield world
     world.close()
+
+
+def eventually(is_so) -> None:
+    """Ask until the fetch in the background has ended."""
+    for _ in range(500):
+        if is_so():
+            return
+        time.sleep(0.01)
+    pytest.fail("the fetch in the background did not change the answer")

@@ -40,9 +40,7 @@ class KeyServer:
 
     def network(self, **options) -> Network:
         """A network in which every name is this server's. A busy machine does not end a wait for it."""
-        tls = ssl.create_default_context(cafile=self._pem)
-        options = {"allowed": ["127.0.0.0/8"], "resolve": _addresses, "tls": tls, "wait_timeout": 60} | options
-        return Network(**options)
+        return network_of(self._pem, **{"wait_timeout": 60, **options})
 
     def asked(self, path: str = "/jwks.json") -> int:
         """How many requests there were for `path`."""
@@ -118,6 +116,12 @@ class KeyServer:
                 connection.sendall(chunk)
 
         return send
+
+
+def network_of(pem: Path, **options) -> Network:
+    """A network in which every name is of a server on the loopback interface with this certificate."""
+    tls = ssl.create_default_context(cafile=pem)
+    return Network(**{"allowed": ["127.0.0.0/8"], "resolve": _addresses, "tls": tls, **options})
 
 
 def _addresses(host: str, _port: int) -> list[str]:

@@ -11,27 +11,15 @@ from tests.discovery.key_server import response
 from tests.keys import JWKS, KEYS, PUBLIC, ed25519_key
 
 from undersigned import (
-    AsyncVerifier,
-    ConfigurationError,
     KeySet,
-    MemoryReplayStore,
     VerificationKey,
-    Verifier,
-    profiles,
 )
 from undersigned.discovery import (
-    AsyncKeySources,
-    AsyncRemoteJWKS,
-    AsyncRemoteRevocationList,
     JWKSFile,
     KeySources,
     RemoteJWKS,
-    RevocationSources,
 )
-from undersigned.discovery.activitypub import AsyncActorKeys
-from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory, AsyncAdCPAgent, AsyncAdCPDirectory
-from undersigned.discovery.ucp import AsyncUCPKeys
-from undersigned.discovery.web_bot_auth import AsyncWebBotAuthKeys
+from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
 from undersigned.testing import check_async_key_source, check_key_source
 
 KEYID, OWNER = "buyer-ed25519", "buyer.example.com"
@@ -88,37 +76,11 @@ BLOCKING = {
 }
 AWAITED = {
     "KeySet": lambda _server, _path: (KEYS, ""),
-    "AsyncRemoteJWKS": remote(AsyncRemoteJWKS),
-    "AsyncKeySources": sources(AsyncKeySources, AsyncRemoteJWKS),
-    "AsyncAdCPAgent": agent(AsyncAdCPAgent),
-    "AsyncAdCPDirectory": directory(AsyncAdCPDirectory),
+    "RemoteJWKS": remote(RemoteJWKS),
+    "KeySources": sources(KeySources, RemoteJWKS),
+    "AdCPAgent": agent(AdCPAgent),
+    "AdCPDirectory": directory(AdCPDirectory),
 }
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        AsyncRemoteJWKS("https://a.example/jwks.json"),
-        AsyncKeySources({OWNER: KEYS}),
-        AsyncAdCPAgent("https://a.example"),
-        AsyncWebBotAuthKeys(form="string"),
-        AsyncUCPKeys(),
-        AsyncActorKeys(),
-    ],
-    ids=lambda source: type(source).__name__,
-)
-def test_source_for_tasks_is_rejected_by_a_verifier_for_threads(source):
-    with pytest.raises(ConfigurationError, match=r"^keys: its answers have to be awaited; use AsyncVerifier$"):
-        Verifier(profiles.ADCP_3_2, keys=source, replay=MemoryReplayStore())
-    AsyncVerifier(profiles.ADCP_3_2, keys=source, replay=MemoryReplayStore())
-
-
-def test_revocation_list_for_tasks_is_rejected_by_a_verifier_for_threads():
-    fetched = AsyncRemoteRevocationList("https://a.example/list", issuer="https://a.example", keys=JWKS)
-    with pytest.raises(ConfigurationError, match=r"^revocations: its answers have to be awaited; use AsyncVerifier$"):
-        Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore(), revocations=fetched)
-    both = RevocationSources({OWNER: fetched})
-    assert Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore(), revocations=both).blocking
 
 
 @pytest.mark.parametrize("name", BLOCKING)

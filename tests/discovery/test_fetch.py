@@ -4,16 +4,22 @@ import asyncio
 import gzip
 import math
 import socket
+import struct
 import threading
-import time
 
 import pytest
 from tests.discovery.key_server import redirect, response
 
-from undersigned.discovery.failures import NotConnected, Unreachable, UntrustedURL, UnusableDocument
-from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.transport import _BlockingBackend, fetch_async, fetch_blocking
-from undersigned.verification.verifier import finish
+from undersigned.discovery.fetch import (
+    FetchRequest,
+    NotConnected,
+    Target,
+    Unreachable,
+    UntrustedURL,
+    UnusableDocument,
+    fetch_async,
+)
+from undersigned.discovery.fetch import fetch as fetch_blocking
 
 LIMIT = 1000
 
@@ -26,7 +32,7 @@ def fetched(request, server):
         asked = FetchRequest(url=url or server.url(path, host), **{"max_bytes": LIMIT, **options})
         network = network or server.network()
         if request.param == "threads":
-            return finish(fetch_blocking(asked, network))
+            return fetch_blocking(asked, network)
         return asyncio.run(fetch_async(asked, network))
 
     return fetch
@@ -35,7 +41,7 @@ def fetched(request, server):
 def test_fetch_returns_status_fields_and_body(fetched, server):
     server.answers["/x"] = response(b"body", "ETag: x", "Vary: a", "vary: b")
     answer = fetched()
-    assert (answer.status, answer.body, answer.url) == (200, b"body", server.url("/x"))
+    assert (answer.status, answer.body) == (200, b"body")
     assert answer.fields == {"etag": "x", "vary": "a, b", "content-length": "4"}
 
 
@@ -49,7 +55,7 @@ def test_fetch_sends_host_and_target_of_the_url_and_nothing_of_the_environment(f
     fetched("/x?y=%20#part", accept="text/plain", fields=[("If-None-Match", '"a"')])
     assert server.requests == [
         f"GET /x?y=%20 HTTP/1.1\r\nHost: keys.example.com:{server.port}\r\nAccept: text/plain\r\n"
-        'Accept-Encoding: gzip\r\nConnection: close\r\nIf-None-Match: "a"\r\n\r\n'.encode()
+        'Accept-Encoding: identity\r\nConnection: close\r\nIf-None-Match: "a"\r\n\r\n'.encode()
     ]
 
 
@@ -62,11 +68,6 @@ def test_fetch_posts_content(fetched, server):
 
 def test_fetch_reads_a_body_up_to_the_limit(fetched, server):
     server.answers["/x"] = response(b"x" * LIMIT)
-    assert fetched().body == b"x" * LIMIT
-
-
-def test_fetch_expands_gzip_up_to_the_limit(fetched, server):
-    server.answers["/x"] = response(gzip.compress(b"x" * LIMIT), "Content-Encoding: gzip")
     assert fetched().body == b"x" * LIMIT
 
 
@@ -89,14 +90,7 @@ HOSTILE = {
     "says too large": (response(b"x", length=10**15), UnusableDocument, "more than 1000 bytes"),
     "absurd length": (response(b"x", length=10**25), Unreachable, "exchange failed"),
     "too large without length": (CLOSED + b"\r\n" + b"x" * (LIMIT + 1), UnusableDocument, "more than 1000 bytes"),
-    "gzip bomb": (response(gzip.compress(bytes(10**7)), "Content-Encoding: gzip"), UnusableDocument, "more than 1000"),
-    "gzip cut off": (response(gzip.compress(b"x")[:-9], "Content-Encoding: gzip"), UnusableDocument, "too early"),
-    "after gzip": (
-        response(gzip.compress(b"x") + b"y", "Content-Encoding: x-gzip"),
-        UnusableDocument,
-        "after its gzip",
-    ),
-    "not gzip": (response(b"x" * 50, "Content-Encoding: gzip"), UnusableDocument, "is not"),
+    "gzip": (response(gzip.compress(b"x"), "Content-Encoding: gzip"), UnusableDocument, "content coding"),
     "another coding": (response(b"x", "Content-Encoding: br"), UnusableDocument, "content coding"),
     "gzip twice": (response(b"x", "Content-Encoding: gzip", "Content-Encoding: gzip"), UnusableDocument, "coding"),
     "cut off": (response(b"x", length=5), Unreachable, "exchange failed"),
@@ -114,9 +108,8 @@ HOSTILE = {
 @pytest.mark.parametrize(("answer", "error", "told"), HOSTILE.values(), ids=HOSTILE)
 def test_fetch_rejects_what_a_server_should_not_send(fetched, server, answer, error, told):
     server.answers["/x"] = answer
-    with pytest.raises(error, match=told) as rejected:
+    with pytest.raises(error, match=told):
         fetched()
-    assert type(rejected.value) is error
     assert len(server.requests) == 1
 
 
@@ -124,10 +117,6 @@ ENDLESS = {
     "body": (CLOSED + b"\r\n", b"x" * 100),
     "fields": (CLOSED, b"Name: value\r\n" * 20),
     "chunks": (CLOSED + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
-    "empty gzip blocks": (
-        CLOSED + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"")[:10],
-        b"\0\0\0\xff\xff" * 100,
-    ),
 }
 
 
@@ -172,10 +161,10 @@ def test_fetch_ends_in_time_when_the_resolver_is_silent(fetched, server):
 
 
 def test_fetch_ends_in_time_when_the_handshake_is_silent(fetched, server):
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(NotConnected, match="ConnectTimeout"):
-        fetched(
-            url=f"https://keys.example.com:{silent.getsockname()[1]}/x", network=server.network(connect_timeout=0.1)
-        )
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://keys.example.com:{silent.getsockname()[1]}/x"
+        with pytest.raises(NotConnected, match="the connection failed: it timed out"):
+            fetched(url=url, network=server.network(total_timeout=0.3))
 
 
 @pytest.mark.parametrize("error", [OSError("no such name"), UnicodeError("label too long")])
@@ -188,13 +177,20 @@ def test_fetch_says_that_a_name_has_no_address(fetched, server, error):
 
 
 def test_fetch_rejects_a_certificate_of_another_name(fetched):
-    with pytest.raises(NotConnected, match="ConnectError"):
+    with pytest.raises(NotConnected, match=r"^the connection failed: the server's certificate is for another host$"):
         fetched(host="other.example.com")
 
 
 def test_fetch_rejects_an_unknown_authority(fetched, server):
-    with pytest.raises(NotConnected, match="ConnectError"):
+    with pytest.raises(NotConnected, match="certificate is not trusted"):
         fetched(network=server.network(tls=None))
+
+
+def test_fetch_says_that_the_server_refused(fetched):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(NotConnected, match=r"^the connection failed: the server refused it$"):
+        fetched(url=f"https://keys.example.com:{port}/x")
 
 
 def test_fetch_needs_tls(fetched):
@@ -207,7 +203,7 @@ def test_fetch_needs_tls(fetched):
 
         thread = threading.Thread(target=speak)
         thread.start()
-        with pytest.raises(NotConnected, match="ConnectError"):
+        with pytest.raises(NotConnected, match="does not speak TLS"):
             fetched(url=f"https://keys.example.com:{plain.getsockname()[1]}/x")
         thread.join()
 
@@ -284,54 +280,29 @@ def test_target_of_an_ipv6_url_keeps_brackets_for_the_host_field_only():
     assert target.path_and_query == "/keys?x"
 
 
-class TestRedirects:
-    @pytest.fixture
-    def redirected(self, fetched):
-        def fetch(**options):
-            return fetched("/a", redirects=2, may_redirect=lambda _first, second: "evil" not in second, **options)
+def test_fetch_says_that_the_server_closed_the_connection(fetched):
+    with socket.create_server(("127.0.0.1", 0)) as plain:
 
-        return fetch
+        def reset() -> None:
+            connection, _ = plain.accept()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
 
-    def test_fetch_follows_as_many_redirects_as_allowed(self, redirected, server):
-        server.answers |= {"/a": redirect("/b"), "/b": redirect(server.url("/c", "cdn.example.com"))}
-        server.answers["/c"] = response(b"here")
-        answer = redirected()
-        assert (answer.body, answer.url) == (b"here", server.url("/c", "cdn.example.com"))
-        server.answers["/c"] = redirect("/d")
-        with pytest.raises(Unreachable, match="redirect"):
-            redirected()
-
-    def test_fetch_returns_at_once_when_there_is_no_redirect(self, redirected, server):
-        server.answers["/a"] = response(b"here")
-        assert redirected().body == b"here"
-
-    def test_fetch_rejects_a_redirect_without_a_location(self, redirected, server):
-        server.answers["/a"] = response(b"", status="302 Found")
-        with pytest.raises(UntrustedURL, match="may not redirect to"):
-            redirected()
-
-    @pytest.mark.parametrize(
-        "location", ["http://keys.example.com/", "//evil.example.net/", "https://[x/", "https://u@a/"]
-    )
-    def test_fetch_checks_when_a_redirect_goes(self, redirected, server, location):
-        server.answers["/a"] = redirect(location)
-        with pytest.raises(UntrustedURL):
-            redirected()
-        assert len(server.requests) == 1
-
-    def test_fetch_checks_the_address_that_a_redirect_goes_to(self, redirected, server):
-        server.answers["/a"] = redirect("https://cdn.example.com/x")
-        addresses = {"keys.example.com": ["127.0.0.1"], "cdn.example.com": ["169.254.169.254"]}
-        with pytest.raises(UntrustedURL, match="private, local"):
-            redirected(network=server.network(resolve=lambda host, _port: addresses[host]))
-
-    def test_fetch_follows_no_redirect_without_a_rule_for_it(self, fetched, server):
-        server.answers["/a"] = redirect("/b")
-        with pytest.raises(UntrustedURL):
-            fetched("/a", redirects=2)
+        thread = threading.Thread(target=reset)
+        thread.start()
+        with pytest.raises(NotConnected, match=r"cannot be reached, or closed it \(ConnectionResetError\)"):
+            fetched(url=f"https://keys.example.com:{plain.getsockname()[1]}/x")
+        thread.join()
 
 
-def test_blocking_connection_is_not_made_after_the_deadline():
-    backend = _BlockingBackend("127.0.0.1", deadline=time.monotonic() - 1, most=10)
-    with pytest.raises(Unreachable, match="too long"):
-        backend.connect_tcp("keys.example.com", 443)
+def test_fetch_works_when_the_process_may_have_no_more_threads(fetched, server, monkeypatch):
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name.startswith("undersigned"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    server.answers["/x"] = response(b"body")
+    assert fetched().body == b"body"

@@ -5,7 +5,6 @@ import math
 import pytest
 
 from undersigned.discovery import Freshness
-from undersigned.discovery.freshness import retry_after
 from undersigned.errors import ConfigurationError
 
 FRESHNESS = Freshness(least=60, most=900, default=300)
@@ -71,28 +70,3 @@ def test_each_value_may_be_the_least_one():
     least = Freshness(least=1, most=1, default=1, stale=0, interval=1)
     assert least.lifetime({}) == 1
     assert least.stale == 0
-
-
-@pytest.mark.parametrize(
-    ("asked", "date", "seconds"),
-    [
-        ("120", "", 120),
-        (" 120 ", "", 120),
-        ("5", "", 5),
-        ("0000000005", "", 5),
-        ("00000000005", "", None),
-        ("86400", "", 300),
-        ("", "", None),
-        ("-1", "", None),
-        ("soon", "", None),
-        ("Sun, 06 Nov 1994 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 120),
-        ("Sun, 06 Nov 2094 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 300),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:51:37 GMT", 0),
-        ("Sun, 06 Nov 1994 08:51:37 GMT", "", None),
-        ("Sun, 06 Xyz 1994 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", None),
-        ("Sun, 66 Nov 1994 08:51:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", None),
-        ("Sun, 06 Nov 1994 08:51:37 +0100", "Sun, 06 Nov 1994 08:49:37 GMT", None),
-    ],
-)
-def test_retry_after_counts_up_to_five_minutes(asked, date, seconds):
-    assert retry_after({"retry-after": asked, "date": date}) == seconds

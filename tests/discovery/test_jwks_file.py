@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -109,11 +111,6 @@ def test_missing_file_from_the_start_is_a_mistake(tmp_path):
         JWKSFile(tmp_path / "none.json")
 
 
-def test_interval_is_checked(path):
-    with pytest.raises(ConfigurationError, match=r"^interval: "):
-        JWKSFile(path, interval=-1)
-
-
 def test_file_names_no_private_material_in_its_errors(path):
     path.write_text(json.dumps(OTHER_PRIVATE))
     with pytest.raises(ConfigurationError) as raised:
@@ -149,3 +146,23 @@ def test_pem_without_exactly_one_public_key_is_rejected(content, pem):
     pem.write_bytes(content)
     with pytest.raises(ConfigurationError, match="pem: "):
         JWKSFile(pem, keyid="a")
+
+
+def test_new_file_is_seen_by_all_threads_from_the_first_look_on(source, path, clock, monkeypatch):
+    replace(path, json.dumps({"keys": [PUBLIC, EC_PUBLIC]}))
+    clock.now += 2
+    looking, go_on, real = threading.Event(), threading.Event(), os.fstat
+
+    def slow(descriptor):
+        if threading.current_thread() is thread:
+            looking.set()
+            go_on.wait(20)
+        return real(descriptor)
+
+    monkeypatch.setattr(os, "fstat", slow)
+    thread = threading.Thread(target=source.find, args=(lookup(),))
+    thread.start()
+    assert looking.wait(20)
+    assert find(source, "buyer-es256")
+    go_on.set()
+    thread.join()

@@ -2,13 +2,24 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 from tests.discovery.key_server import response
-from tests.keys import EC_PUBLIC, KEYS, OTHER_PRIVATE, OTHER_PUBLIC, PUBLIC, lookup, signed_request, verifier
+from tests.keys import (
+    EC_PUBLIC,
+    KEYS,
+    OTHER_PRIVATE,
+    OTHER_PUBLIC,
+    PUBLIC,
+    es256_pair,
+    lookup,
+    signed_request,
+    verifier,
+)
 
 from undersigned import ConfigurationError, KeySet, SignatureError, SigningKey, VerificationKey
-from undersigned.discovery import AsyncKeySources, AsyncRemoteJWKS, KeySources, RemoteJWKS
+from undersigned.discovery import KeySources, RemoteJWKS
 from undersigned.errors import KeySourceError
 
 CLASH = {**OTHER_PUBLIC, "kid": PUBLIC["kid"]}
@@ -87,12 +98,89 @@ def test_sources_may_be_of_any_kind(world, server):
         def find(self, asked):
             return KEYS.find(asked)
 
-    server.answers["/a"] = jwks(OTHER_PUBLIC)
+    server.answers["/a"] = jwks(es256_pair("far")[1])
     remote = world.jwks(server.url("/a"), network=server.network())
-    sources = world.sources({"own": Own(), "set": KeySet.from_jwks({"keys": [EC_PUBLIC]}, owner="set"), "far": remote})
+    sources = world.sources(
+        {
+            "own": Own(),
+            "set": KeySet.from_jwks({"keys": [OTHER_PUBLIC | {"kid": "other-ed25519"}]}, owner="set"),
+            "far": remote,
+        }
+    )
     assert owners(world.find_all(sources, lookup())) == ["own"]
-    assert sorted(owners(world.find_all(sources, lookup("buyer-es256")))) == ["own", "set"]
-    assert owners(world.find_all(sources, lookup("stranger"))) == ["far"]
+    assert owners(world.find_all(sources, lookup("other-ed25519"))) == ["set"]
+    assert owners(world.find_all(sources, lookup("far"))) == ["far"]
+
+
+def test_sources_of_the_application_may_block_or_be_awaited_or_fail(world):
+    class Awaited:
+        blocking = False
+        find = KEYS.find
+
+        async def async_find(self, asked):
+            await asyncio.sleep(0)
+            return KEYS.find(asked)
+
+    class Blocking:
+        blocking = True
+
+        def find(self, asked):
+            time.sleep(0.01)
+            return KeySet.from_jwks({"keys": [OTHER_PUBLIC]}).find(asked)
+
+    class Broken:
+        blocking = False
+
+        def find(self, asked):
+            raise RuntimeError(f"no {asked.keyid}")
+
+    class BrokenLater(Broken):
+        async def async_find(self, asked):
+            await asyncio.sleep(0)
+            return self.find(asked)
+
+    sources = world.sources(
+        {"awaited": Awaited(), "blocking": Blocking(), "broken": Broken(), "broken later": BrokenLater()}
+    )
+    assert owners(world.find_all(sources, lookup())) == ["awaited"]
+    assert owners(world.find_all(sources, lookup(OTHER_PUBLIC["kid"]))) == ["blocking"]
+    with pytest.raises(RuntimeError, match="no nobody"):
+        world.find_all(sources, lookup("nobody"))
+
+
+def test_source_of_the_application_that_hangs_stops_no_other(world, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 0.1)
+    released = threading.Event()
+
+    class Hanging:
+        blocking = True
+
+        def find(self, _asked):
+            released.wait(20)
+            return ()
+
+    sources = world.sources({"hanging": Hanging(), "set": KEYS})
+    assert owners(world.find_all(sources, lookup())) == ["set"]
+    with pytest.raises(KeySourceError, match="takes too long"):
+        world.find_all(sources, lookup("stranger"))
+    released.set()
+
+
+def test_signer_whose_server_failed_and_now_hangs_delays_no_other(world, pair, server, clock, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 60)
+    released, ended = threading.Event(), threading.Event()
+
+    def hang(_connection, _request) -> None:
+        released.wait(5)
+        ended.set()
+
+    server.answers |= {"/a": jwks(PUBLIC, EC_PUBLIC), "/b": response(b"", status="503 Down")}
+    assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
+    server.answers["/b"] = hang
+    clock.now += 30
+    assert owners(world.find_all(pair, lookup("buyer-es256"))) == ["a.example.com"]
+    assert not ended.is_set()
+    released.set()
 
 
 @pytest.mark.parametrize(
@@ -148,18 +236,9 @@ class TestThreads:
         assert not KeySources({"a": KEYS}).blocking
         assert KeySources({"a": KEYS, "b": RemoteJWKS(server.url())}).blocking
 
-    def test_sources_that_have_to_be_awaited_are_a_mistake(self):
-        class Awaited:
-            async def find(self, asked):
-                return KEYS.find(asked)
-
-        for source in (Awaited(), AsyncKeySources({"b": KEYS})):
-            with pytest.raises(ConfigurationError, match="AsyncKeySources"):
-                KeySources({"a": source})
-
     @pytest.mark.parametrize("sources", [{}, [KEYS], KEYS, None])
     def test_sources_that_find_nothing_are_a_mistake(self, sources):
-        for made in (KeySources, AsyncKeySources):
+        for made in (KeySources, KeySources):
             with pytest.raises(ConfigurationError, match=r"^sources: give a key source for each signer"):
                 made(sources)
 
@@ -174,44 +253,3 @@ class TestThreads:
         server.wait_for(4)
         server.hold.set()
         asking.join()
-
-    def test_sources_are_started_and_stopped_together(self, server):
-        server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
-        remote = {name: RemoteJWKS(server.url(path), network=server.network()) for name, path in SIGNERS}
-        with KeySources({**remote, "c.example.com": KEYS}) as sources:
-            server.wait_for(2)
-            assert sources.find(lookup("buyer-es256"))
-        assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())
-
-    def test_no_source_is_left_running_when_another_cannot_start(self, server):
-        class Broken:
-            find = KEYS.find
-
-            def __enter__(self):
-                raise RuntimeError("cannot start")
-
-            def __exit__(self, *_):
-                pass
-
-        server.hold.clear()
-        # Stopping waits for the fetch that the server holds.
-        remote = RemoteJWKS(server.url("/a"), network=server.network(total_timeout=1))
-        sources = KeySources({"a": remote, "b": Broken()})
-        with pytest.raises(RuntimeError, match="cannot start"):
-            sources.start()
-        assert not any(thread.name.startswith("undersigned http") for thread in threading.enumerate())
-        sources.stop()
-
-
-class TestTasks:
-    def test_sources_are_started_and_stopped_together(self, server):
-        server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
-
-        async def run():
-            remote = {name: AsyncRemoteJWKS(server.url(path), network=server.network()) for name, path in SIGNERS}
-            async with AsyncKeySources({**remote, "c.example.com": KEYS}) as sources:
-                await asyncio.to_thread(server.wait_for, 2)
-                assert await sources.find(lookup("buyer-es256"))
-            assert len(asyncio.all_tasks()) == 1
-
-        asyncio.run(run())

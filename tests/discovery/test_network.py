@@ -6,7 +6,7 @@ import ssl
 import pytest
 
 from undersigned.discovery import Network
-from undersigned.discovery.failures import Unreachable, UntrustedURL
+from undersigned.discovery.fetch import Unreachable, UntrustedURL
 from undersigned.discovery.network import system_addresses
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_ADDRESSES
@@ -18,7 +18,9 @@ def test_network_keeps_the_order_of_addresses_and_drops_repeats():
 
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["8.8.8.8", "no address"], ["::1%lo"]])
 def test_network_rejects_a_name_when_one_address_is_special(addresses):
-    with pytest.raises(UntrustedURL, match="private, local, reserved or translated") as rejected:
+    with pytest.raises(
+        UntrustedURL, match=r"private, local, reserved or translated; network=Network\(allowed="
+    ) as rejected:
         Network().check(addresses)
     assert addresses[-1] not in str(rejected.value)
 
@@ -29,6 +31,20 @@ def test_network_reaches_a_special_range_only_when_the_operator_allows_it():
     for other in ("10.21.0.1", "fd00:2::5", "::ffff:10.20.0.1"):
         with pytest.raises(UntrustedURL):
             network.check([other])
+
+
+@pytest.mark.parametrize("address", ["::ffff:0:7f00:1", "200::1", "fe00::1", "1::1", "4000::1"])
+def test_only_the_global_unicast_range_of_ipv6_is_public(address):
+    with pytest.raises(UntrustedURL):
+        Network().check([address])
+
+
+def test_address_behind_an_allowed_nat64_is_checked_too():
+    network = Network(allowed=["64:ff9b::/96"])
+    assert network.check(["64:ff9b::808:808"]) == ("64:ff9b::808:808",)
+    for inside in ("64:ff9b::a00:1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe"):
+        with pytest.raises(UntrustedURL):
+            network.check([inside])
 
 
 @pytest.mark.parametrize("count", [0, MOST_ADDRESSES + 1])
@@ -52,7 +68,6 @@ def test_system_resolver_knows_localhost():
         ({"resolve": "dns"}, "resolve"),
         ({"tls": "certificate.pem"}, "tls"),
         ({"tls": ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)}, "tls"),
-        ({"connect_timeout": 0}, "connect_timeout"),
         ({"total_timeout": math.inf}, "total_timeout"),
         ({"total_timeout": "5"}, "total_timeout"),
         ({"wait_timeout": 0}, "wait_timeout"),

@@ -7,6 +7,7 @@ import json
 import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from tests.cli.command import invoke
@@ -22,7 +23,7 @@ from undersigned import (
     Verifier,
     profiles,
 )
-from undersigned.discovery import AsyncRemoteJWKS, JWKSFile, RemoteJWKS
+from undersigned.discovery import JWKSFile, RemoteJWKS
 from undersigned.publishing import PublishedKeys
 from undersigned.signature.rotation import LAST_SIGNATURE, SPREAD
 
@@ -55,7 +56,8 @@ class Party:
         connection.sendall(f"HTTP/1.1 {response.status} Said\r\n{fields}\r\n".encode() + response.body)
 
     def _run(self, *command: str) -> None:
-        result = invoke(*command)
+        with patch("time.time", self.now):
+            result = invoke(*command)
         assert result.exit_code == 0, result.output
 
     def now(self) -> float:
@@ -66,7 +68,7 @@ class Party:
         return Signer(key, profile=profiles.ADCP_3_2, clock=self.now)
 
     def rotate(self, *options: str) -> None:
-        self._run("rotate", "--jwks", str(self.public), "--now", str(int(self.now())), *options)
+        self._run("rotate", "--jwks", str(self.public), *options)
 
     def begin(self) -> None:
         self.rotate("--kid", f"{self.name}-new", "--overlap", str(OVERLAP))
@@ -99,7 +101,7 @@ class Traffic:
             url = server.url(f"/{party.name}")
             sources = (JWKSFile(party.public, clock=clock), RemoteJWKS(url, **options))
             blocking.extend((party, self._verifier(Verifier, source, party)) for source in sources)
-            self._awaiting.append((party, self._verifier(AsyncVerifier, AsyncRemoteJWKS(url, **options), party)))
+            self._awaiting.append((party, self._verifier(AsyncVerifier, RemoteJWKS(url, **options), party)))
         jobs = [lambda one=one: self._send(*one) for one in blocking]
         self._loop = asyncio.Runner()
         jobs.append(lambda: self._loop.run(self._send_all()))

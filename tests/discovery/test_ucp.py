@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
@@ -136,6 +139,15 @@ def test_list_of_trusted_urls_is_asked_before_any_fetch(find, make, server):
         assert find(source=make(trusted=trusted))
 
 
+def test_url_that_is_not_trusted_any_more_is_rejected_although_its_keys_are_kept(find, make, server):
+    server.answers[PATH] = response(PROFILE)
+    trusted = {server.url(PATH)}
+    source = make(trusted=trusted.__contains__)
+    assert find(source=source)
+    trusted.clear()
+    assert reason_of(find, source=source) == "signature_jwks_untrusted"
+
+
 def test_unknown_key_is_looked_for_once_a_minute(find, server, clock):
     server.answers[PATH] = response({"keys": []})
     assert find() == ()
@@ -205,3 +217,35 @@ def test_request_is_verified_or_rejected_with_the_code_of_ucp(world, make, serve
     with pytest.raises(SignatureError) as raised:
         verify()
     assert (raised.value.code, raised.value.form.status) == (code, status)
+
+
+def test_profiles_without_keys_displace_none_with_keys(find, server, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.ucp.MOST_AGENTS", 1)
+    source = UCPKeys(network=server.network())
+    server.answers["/known"] = server.answers["/later"] = response(PROFILE)
+    assert find("/known", source=source)
+    for number in range(3):
+        assert reason_of(find, f"/{number}", source=source) == "signature_jwks_unavailable"
+        server.answers[f"/empty{number}"] = response({"keys": []})
+        for _ in range(2):
+            assert find(f"/empty{number}", source=source) == ()
+    assert find("/known", source=source)
+    assert server.asked("/known") == 1
+    assert find("/later", source=source)
+    assert find("/later", source=source)
+    assert find("/known", source=source)
+    assert (server.asked("/later"), server.asked("/known")) == (1, 2)
+
+
+def test_profiles_wait_for_a_place_to_be_fetched(server):
+    source = UCPKeys(network=server.network(), most_at_once=1)
+    server.answers[PATH] = response(PROFILE)
+    server.hold.clear()
+    urls = [server.url(PATH, host) for host in ("keys.example.com", "agent.example.com")]
+    with ThreadPoolExecutor() as threads:
+        asking = [threads.submit(source.find, ask_about(f'profile="{url}"')) for url in urls]
+        server.wait_for(1)
+        time.sleep(0.05)
+        assert server.asked(PATH) == 1
+        server.hold.set()
+        assert [one.result()[0].owner for one in asking] == urls

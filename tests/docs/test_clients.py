@@ -9,15 +9,17 @@ import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.error import HTTPError
 
 import pytest
+from tests.integrations.capture import capturing
 from tests.serving import uvicorn_server
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware, required_signature
 
 PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text("utf-8")
-MADE, AIOHTTP, HTTPX, CURRENT, RESPONSES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+MADE, REQUESTS, HTTPX, AIOHTTP, OTHER, BOT, CURRENT, RESPONSES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PAIR = KeyPair.generate(keyid="buyer-2026")
 
 
@@ -57,17 +59,40 @@ def run(snippet: str, names: dict, origin: str) -> dict:
     return names
 
 
-@pytest.mark.parametrize("snippet", [AIOHTTP, HTTPX])
+SEND = 'send("POST", "https://seller.example.com/orders", [("Content-Type", "application/json")], b"{}").close()'
+
+
+@pytest.mark.parametrize("snippet", [AIOHTTP, HTTPX, REQUESTS + "session.close()\n", OTHER + SEND])
 def test_snippet_sends_a_request_that_the_server_verifies(snippet, names, origin, orders):
     run(snippet, names, origin)
     assert orders == ["buyer-2026 POST /orders"]
 
 
-def test_row_of_httpx_signs_by_the_auth_of_the_first_snippet(names, origin, orders):
-    call = "import httpx\nhttpx.post(url, json=order, auth=auth)"
-    assert call.partition("\n")[2] in PAGE
-    run(call, {**names, "url": f"{origin}/orders", "order": {}}, origin)
+def test_row_of_requests_signs_by_its_auth(names, origin, orders):
+    call = "requests.post(url, json=order, auth=auth)"
+    assert call in PAGE
+    made = (
+        "import requests\nfrom undersigned_requests import SignatureAuth\nauth = SignatureAuth(signer, origins=[...])\n"
+    )
+    run(made + call, {**names, "url": f"{origin}/orders", "order": {}}, origin)
     assert orders == ["buyer-2026 POST /orders"]
+
+
+def test_any_other_client_follows_no_redirect(names, origin):
+    with capturing(first=[b"HTTP/1.1 302 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"]) as capture:
+        made = run(OTHER, names, origin)
+        with pytest.raises(HTTPError) as caught:
+            made["send"]("GET", f"http://127.0.0.1:{capture.port}/", [], b"")
+        caught.value.close()
+    assert len(capture.sent) == 1
+
+
+def test_bot_of_the_snippet_sends_signature_agent(names, origin):
+    with capturing() as capture:
+        made = run(HTTPX.partition("transport =")[0] + BOT, names, origin)
+        with made["httpx"].Client(transport=made["transport"]) as client:
+            client.get(f"http://127.0.0.1:{capture.port}/")
+    assert capture.only.lines("signature-agent") == ['"https://bot.example"']
 
 
 def test_snippet_with_a_function_for_the_signer_signs_by_what_it_returns(names, origin, orders):
@@ -84,6 +109,9 @@ def lines_of_the_hook() -> tuple[str, str]:
 
 def test_snippet_for_responses_rejects_one_that_is_not_signed(names, origin, orders):
     seller_keys = KeySet.from_jwks(KeyPair.generate().public)
-    with pytest.raises(SignatureError):
-        run(RESPONSES, {**names, "url": f"{origin}/orders", "seller_keys": seller_keys}, origin)
-    assert orders == ["buyer-2026 GET /orders"]
+    made = run(REQUESTS + RESPONSES, {**names, "seller_keys": seller_keys}, origin)
+    session = made["session"]
+    session.mount(origin, made["adapter"])
+    with session, pytest.raises(SignatureError):
+        session.get(f"{origin}/orders", timeout=10)
+    assert orders[-1] == "buyer-2026 GET /orders"

@@ -10,7 +10,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import fastapi
 import litestar
+import litestar.connection
+import litestar.handlers
+import litestar.params
 import pytest
 import quart
 import sanic
@@ -21,28 +25,42 @@ from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 from fastapi import APIRouter, Depends
 from flask import Blueprint
-from starlette.routing import Mount
-from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, assert_rejected, raw_request
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Mount, WebSocketRoute
+from tests.integrations.agreement import (
+    BODY,
+    JSON,
+    KEYID,
+    ORIGINS,
+    Agreement,
+    ask,
+    assert_rejected,
+    handshake,
+    raw_request,
+)
 from tests.integrations.django_site import site
 from tests.integrations.test_aiohttp import serve_aiohttp
 from tests.integrations.test_sanic import serve_sanic
 from tests.integrations.test_tornado import serve_tornado
 from tests.serving import uvicorn_server, waitress_server
+from tornado.websocket import WebSocketHandler
 
 import undersigned_django
 import undersigned_fastapi
 import undersigned_flask
 import undersigned_starlette
 from undersigned import Policy
-from undersigned.asgi import SignatureMiddleware
+from undersigned.asgi import SignatureMiddleware, check_route
+from undersigned.middleware import is_preflight
+from undersigned.policy import MatchedRoute, RouteResolver
 from undersigned.signature.key_pair import KeyPair
-from undersigned_pytest.clients import SignedClients
+from undersigned.testing.fixtures import SignedClients
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/frameworks.md"
 SNIPPETS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
 SNIPPETS |= dict(re.findall(r"^### (.+?)\n.*?```python\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
-LONGEST = 8
+LONGEST = 10
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +153,7 @@ def django_app(names: dict):
     view = names["buy"] if "buy" in names else names["Plans"].as_view()
     urls = type("urls", (), {"urlpatterns": [path("plans/<str:plan>", view)]})
     policy = {"POLICY": names["policy"], "MODE": None} if "policy" in names else {}
-    if callable(names.get("mode")):
-        policy = {"MODE": names["mode"]}
-    elif "wrapped_mode" in names:
+    if "wrapped_mode" in names:
         policy = {"MODE": names["wrapped_mode"]}
     with (
         site(names["verifier"], **policy),
@@ -187,13 +203,21 @@ ROUTERS = {
     ),
     "Starlette, a router": (("starlette", asgi_app, ()), {"Mount": Mount}),
     "Flask, a blueprint": (("flask", flask_app, ()), {"Blueprint": Blueprint}),
-    "Django, a part of the URLs": (("django", django_app, ()), {"csrf_exempt": csrf_exempt}),
     "aiohttp, a sub-application": (("aiohttp", aiohttp_app, ()), {}),
     "Tornado, a router": (("tornado", tornado_app, ()), vars(tornado.routing)),
     "Litestar, a router": (("litestar", litestar_router, ("signed", "rejected")), {"Router": litestar.Router}),
-    "Quart, a blueprint": (("quart", quart_blueprint, ("app", "rejected")), {"Blueprint": quart.Blueprint}),
-    "Falcon, a part of the routes": (("falcon", falcon_routes, ("signed", "Plans", "rejected")), {}),
-    "Sanic, a blueprint": (("sanic", sanic_blueprint, ("app", "rejected")), {"Blueprint": sanic.Blueprint}),
+    "Quart, a blueprint": (
+        ("quart", quart_blueprint, ("app", "rejected")),
+        {"Blueprint": quart.Blueprint, "websocket": quart.websocket, "is_preflight": is_preflight},
+    ),
+    "Falcon, a part of the routes": (
+        ("falcon", falcon_routes, ("signed", "Plans", "rejected")),
+        {"is_preflight": is_preflight},
+    ),
+    "Sanic, a blueprint": (
+        ("sanic", sanic_blueprint, ("app", "rejected")),
+        {"Blueprint": sanic.Blueprint, "is_preflight": is_preflight},
+    ),
 }
 REST_IMPORTS = """
 from rest_framework.permissions import IsAuthenticated
@@ -204,6 +228,12 @@ from undersigned_django.rest_framework import SignatureAuthentication
 """
 
 
+BY_HOOK = {
+    "Litestar by route": ("litestar", litestar_router, ("rejected",)),
+    "Quart by route": ("quart", asgi_app, ("app", "rejected")),
+    "Falcon by route": ("falcon", asgi_app, ("rejected",)),
+    "aiohttp by route": ("aiohttp", aiohttp_app, ()),
+}
 BY_ROUTE = {
     "FastAPI by route": ("fastapi", asgi_app, undersigned_fastapi.RouteResolver),
     "Starlette by route": ("starlette", asgi_app, undersigned_starlette.RouteResolver),
@@ -212,11 +242,30 @@ BY_ROUTE = {
 }
 
 
-def test_every_snippet_is_run_and_has_at_most_eight_lines():
+CORS = "FastAPI with CORS"
+
+
+def test_snippet_with_cors_answers_preflights_and_lets_pages_read_a_rejection(agreement):
+    names = run(CORS, "fastapi", agreement, CORSMiddleware=CORSMiddleware)
+    origin = ("Origin", "https://shop.example")
+    with asgi_app(names) as port:
+        asked = [origin, ("Access-Control-Request-Method", "POST"), ("Access-Control-Request-Headers", "signature")]
+        preflight = ask(port, raw_request("OPTIONS", "/plans/gold", asked))
+        assert (preflight.status, preflight.fields["access-control-allow-origin"]) == (200, "https://shop.example")
+        unsigned = ask(port, raw_request("POST", "/plans/gold", [*JSON, origin], BODY))
+        assert_rejected(unsigned, "request_signature_required")
+        assert unsigned.fields["access-control-allow-origin"] == "https://shop.example"
+        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY, extra=[origin]))
+        assert (answer.status, answer.json["caller"]) == (200, KEYID)
+
+
+def test_every_snippet_is_run_and_has_at_most_ten_lines():
     others = {"Django REST framework, a base class", "Django REST framework", "Policies by route", "Tests of your own"}
-    others.add("Frameworks on top of Flask and Django")
-    assert set(SNIPPETS) == {*ROWS, *ROUTERS, *BY_ROUTE, *others}
-    long = {title for title, text in SNIPPETS.items() if len([line for line in text.splitlines() if line]) > LONGEST}
+    others |= {"Frameworks on top of Flask and Django", "CORS", CORS}
+    assert set(SNIPPETS) == {*ROWS, *ROUTERS, *BY_ROUTE, *BY_HOOK, *others}
+    lengths = {title: len([line for line in text.splitlines() if line]) for title, text in SNIPPETS.items()}
+    # A hook is a function of its own.
+    long = {title for title, length in lengths.items() if length > LONGEST * (2 if title in BY_HOOK else 1)}
     assert not long
 
 
@@ -239,6 +288,130 @@ def test_snippet_of_a_router_requires_signatures_for_its_routes_only(title, agre
         assert ask(port, raw_request("GET", "/nothing")).status == 404
 
 
+def add_fastapi_socket(names: dict) -> None:
+    @names["router"].websocket("/socket")
+    async def socket(websocket: fastapi.WebSocket) -> None:
+        await websocket.accept()
+        await websocket.send_text("secret")
+        await websocket.close()
+
+    names["app"].include_router(names["router"])
+
+
+def add_starlette_socket(names: dict) -> None:
+    async def socket(websocket) -> None:
+        await websocket.accept()
+        await websocket.send_text("secret")
+        await websocket.close()
+
+    names["app"].routes[0].app.app.routes.append(WebSocketRoute("/socket", socket))
+
+
+def add_litestar_socket(names: dict) -> None:
+    @litestar.websocket("/socket")
+    async def socket(socket: litestar.WebSocket) -> None:
+        await socket.accept()
+        await socket.send_text("secret")
+        await socket.close()
+
+    names["plans"].register(socket)
+    handlers = {names["SignatureError"]: names["rejected"]}
+    names["app"] = wrap(litestar.Litestar([names["plans"]], exception_handlers=handlers), names)
+
+
+def add_quart_socket(names: dict) -> None:
+    @names["plans"].websocket("/socket")
+    async def socket() -> None:
+        await quart.websocket.send("secret")
+
+
+def add_falcon_socket(names: dict) -> None:
+    class Socket:
+        async def on_websocket(self, _request, websocket) -> None:
+            await websocket.accept()
+            await websocket.send_text("secret")
+            await websocket.close()
+
+    names["app"].add_route("/plans/socket", Socket())
+
+
+def add_sanic_socket(names: dict) -> None:
+    @names["plans"].websocket("/socket")
+    async def socket(_request, websocket) -> None:
+        await websocket.send("secret")
+
+
+def add_aiohttp_socket(names: dict) -> None:
+    web = names["web"]
+
+    async def socket(request):
+        answer = web.WebSocketResponse()
+        await answer.prepare(request)
+        await answer.send_str("secret")
+        await answer.close()
+        return answer
+
+    names["plans"] = web.Application(middlewares=names["plans"].middlewares)
+    names["plans"].add_routes([web.get("/socket", socket)])
+    names["app"] = web.Application()
+    names["app"].add_subapp("/plans", names["plans"])
+
+
+def add_tornado_socket(names: dict) -> None:
+    class Socket(WebSocketHandler):
+        async def open(self) -> None:
+            await self.write_message("secret")
+            self.close()
+
+    application = names["Application"]([("/plans/socket", Socket)])
+    guarded = names["SignatureMiddleware"](application, verifier=names["verifier"], origins=names["origins"])
+    names["app"].rules[0].target = guarded
+
+
+SOCKETS = {
+    "FastAPI, a router": add_fastapi_socket,
+    "Starlette, a router": add_starlette_socket,
+    "aiohttp, a sub-application": add_aiohttp_socket,
+    "Tornado, a router": add_tornado_socket,
+    "Litestar, a router": add_litestar_socket,
+    "Quart, a blueprint": add_quart_socket,
+    "Falcon, a part of the routes": add_falcon_socket,
+    "Sanic, a blueprint": add_sanic_socket,
+}
+
+
+@pytest.mark.parametrize("title", SOCKETS)
+def test_snippet_of_a_router_requires_signatures_for_its_websockets_too(title, agreement):
+    (example, serve, before), more = ROUTERS[title]
+    names = run(title, example, agreement, before=before, **more)
+    SOCKETS[title](names)
+    with serve(names) as port:
+        unsigned = handshake(port, "/plans/socket")
+        # On an ASGI server, Sanic answers a handshake as a request, which the server cannot send.
+        assert unsigned.split(b" ")[1] in ({b"500"} if example == "sanic" else {b"401", b"403"}), unsigned
+        assert b"secret" not in unsigned
+        assert b"secret" in handshake(port, "/plans/socket", agreement.fields("GET", "/plans/socket"))
+
+
+WITHIN = ["Starlette, a router", "aiohttp, a sub-application", "Tornado, a router"]
+"""The snippets whose middleware requires signatures within an application, which has to answer preflights itself."""
+
+
+@pytest.mark.parametrize("title", [title for title in ROUTERS if title not in WITHIN])
+def test_snippet_of_a_router_lets_preflights_pass(title, agreement):
+    (example, serve, before), more = ROUTERS[title]
+    asked = [("Origin", "https://shop.example"), ("Access-Control-Request-Method", "POST")]
+    names = run(title, example, agreement, before=before, **more)
+    if example == "sanic":
+        # Sanic answers OPTIONS only if an extension, or somebody else, has added a route.
+        names["plans"].add_route(lambda _request, plan: sanic.text(plan), "/<plan>", methods=["OPTIONS"], name="cors")
+    with serve(names) as port:
+        preflight = ask(port, raw_request("OPTIONS", "/plans/gold", asked))
+        assert preflight.status in {200, 204, 405}
+        plain = ask(port, raw_request("OPTIONS", "/plans/gold"))
+        assert plain.status in {401, preflight.status}
+
+
 @pytest.mark.parametrize("title", ROWS)
 def test_snippet_without_its_mode_requires_a_signature_of_every_request(title, agreement):
     example, serve, before = ROWS[title]
@@ -247,6 +420,26 @@ def test_snippet_without_its_mode_requires_a_signature_of_every_request(title, a
         assert_rejected(ask(port, raw_request("GET", "/nothing")), "request_signature_required")
         assert ask(port, agreement.raw("GET", "/nothing")).status == 404
         assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).json["caller"] == KEYID
+
+
+@pytest.mark.parametrize("title", BY_HOOK)
+def test_snippet_with_a_hook_rejects_unsigned_requests(title, agreement):
+    example, serve, before = BY_HOOK[title]
+    named = {
+        "ASGIConnection": litestar.connection.ASGIConnection,
+        "BaseRouteHandler": litestar.handlers.BaseRouteHandler,
+        "FromPath": litestar.params.FromPath,
+        "MatchedRoute": MatchedRoute,
+        "RouteResolver": RouteResolver,
+        "SignatureMiddleware": SignatureMiddleware,
+        "check_route": check_route,
+        "websocket": quart.websocket,
+    }
+    with serve(run(title, example, agreement, before=before, **named)) as port:
+        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
+        assert (answer.status, answer.json["plan"]) == (200, "gold")
+        assert_rejected(ask(port, raw_request("POST", "/plans/gold", JSON, BODY)), "request_signature_required")
+        assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
 
 
 @pytest.mark.parametrize("title", BY_ROUTE)
@@ -259,7 +452,7 @@ def test_snippet_with_a_policy_by_route_rejects_unsigned_requests(title, agreeme
         assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
 
 
-def test_snippet_for_tests_passes_with_the_plugin(agreement):
+def test_snippet_for_tests_passes_with_the_fixtures(agreement):
     pair = KeyPair.generate("ed25519", keyid="test-key")
     clients = SignedClients(pair, origin=ORIGINS[0])
     names = run("FastAPI", "fastapi", Agreement(agreement.signer, agreement.stranger, dict(pair.public)))

@@ -19,7 +19,6 @@ PACKAGES = [
         "undersigned.discovery",
         "undersigned.replay",
         "undersigned.signature.rules",
-        "undersigned_hms",
         "undersigned_httpx",
         "undersigned_postgres",
         "undersigned_redis",

@@ -75,8 +75,8 @@ def test_every_bound_is_defined_in_limits():
         for name in CONSTANT.findall(path.read_text("utf-8"))
     }
     assert kept == {
-        "document._MOST_AT_ONCE",
-        "key_sources._MOST_THREADS",
+        "key_sources._MOST_AT_ONCE",
+        "named_keys._MOST_FOR_A_HOST",
         "middleware._LONGEST_TIMEOUT",
         "revocation.LONGEST_INTERVAL",
         "route._MOST_WRAPPERS",

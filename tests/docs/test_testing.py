@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fastapi import FastAPI
 
-from undersigned import Request, SignatureError, testing
+from undersigned import MemoryReplayStore, Request, SignatureError, Verifier, profiles, testing
+from undersigned_fastapi import Signature, SignatureMiddleware
 
 PAGE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text("utf-8")
 SNIPPETS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL))
@@ -24,11 +27,12 @@ def run(*titles: str) -> dict:
     return names
 
 
-@pytest.mark.examples
 def test_snippet_for_pytest_passes_in_a_project_of_its_own(tmp_path):
     (tmp_path / "test_app.py").write_text(SNIPPETS["Test an application with pytest"])
+    (tmp_path / "conftest.py").write_text(re.search(r"`(pytest_plugins = .*)`", PAGE)[1])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 - ours
+    env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=env)  # noqa: S603 - ours
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
@@ -38,6 +42,29 @@ def test_tampered_requests_of_the_page_are_rejected():
     for request in names["changed"]:
         with pytest.raises(SignatureError):
             names["verifier"].verify(request)
+
+
+def test_tampered_requests_and_replays_are_rejected_as_the_page_shows():
+    names = run("Test an application without pytest", "Test what must be rejected", "Make every run the same")
+    for snippet in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        if "def test_tampered" in snippet or "def without" in snippet:
+            exec(compile(snippet, "docs/testing.md", "exec"), names)  # noqa: S102 - the page's own snippets
+    verifier = Verifier(profiles.ADCP_3_2, keys=names["keys"], replay=MemoryReplayStore())
+
+    def make_app(**options) -> FastAPI:
+        app = FastAPI()
+
+        @app.post("/plans/{plan}")
+        async def buy(plan: str, signature: Signature) -> str:
+            return f"{plan} {signature.keyid}"
+
+        app.add_middleware(SignatureMiddleware, verifier=verifier, origins=["https://testserver"], **options)
+        return app
+
+    names["test_tampered_requests_and_replays_are_rejected"](make_app(), names["signed"], names["changed"])
+    app = make_app(mode="optional")
+    names["without_signatures"](app, SimpleNamespace(keyid="fake"))
+    assert names["TestClient"](app, base_url="https://testserver").post("/plans/a").json() == "a fake"
 
 
 def test_frozen_clock_of_the_page_ends_a_signature():

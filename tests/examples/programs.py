@@ -24,3 +24,11 @@ def ran(name: str, **options) -> subprocess.CompletedProcess[str]:
     for option, value in options.items():
         command += [f"--{option.replace('_', '-')}", *([] if value is True else [str(value)])]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+
+
+def ran_in(folder: Path, name: str, seller: str) -> subprocess.CompletedProcess[str]:
+    """Return an example that has run in a folder with its key, with another seller. Warnings are errors."""
+    program = folder / f"{name}.py"
+    program.write_text((EXAMPLES / program.name).read_text().replace("http://127.0.0.1:8000", seller))
+    command = [sys.executable, "-W", "error", str(program)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=folder)  # noqa: S603

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from tests.examples.programs import ran_in
 from tests.integrations.seller import KEYID, selling
 from tests.keys import OTHER_PRIVATE, PRIVATE
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "sign_with_requests.py"
 
 
 @pytest.fixture
 def key(tmp_path):
-    return tmp_path / "private.jwk.json"
+    (tmp_path / "keys").mkdir()
+    return tmp_path / "keys" / "private.jwk.json"
 
 
 def run(seller, key):
-    command = [sys.executable, "-W", "error", str(EXAMPLE), "--key", str(key), "--seller", seller.origin]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+    return ran_in(key.parents[1], "sign_with_requests", seller.origin)
 
 
 def test_example_sends_an_order_that_is_accepted(key):

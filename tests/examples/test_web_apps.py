@@ -7,6 +7,7 @@ import json
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -36,18 +37,29 @@ def wait_for(port: int, process: subprocess.Popen) -> None:
 
 @contextlib.contextmanager
 def start_example(example: str, **options: object):
-    """Run an example with these options in a process of its own; yields its port."""
-    port = free_port()
-    command = [sys.executable, str(EXAMPLES / example), "--port", str(port)]
-    for option, value in options.items():
-        command += [f"--{option}", str(value)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - ours
-    try:
-        wait_for(port, process)
-        yield port
-    finally:
-        process.terminate()
-        output, _ = process.communicate(timeout=20)
+    """Run an example in a process of its own; yields its port.
+
+    An example without options is copied into an empty folder with the keys that it reads. Only the port is another one.
+    """
+    port, text = free_port(), (EXAMPLES / example).read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(EXAMPLES / example), "--port", str(port)]
+        if "argparse" in text:
+            command += [word for option, value in options.items() for word in (f"--{option}", str(value))]
+        else:
+            command = [sys.executable, str(Path(folder, example))]
+            Path(folder, example).write_text(text.replace("8000", str(port)))
+            Path(folder, "keys").mkdir()
+            Path(folder, "keys/public.jwks.json").write_bytes(Path(str(options["jwks"])).read_bytes())
+        process = subprocess.Popen(  # noqa: S603 - ours
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
+        )
+        try:
+            wait_for(port, process)
+            yield port
+        finally:
+            process.terminate()
+            output, _ = process.communicate(timeout=20)
     assert "Traceback" not in output
 
 

@@ -8,11 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 from tests.certificate import localhost_certificate
-from tests.examples.programs import example, ran
-from tests.examples.test_web_apps import start_example
+from tests.examples.programs import example
 from tests.integrations.agreement import ask, raw_request
 from tests.serving import https_server
 from tests.workers import free_port, workers
@@ -95,31 +93,3 @@ def test_site_throttles_an_unknown_bot_and_rejects_a_forged_one(bot, pem, tmp_pa
         assert ask(port, known).json == {"hello": bot + DIRECTORY_PATH}
         # The same request again is a replay.
         assert ask(port, known).status == 403
-
-
-def test_example_bot_sends_nothing_of_itself_to_another_site():
-    sys.path.insert(0, str(EXAMPLES))
-    try:
-        from web_bot_auth_client import BotAuth  # noqa: PLC0415 - the examples are no package
-    finally:
-        sys.path.remove(str(EXAMPLES))
-    auth = BotAuth(KNOWN.signing_key(), "https://bot.example", {"https://shop.example": "typed"})
-    request = httpx.Request("GET", "https://other.example/")
-    assert next(auth.auth_flow(request)) is request
-    assert "signature-agent" not in request.headers
-    own = next(auth.auth_flow(httpx.Request("GET", "https://shop.example/p?q=1")))
-    assert own.headers["signature-agent"] == 'sig1="https://bot.example"'
-    assert '"signature-agent";key="sig1"' in own.headers["signature-input"]
-
-
-def test_visitor_verifies_a_copy_of_the_directory_for_the_origin_of_the_bot_only(tmp_path):
-    origin, key, jwks = "https://bot.example", tmp_path / "private.jwk.json", tmp_path / "public.jwks.json"
-    key.write_text(json.dumps(KNOWN.private))
-    jwks.write_text(json.dumps(KNOWN.public))
-    with start_example("web_bot_auth_directory.py", jwks=jwks, key=key, origin=origin) as port:
-        copy = f"http://127.0.0.1:{port}"
-        done = ran("web_bot_auth_visitor", bot=origin, copy=copy)
-        other = ran("web_bot_auth_visitor", bot="https://other.example", copy=copy)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{KNOWN.signing_key().keyid} {origin}{DIRECTORY_PATH}\n"
-    assert (other.returncode, other.stdout, other.stderr) == (1, "signature_invalid\n", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_two_workers_on_sqlite_accept_each_request_once(agreement, tmp_path):
         assert statuses(port, agreement.raw("POST", "/plans/gold", BODY), 30) == {200: 1, 401: 29}
 
 
-@pytest.mark.stores
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="apt-get install redis-server")
 def test_two_workers_on_redis_accept_each_request_once_and_answer_503_without_it(agreement, tmp_path):
     from tests.stores.servers import Redis  # noqa: PLC0415 - only these tests have the servers
 

@@ -1,7 +1,7 @@
 """`python -m tests.fuzz HARNESS [--runs N] [--seed S] [--found DIRECTORY]`: fuzz one harness, guided by coverage.
 
 It starts from the kept corpus. An input that fails is written to the current directory, and the exit code is not 0.
-Install atheris first: `pip install -e '.[fuzz]'`.
+Install atheris first: `pip install -e '.[test]' --group fuzz`.
 """
 
 from __future__ import annotations

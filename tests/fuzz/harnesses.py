@@ -11,15 +11,16 @@ import json
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
 
+from click import unstyle
 from tests.keys import KEYS, NOW, URL, verifier
 from tests.work import lines_run
 
 from undersigned import Policy, Request, SignatureError, canonicalize, profiles
-from undersigned.cli.explain.request import request_answer, request_text
-from undersigned.discovery.failures import UnusableDocument
+from undersigned.cli.explain import explained_json, explained_lines
+from undersigned.discovery.fetch import UnusableDocument
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.errors import MalformedURL
-from undersigned.explanation import MalformedRequest, explain_request, parse_raw_request
+from undersigned.explanation import MalformedRequest, explain_request, parse_pasted_request
 from undersigned.message.request_target import RequestTarget
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.strict_json import loads
@@ -85,8 +86,9 @@ def target(data: bytes) -> None:
 def jwk_set(data: bytes) -> None:
     """Read a JWK set that a peer serves."""
     with contextlib.suppress(UnusableDocument):
-        for keys in parse_jwk_set(data).values():
-            for key in keys:
+        keys = parse_jwk_set(data)
+        for keyid in keys:
+            for key in keys.get(keyid):
                 assert key.algorithm or key.misuse("ed25519", _RULE), "a key without an algorithm can be used"
                 assert not key.algorithm or not _verifies(key), "a signature that nobody made is accepted"
 
@@ -102,19 +104,21 @@ def json_body(data: bytes) -> None:
     for policy in _POLICIES:
         for url in (URL, _A2A_URL):
             try:
-                operation = policy.resolver.resolve(Request("POST", url, _JSON, data))
+                request = Request("POST", url, _JSON, data)
+                operation = policy.resolver.resolve(request)
             except UnresolvedOperation as unresolved:
                 operation = unresolved
-            verdict = policy.decide(operation, "unsigned", fallback=False, profile=profiles.ADCP_3_2)
-            assert verdict.outcome == "reject" or not policy.must_be_signed(operation), "a webhook gets in unsigned"
+            verdict = policy.decide(operation, "unsigned", request, fallback=False, profile=profiles.ADCP_3_2)
+            registers = policy.registers_webhook(operation, request, profiles.ADCP_3_2)
+            assert verdict.outcome == "reject" or not registers, "a webhook gets in unsigned"
 
 
 def raw_request(data: bytes) -> None:
     """Explain a recorded request."""
     with contextlib.suppress(MalformedRequest):
-        explained = explain_request(parse_raw_request(data), profiles.ADCP_3_2, KEYS, now=NOW)
-        json.dumps(request_answer(explained)).encode("ascii")
-        assert all("\x1b" not in line.plain for line in request_text(explained)), "a terminal would be controlled"
+        explained = explain_request(parse_pasted_request(data).request, profiles.ADCP_3_2, KEYS, now=NOW)
+        json.dumps(explained_json(explained)).encode("ascii")
+        assert all("\x1b" not in unstyle(line) for line in explained_lines(explained)), "a terminal would be controlled"
 
 
 HARNESSES: Final[Mapping[str, Callable[[bytes], None]]] = {

@@ -14,7 +14,6 @@ from tests.integrations.seller import selling
 
 from undersigned import KeySet
 
-pytestmark = pytest.mark.hsm
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sign_with_pkcs11.py"
 MODULE = Path("/usr/lib/softhsm/libsofthsm2.so")
 PIN = "1234"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -82,6 +84,33 @@ def ask(port: int, raw: bytes) -> Answer:
     if fields.get("transfer-encoding") == "chunked":
         content = b"".join(chunks(content))
     return Answer(int(status.split(" ")[1]), fields, content)
+
+
+def handshake(port: int, path: str, fields=()) -> bytes:
+    """Send a WebSocket handshake, and return everything that the server answers until it closes the connection."""
+    upgrade = [
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ("Sec-WebSocket-Version", "13"),
+    ]
+    raw = raw_request("GET", path, [*upgrade, *fields]).replace(b"Connection: close", b"Connection: Upgrade")
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(raw)
+        # A client that is told to close answers, and an answer that is no switch of protocols may leave it open.
+        while (chunk := connection.recv(65536)) and not _is_whole(received := received + chunk):
+            pass
+    return received
+
+
+def _is_whole(received: bytes) -> bool:
+    head, separator, content = received.partition(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 101"):
+        length = re.search(rb"(?i)content-length: (\d+)", head)
+        return bool(separator) and length is not None and len(content) >= int(length[1])
+    # A frame that closes has the opcode 8, and these applications send one short frame of text before it.
+    text = content[2 : 2 + content[1]] if content[:1] == b"\x81" else b""
+    return content[2 + len(text) if text else 0 :][:1] == b"\x88"
 
 
 def chunks(content: bytes) -> Iterator[bytes]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PROFILE = FAPI_2_RESPONSE.derive(
     name="answers", coverage=replace(FAPI_2_RESPONSE.coverage, with_content=("content-type",))
 )
+ENCODED = PROFILE.derive(name="answers-encoded", coverage=replace(PROFILE.coverage, if_sent=("content-encoding",)))
 UNCOVERED = PROFILE.derive(name="answers-without-digest", digest=replace(PROFILE.digest, policy="either"))
 JSON = '{"plan":"gold"}'
 TAMPERED = ["status", "body", "header", "other", "again", "unsigned", "stripped"]
@@ -36,7 +37,7 @@ def verifier(profile=PROFILE, *, kind=Verifier):
 
 
 def verification(profile=PROFILE, *, kind=Verifier, **options) -> ResponseVerification:
-    return ResponseVerification(verifier(profile, kind=kind), **options)
+    return ResponseVerification(verifier(profile, kind=kind), **{"signers": None, **options})
 
 
 class Answering(ThreadingHTTPServer):
@@ -99,11 +100,6 @@ class _Handler(BaseHTTPRequestHandler):
     def answer_error(self):
         return self.server.signed(self.response(401))
 
-    def answer_asks(self):
-        if '"@path"' in self.headers["Signature-Input"]:
-            return self.answer_ok()
-        return self.server.signed(self.response(401, [_TYPE, ("Accept-Signature", 'sig1=("@path")')]))
-
     def answer_redirect(self):
         return self.server.signed(self.response(302, [("Location", "/ok")], ""))
 
@@ -120,8 +116,6 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.signed(self.response(fields=[_TYPE, ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")]))
 
     def answer_compressed(self):
-        if "gzip" not in self.headers.get("Accept-Encoding", ""):
-            return self.answer_ok()
         return self.server.signed(
             self.response(fields=[_TYPE, ("Content-Encoding", "gzip")], body=gzip.compress(JSON.encode()))
         )
@@ -156,6 +150,7 @@ def answering(profile=PROFILE) -> Iterator[Answering]:
 
 
 __all__ = [
+    "ENCODED",
     "JSON",
     "PROFILE",
     "TAMPERED",

@@ -1,4 +1,4 @@
-"""Every way a request is signed with httpx or httpx2: sync or async, by the auth or by the transport."""
+"""Every way a request is signed with httpx or httpx2: sync or async."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ class Means:
 
     library: str
     asynchronous: bool
-    transport: bool
 
     def __str__(self) -> str:
         kind = "async" if self.asynchronous else "sync"
-        return f"{self.library}-{kind}-{'transport' if self.transport else 'auth'}"
+        return f"{self.library}-{kind}"
 
     def send(
         self,
@@ -52,7 +51,7 @@ class Means:
     ):
         """Send one request, `times` times over, and return the last response.
 
-        `options` are the client's, `signing` the auth's or transport's, and `sending` wraps the transport that sends.
+        `options` are the client's, `signing` the signing transport's, and `sending` wraps the transport that sends.
         """
         plain, signed = LIBRARIES[self.library]
         signing = {"origins": origins, **(signing or {})}
@@ -60,16 +59,10 @@ class Means:
         inner = {name: options.pop(name) for name in ("verify", "http1", "http2", "proxy") if name in options}
         if self.asynchronous:
             transport = sending(plain.AsyncHTTPTransport(**inner))
-            if self.transport:
-                options["transport"] = signed.AsyncSignatureTransport(transport, signer, **signing)
-            else:
-                options |= {"transport": transport, "auth": signed.SignatureAuth(signer, **signing)}
+            options["transport"] = signed.AsyncSignatureTransport(transport, signer, **signing)
             return asyncio.run(self._awaited(plain.AsyncClient(**options), method, url, times, parts))
         transport = sending(plain.HTTPTransport(**inner))
-        if self.transport:
-            options["transport"] = signed.SignatureTransport(transport, signer, **signing)
-        else:
-            options |= {"transport": transport, "auth": signed.SignatureAuth(signer, **signing)}
+        options["transport"] = signed.SignatureTransport(transport, signer, **signing)
         with plain.Client(**options) as client:
             request = client.build_request(method, url, **parts)
             for _ in range(times - 1):
@@ -84,11 +77,4 @@ class Means:
             return await client.send(request)
 
 
-MEANS = [
-    Means(library, asynchronous, transport)
-    for library in LIBRARIES
-    for asynchronous in (False, True)
-    for transport in (False, True)
-]
-BY_AUTH = [means for means in MEANS if not means.transport]
-BY_TRANSPORT = [means for means in MEANS if means.transport]
+MEANS = [Means(library, asynchronous) for library in LIBRARIES for asynchronous in (False, True)]

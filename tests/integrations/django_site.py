@@ -115,6 +115,7 @@ urlpatterns = [
     path("async/<path:rest>", asynchronous),
     path("class/<path:rest>", ClassView.as_view()),
     path("drf", Caller.as_view()),
+    path("drf/<str:plan>", Plans.as_view()),
     path("public", public),
     path("~public", public),
 ]

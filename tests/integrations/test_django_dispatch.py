@@ -23,7 +23,7 @@ from tests.integrations import django_site  # noqa: F401 - it sets Django up
 from tests.party import HOST, ORIGIN
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from undersigned import ConfigurationError, Policy, asgi, wsgi
+from undersigned import Policy, asgi, wsgi
 from undersigned_django import RouteResolver
 from undersigned_django.middleware import RouteMiddleware
 
@@ -184,15 +184,16 @@ def test_view_that_a_middleware_changes_needs_a_signature(party, interface, firs
 
 
 @INTERFACES
-def test_view_that_nothing_changes_is_not_checked_twice(party, interface, first):
+def test_view_that_nothing_changes_needs_a_signature_only_if_it_is_listed(party, interface, first):
     assert ask(party, interface, [first], "/op/read") == (200, ["read"])
     assert ask(party, interface, [first], "/read_async") == (200, ["read_async"])
     assert ask(party, interface, [first], "/op/create") == (401, [])
     assert ask(party, interface, [first], "/nothing") == (404, [])
 
 
-def test_converter_that_answers_differently_the_second_time_needs_a_signature(party, monkeypatch):
+def test_converter_that_answers_differently_the_second_time_is_asked_once(party, monkeypatch):
     monkeypatch.setattr(OncePath, "seen", 0)
+    assert ask(party, "wsgi", [CHECK], "/once/a") == (404, [])
     assert ask(party, "wsgi", [CHECK], "/once/a") == (401, [])
 
 
@@ -222,32 +223,37 @@ def test_view_of_a_handler_of_another_class_needs_a_signature(party, handler, ta
     assert ask(party, "wsgi", [CHECK], target, handler=handler, signed=True) == (200, ["create"])
 
 
-def test_language_that_is_read_from_the_body_leaves_open_what_runs(party):
+def test_language_may_be_read_from_the_body(party):
     middleware = [CHECK, *here("ByForm")]
     assert ask(party, "wsgi", middleware, "/de/local", body=b"language=de") == (401, [])
-    assert ask(party, "asgi", middleware, "/read", body=b"language=de") == (401, [])
+    assert ask(party, "asgi", middleware, "/read", body=b"language=de") == (200, ["read"])
     assert ask(party, "wsgi", middleware, "/de/local", body=b"language=de", signed=True) == (200, ["create"])
 
 
-@pytest.mark.parametrize("middleware", [[], [LOCALE], [LOCALE, *here("in_german"), CHECK], [OWN, *here("in_german")]])
-def test_resolver_is_made_if_nothing_can_change_the_view_unnoticed(middleware):
-    with override_settings(MIDDLEWARE=middleware):
-        RouteResolver()
+@pytest.mark.parametrize("interface", ["wsgi", "asgi"])
+@pytest.mark.parametrize("middleware", [[], [LOCALE, "tests.integrations.test_django_dispatch.in_german"]])
+def test_every_request_must_be_signed_if_no_middleware_asks_the_policy(party, interface, middleware):
+    assert ask(party, interface, middleware, "/read") == (401, [])
+    assert ask(party, interface, middleware, "/read", signed=True) == (200, ["read"])
 
 
-def test_resolver_is_rejected_if_a_middleware_could_change_the_view_unnoticed():
-    with (
-        override_settings(MIDDLEWARE=[LOCALE, *here("in_german")]),
-        pytest.raises(ConfigurationError, match=rf"^MIDDLEWARE: {__name__}.in_german may change .* add '{CHECK}'"),
-    ):
-        RouteResolver()
+def async_only(get_response):
+    async def middleware(request):
+        return await get_response(request)
+
+    return middleware
 
 
-def test_resolver_that_was_made_before_the_settings_leaves_open_what_runs():
-    with override_settings(MIDDLEWARE=[]):
-        resolver = RouteResolver()
-    with override_settings(MIDDLEWARE=here("in_german")), pytest.raises(LookupError, match="a middleware may change"):
-        resolver.find({})
+async_only.sync_capable, async_only.async_capable = False, True
+
+
+@INTERFACES
+@pytest.mark.parametrize("inner", ["async_only", "in_german"])
+def test_policy_is_asked_beside_a_middleware_of_the_other_kind(party, interface, first, inner):
+    middleware = [first, *here(inner)]
+    assert ask(party, interface, middleware, "/read") == (200, ["read"])
+    assert ask(party, interface, middleware, "/create") == (401, [])
+    assert ask(party, interface, middleware, "/create", signed=True) == (200, ["create"])
 
 
 def test_views_of_a_site_without_a_policy_by_route_run():

@@ -1,8 +1,9 @@
-"""The route resolver for Django says what its URL resolver runs, over both interfaces."""
+"""Django asks the policy about the view that it is about to run, and nothing else runs."""
 
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 from django.conf.urls.i18n import i18n_patterns
@@ -15,14 +16,16 @@ from django.utils import translation
 from django.views import View
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
 from tests.integrations.django_apis import CALLED, Orders, order, routes
-from tests.integrations.test_starlette_routes import scope_of
+from tests.keys import verifier
 from tests.party import ORIGIN
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from undersigned import Policy
-from undersigned.policy import MatchedRoute
 from undersigned.wsgi import SignatureMiddleware
 from undersigned_django import RouteResolver
+
+if TYPE_CHECKING:
+    from undersigned.policy import MatchedRoute, Operation
 
 LOCALE = "django.middleware.locale.LocaleMiddleware"
 COMMON = "django.middleware.common.CommonMiddleware"
@@ -73,10 +76,33 @@ def environ_of(method: str, target: str, **fields) -> dict:
     return EnvironBuilder(target, base_url=ORIGIN, method=method, headers=fields).get_environ()
 
 
-def find(dispatched: dict) -> str | None:
-    before = dict(dispatched)
-    route = RouteResolver().find(dispatched)
-    assert dispatched == before
+ROUTE = "undersigned_django.middleware.RouteMiddleware"
+
+
+class Asked(RouteResolver):
+    """A resolver that keeps the routes that the policy is asked about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.routes: list[MatchedRoute] = []
+
+    def operation_of(self, route: MatchedRoute) -> Operation:
+        self.routes.append(route)
+        return super().operation_of(route)
+
+
+def find(environ: dict) -> MatchedRoute | None:
+    """Return the route that Django asks the policy about, which lists nothing, or None if it does not ask."""
+    resolver = Asked()
+    app = SignatureMiddleware(
+        WSGIHandler(), verifier=verifier(), origins=[ORIGIN], policy=Policy(resolver=resolver), reconstruct=True
+    )
+    RAN.clear()
+    run_wsgi_app(app, environ)
+    return resolver.routes[0] if resolver.routes else None
+
+
+def name(route: MatchedRoute | None) -> str | None:
     return None if route is None else route.endpoint.__name__
 
 
@@ -100,9 +126,9 @@ def run(environ: dict) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_resolver_finds_what_django_runs(method, target, expected):
-    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[COMMON]):
-        assert find(environ_of(method, target)) == find(scope_of(method, target)) == expected
+def test_policy_is_asked_about_what_django_runs(method, target, expected):
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[COMMON, ROUTE]):
+        assert name(find(environ_of(method, target))) == expected
         if method == "GET":
             assert run(environ_of(method, target)) == ([expected] if expected else [])
 
@@ -117,11 +143,12 @@ def test_resolver_finds_what_django_runs(method, target, expected):
         ("/create", {"Accept-Language": "de"}, "create"),
     ],
 )
-def test_resolver_selects_the_language_as_django_does(target, fields, expected):
-    with override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=[LOCALE], USE_I18N=True):
-        before = translation.get_language()
-        assert find(environ_of("GET", target, **fields)) == expected
-        assert translation.get_language() == before
+def test_policy_is_asked_in_the_language_that_django_selects(target, fields, expected):
+    with (
+        override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=[LOCALE, ROUTE], USE_I18N=True),
+        translation.override("en"),
+    ):
+        assert name(find(environ_of("GET", target, **fields))) == expected
         assert run(environ_of("GET", target, **fields)) == ([expected] if expected else [])
 
 
@@ -147,25 +174,30 @@ def function_middleware(get_response):
         ("seller.example.com", "/de/local", "update"),
     ],
 )
-def test_resolver_selects_the_language_by_the_sites_own_middleware(host, target, expected):
+def test_policy_is_asked_in_the_language_of_the_sites_own_middleware(host, target, expected):
     chosen = [f"{__name__}.function_middleware", f"{__name__}.Locale", "undersigned_django.middleware.RouteMiddleware"]
     with (
         override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=chosen, USE_I18N=True, ALLOWED_HOSTS=[host]),
         translation.override("en"),
     ):
-        assert find(environ_of("GET", target, Host=host)) == expected
+        assert name(find(environ_of("GET", target, Host=host))) == expected
         assert run(environ_of("GET", target, Host=host)) == ([expected] if expected else [])
 
 
-def test_resolver_knows_no_language_without_the_middleware_for_it():
-    with override_settings(ROOT_URLCONF=LOCALIZED, MIDDLEWARE=[]), translation.override("en"):
-        assert find(environ_of("GET", "/de/local")) is None
-        assert run(environ_of("GET", "/de/local")) == []
+@pytest.mark.parametrize("mount", ["/shop", "/create", "/Z\u00fcrich"])
+def test_policy_is_asked_about_the_same_view_below_a_mount(mount):
+    environ = EnvironBuilder("/create", base_url=f"{ORIGIN}{mount}", method="POST").get_environ()
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[ROUTE]):
+        assert environ["SCRIPT_NAME"]
+        assert name(find(environ)) == "create"
+        assert run(environ) == ["create"]
 
 
-def test_resolver_may_have_a_configuration_of_its_own():
-    route = RouteResolver(urlconf=URLS).find(environ_of("GET", "/inner/7/update"))
-    assert route == MatchedRoute(update, ("inner:update", "update"), {"number": 7})
+def test_policy_is_asked_with_parameters_and_names():
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[ROUTE]):
+        route = find(environ_of("GET", "/inner/7/update"))
+    assert (route.endpoint, route.names, route.parameters) == (update, ("inner:update", "update"), {"number": 7})
+    assert route.path == "inner/<int:number>/update"
 
 
 def test_policy_by_route_rejects_what_it_lists(party):
@@ -179,12 +211,12 @@ def test_policy_by_route_rejects_what_it_lists(party):
         _, status, _ = run_wsgi_app(app, environ_of("GET", target))
         return status[:3]
 
-    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[]):
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[ROUTE]):
         RAN.clear()
-        rejected = ("/create", "/slashed/", "/op/create", "/plans", "/x/../create")
-        assert [ask(target) for target in rejected] == ["401"] * 5
+        rejected = ("/create", "/slashed/", "/op/create", "/plans")
+        assert [ask(target) for target in rejected] == ["401"] * 4
         assert RAN == []
-        assert [ask(target) for target in ("/op/read", "/inner/7/update", "/nothing")] == ["200", "200", "404"]
+        assert [ask(target) for target in ("/op/read", "/inner/7/update", "/x/../create")] == ["200", "200", "404"]
         assert RAN == ["read", "update"]
 
 
@@ -200,7 +232,7 @@ def test_policy_by_route_knows_the_views_of_rest_framework_and_ninja(operations,
     policy = Policy(required_for=["create"], resolver=RouteResolver(operations))
     urls = urlconf(*routes())
     targets = ("/order", "/orders", "/orders/look", "/api/plans", "/api/free")
-    with override_settings(ROOT_URLCONF=urls, MIDDLEWARE=[]):
+    with override_settings(ROOT_URLCONF=urls, MIDDLEWARE=[ROUTE]):
         app = SignatureMiddleware(
             WSGIHandler(), verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True
         )

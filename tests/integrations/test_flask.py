@@ -213,21 +213,6 @@ def test_signed_request_reaches_the_view_in_mode_required(strict, agreement):
         assert ask(strict.port, agreement.raw("GET", "/neighbour/x", extra=fields)).content == b"neighbour"
 
 
-@pytest.mark.parametrize("fields", [[], BROWSER], ids=["program", "browser"])
-def test_mode_function_is_called_for_each_request(fields, agreement):
-    app = flask_app([])
-    mode = {"/public": "optional"}
-    Undersigned(
-        app,
-        verifier=agreement.verifier(),
-        origins=ORIGINS,
-        mode=lambda environ: mode.get(environ["PATH_INFO"], "required"),
-    )
-    with waitress_server(app) as port:
-        assert ask(port, raw_request("GET", "/public", fields)).json == {"signed": False}
-        assert ask(port, raw_request("GET", "/other", fields)).status == 401
-
-
 def test_rejection_is_logged_whichever_part_answers_it(service, strict, caplog):
     # DEBUG has also the lines that are left out because earlier tests caused as many.
     with caplog.at_level(logging.DEBUG, "undersigned"):
@@ -247,3 +232,29 @@ def test_body_over_the_limit_is_answered_413(agreement):
     with waitress_server(app) as port:
         assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
     assert calls == []
+
+
+PREFLIGHT = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
+
+
+def test_guard_of_a_blueprint_lets_the_preflights_pass_that_run_no_view(agreement):
+    app, plans, ran = Flask(__name__), Blueprint("plans", __name__, url_prefix="/plans"), []
+
+    @plans.post("/buy")
+    def buy() -> str:
+        ran.append("buy")
+        return ""
+
+    @plans.route("/any", methods=["POST", "OPTIONS"])
+    def every_method() -> str:
+        ran.append("any")
+        return ""
+
+    app.register_blueprint(signature_required(plans))
+    Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    client = app.test_client()
+    assert client.options("/plans/buy", headers=PREFLIGHT).status_code == 200
+    assert client.options("/plans/buy").status_code == 401
+    assert client.options("/plans/any", headers=PREFLIGHT).status_code == 401
+    assert client.post("/plans/buy", headers=PREFLIGHT).status_code == 401
+    assert ran == []

@@ -22,7 +22,7 @@ import undersigned_starlette
 def serve(verifier: Verifier, asynchronous: AsyncVerifier) -> None:
     FastAPI().add_middleware(SignatureMiddleware, verifier=verifier, origins=["https://a.example"], mode="optional")
     Starlette(middleware=[Middleware(SignatureMiddleware, verifier=asynchronous, origins=["https://a.example"])])
-    Undersigned(Flask("a"), verifier=verifier, origins=["https://a.example"], mode=lambda environ: "observe")
+    Undersigned(Flask("a"), verifier=verifier, origins=["https://a.example"], mode="observe")
 
 
 async def depends(signature: Annotated[VerifiedSignature, Depends(require_signature)], alias: Signature) -> str:

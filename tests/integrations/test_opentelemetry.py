@@ -20,7 +20,7 @@ from starlette.routing import Route
 from tests.integrations.agreement import BODY, JSON, KEYID, ORIGIN, ORIGINS, Agreement, ask, raw_request
 from tests.serving import uvicorn_server
 
-from undersigned import Caps, Decision, KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned import Caps, ConfigurationError, Decision, KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.discovery import FetchReport, Network, RemoteJWKS
 from undersigned_opentelemetry import Telemetry
 from undersigned_starlette import SignatureMiddleware, signature_required
@@ -169,7 +169,22 @@ class Awaited:
         return self._store.claim(*args, **options)
 
 
-@pytest.mark.parametrize("made", [MemoryReplayStore, lambda: Awaited(MemoryReplayStore())], ids=["plain", "awaited"])
+class ForBoth(Awaited):
+    """A store for threads and tasks: the methods for threads block."""
+
+    async_full, async_claim = Awaited.full, Awaited.claim
+
+    def full(self, *_args, **_options) -> bool:
+        pytest.fail("it blocks")
+
+    claim = full
+
+
+@pytest.mark.parametrize(
+    "made",
+    [MemoryReplayStore, lambda: Awaited(MemoryReplayStore()), lambda: ForBoth(MemoryReplayStore())],
+    ids=["plain", "awaited", "both"],
+)
 def test_claims_of_an_async_store_are_counted_by_their_result(made, recorded):
     store = recorded.telemetry.async_replay_store(made())
     assert asyncio.run(full_and_claims(store)) == ["fresh", "seen", "full", True]
@@ -178,10 +193,37 @@ def test_claims_of_an_async_store_are_counted_by_their_result(made, recorded):
 
 def test_claims_with_a_content_are_counted_too(recorded):
     store = recorded.telemetry.replay_store(MemoryReplayStore())
-    assert [store.claim_content("a", "n", content, **TIMES) for content in "xxy"] == ["fresh", "same", "seen"]
+    assert [store.claim("a", "n", content=content, **TIMES) for content in "xxy"] == ["fresh", "same", "seen"]
     store = recorded.telemetry.async_replay_store(MemoryReplayStore())
-    assert asyncio.run(store.claim_content("a", "n", "x", **TIMES)) == "fresh"
+    assert asyncio.run(store.claim("a", "n", content="x", **TIMES)) == "fresh"
     assert sum(point["value"] for point in recorded.metric("undersigned.replay.claims")) == 4
+
+
+class Older:
+    """A store that remembers no contents."""
+
+    blocking = False
+
+    def full(self, _keyid, *, now, caps) -> bool:
+        del now, caps
+        return False
+
+    def claim(self, _keyid, _nonce, *, now, until, caps) -> str:
+        del now, until, caps
+        return "fresh"
+
+
+@pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.UCP], ids=["nonces", "contents"])
+@pytest.mark.parametrize("made", [Older, MemoryReplayStore], ids=["older", "memory"])
+def test_counted_store_is_accepted_or_rejected_as_its_own_store_is(agreement, recorded, profile, made):
+    def fault(store) -> str:
+        try:
+            Verifier(profile, keys=KeySet.from_jwks(agreement.jwks), replay=store)
+        except ConfigurationError as error:
+            return str(error)
+        return ""
+
+    assert fault(recorded.telemetry.replay_store(made())) == fault(made())
 
 
 def test_failure_of_an_async_store_is_counted_and_raised(recorded):

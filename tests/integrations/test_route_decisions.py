@@ -1,4 +1,4 @@
-"""Decisions of routes: a route that rejects an unsigned request makes one, and a policy by route names its route."""
+"""Decisions of routes: a route that rejects an unsigned request makes one, which names the route."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ import undersigned_fastapi
 import undersigned_flask
 import undersigned_starlette
 from undersigned import Decision, Policy, asgi, wsgi
+from undersigned.policy import RouteResolver
 from undersigned_django.rest_framework import IsSigned, SignatureAuthentication
 
 BRACES = "/plans/{plan}"
@@ -122,16 +123,20 @@ def rest_asgi_app(verifier, decisions, view=Plans, **options):
     return django_asgi_app(verifier, decisions, rest=view, **options)
 
 
-def aiohttp_app(verifier, decisions):
-    @undersigned_aiohttp.signature_required
+def aiohttp_app(verifier, decisions, **options):
     async def buy(_request: web.Request) -> web.Response:
-        raise AssertionError
+        return web.Response()
 
+    if "policy" in options:
+        options["policy"] = Policy(required_for=["buy"], resolver=RouteResolver())
+    else:
+        options["mode"] = "optional"
     middleware = undersigned_aiohttp.signature_middleware(
-        verifier=verifier, origins=ORIGINS, mode="optional", on_decision=decisions
+        verifier=verifier, origins=ORIGINS, on_decision=decisions, **options
     )
     app = web.Application(middlewares=[middleware])
-    app.add_routes([web.post(BRACES, buy)])
+    guarded = buy if "policy" in options else undersigned_aiohttp.signature_required(buy)
+    app.add_routes([web.post(BRACES, guarded), web.put("/named", buy, name="free")])
     return serve_aiohttp(app)
 
 
@@ -170,7 +175,7 @@ REQUIRING = {
     "any asgi": (any_asgi_app, BRACES),
     "any wsgi": (any_wsgi_app, BRACES),
 }
-BY_ROUTE = ["starlette", "fastapi", "flask", "django over wsgi"]
+BY_ROUTE = ["starlette", "fastapi", "flask", "django over wsgi", "aiohttp"]
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +198,7 @@ def test_rejection_by_a_route_is_a_decision_with_its_method_and_route(name, agre
 
 
 @pytest.mark.parametrize("name", BY_ROUTE)
-def test_policy_by_route_names_the_route_in_every_decision(name, agreement):
+def test_policy_by_route_names_the_route_that_it_rejects(name, agreement):
     make, route = REQUIRING[name]
     decisions: list[Decision] = []
     with make(agreement.verifier(), decisions.append, policy=None) as port:
@@ -202,10 +207,17 @@ def test_policy_by_route_names_the_route_in_every_decision(name, agreement):
         assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
     told = [(decision.outcome, decision.route, decision.keyid, decision.algorithm) for decision in decisions]
     assert told == [
+        ("unsigned", None, None, None),
         ("rejected", route, None, None),
-        ("verified", route, KEYID, "ed25519"),
+        ("verified", None, KEYID, "ed25519"),
         ("unsigned", None, None, None),
     ]
+
+
+def test_policy_by_route_knows_the_names_of_aiohttp(agreement):
+    with aiohttp_app(agreement.verifier(), None, policy=None) as port:
+        assert ask(port, raw_request("PUT", "/named", JSON, BODY)).status == 401
+        assert ask(port, raw_request("POST", "/named", JSON, BODY)).status == 405
 
 
 def test_signed_request_whose_caller_rest_framework_does_not_know_makes_a_decision(agreement, caplog):

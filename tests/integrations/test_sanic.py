@@ -54,6 +54,8 @@ def serve_sanic(app: Sanic):
         await stop.wait()
         server.close()
         await server.wait_closed()
+        # A transport that is being closed still needs the loop.
+        await asyncio.sleep(0.1)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
@@ -81,7 +83,7 @@ class ClassView(HTTPMethodView):
         return answer(request)
 
 
-def application() -> Sanic:
+def application() -> Sanic:  # noqa: C901 - one route after another
     app, blueprint = Sanic(f"tests{next(NAMES)}", configure_logging=False), Blueprint("all", url_prefix="/blueprint")
     # Sanic rewrites its classes for the first application of a process.
     app.config.TOUCHUP = False
@@ -114,8 +116,10 @@ def application() -> Sanic:
 
     @app.post("/streamed", stream=True)
     async def streamed(request):
-        chunks = [request.body] if request.body else [chunk async for chunk in request.stream]
-        return json_response({"length": sum(map(len, chunks))})
+        length = 0
+        while (chunk := await request.stream.read()) is not None:
+            length += len(chunk)
+        return json_response({"length": length})
 
     @app.get("/optional-signature")
     async def careless(request):
@@ -191,7 +195,7 @@ def test_target_is_rejected_when_sanic_would_route_another_spelling(port, agreem
 
 
 @pytest.mark.parametrize("size", [10, 200_000])
-def test_streaming_handler_gets_an_unsigned_stream_and_a_signed_body(port, size, agreement):
+def test_streaming_handler_reads_unsigned_and_signed_content(port, size, agreement):
     body = b"x" * size
     for raw in (raw_request("POST", "/streamed", JSON, body), agreement.raw("POST", "/streamed", body)):
         assert ask(port, raw).json == {"length": size}
@@ -249,12 +253,8 @@ def test_body_over_the_limit_is_answered_413(agreement):
         assert ask(port, agreement.raw("POST", "/sync/x", BODY)).status == 413
 
 
-def test_mode_function_is_called_for_each_request_and_the_code_has_the_profile_prefix(agreement):
-    verifier = agreement.verifier(profiles.ADCP_WEBHOOK)
-    with serve_sanic(
-        make(verifier, mode=lambda request: "optional" if request.path == "/public" else "required")
-    ) as port:
-        assert ask(port, raw_request("GET", "/public")).status == 200
+def test_code_has_the_prefix_of_the_profile(agreement):
+    with serve_sanic(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
         assert_rejected(ask(port, raw_request("POST", "/sync/x", JSON, BODY)), "webhook_signature_required")
 
 
@@ -270,7 +270,7 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
         assert ask(port, known).json == {"body": BODY.decode(), "signed": None}
         assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
         assert ask(port, agreement.raw("POST", "/public", BODY)).json == {"body": BODY.decode(), "signed": KEYID}
-        assert_rejected(ask(port, raw_request("GET", "/x/../products")), "request_target_uri_malformed")
+        assert_rejected(ask(port, raw_request("GET", "/x/../public")), "request_target_uri_malformed")
     assert [decision.outcome for decision in decisions][:3] == ["unsigned", "rejected", "verified"]
 
 

@@ -23,7 +23,8 @@ from undersigned import (
     VerifiedSignature,
     profiles,
 )
-from undersigned.asgi import PROFILE
+from undersigned.asgi import VERIFICATION
+from undersigned.middleware import Verification
 from undersigned_fastapi import Signature, require_signature
 from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
 
@@ -282,7 +283,7 @@ def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rej
 
 def test_exception_carries_the_whole_rejection_outside_of_an_application():
     with pytest.raises(SignatureRequired) as caught:
-        verified_signature(Request(http_scope(state={"signature": None}, **{PROFILE: profiles.ADCP_3_2})))
+        verified_signature(Request(http_scope(**{VERIFICATION: Verification(None, profiles.ADCP_3_2)})))
     assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
     assert caught.value.headers == {
         "WWW-Authenticate": f'Signature error="{UNSIGNED}"',
@@ -299,7 +300,7 @@ def test_exception_carries_the_whole_rejection_outside_of_an_application():
         {},
         {"state": {}},
         {"state": {"signature": None}},
-        {"state": {"signature": "mallory"}, PROFILE: profiles.ADCP_3_2},
+        {"state": {"signature": "mallory"}, VERIFICATION: "mallory"},
     ],
 )
 def test_endpoint_fails_without_the_middleware_and_the_error_says_to_add_it(published):

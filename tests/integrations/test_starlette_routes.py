@@ -1,10 +1,11 @@
-"""The route resolver for Starlette and FastAPI says what their routers run, and nothing else runs."""
+"""The routers of Starlette and FastAPI ask the policy about what they run, and nothing else runs."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import APIRouter, FastAPI, WebSocket, routing
@@ -15,13 +16,16 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
 from starlette.testclient import TestClient
+from tests.keys import verifier
 from tests.party import ORIGIN
 
 import undersigned_fastapi
 import undersigned_starlette
 from undersigned import ConfigurationError, Policy
 from undersigned.asgi import SignatureMiddleware
-from undersigned.policy import MatchedRoute
+
+if TYPE_CHECKING:
+    from undersigned.policy import MatchedRoute
 
 RAN: list[str] = []
 
@@ -171,8 +175,8 @@ def scope_of(method: str, path: str, *, kind: str = "http", host: str = "seller.
     return scope
 
 
-def run(app, scope: dict) -> list[str]:
-    """Return what the application runs for a scope."""
+def call(app, scope: dict, **options) -> None:
+    """Send an unsigned request through the middleware."""
 
     async def receive() -> dict:
         return {"type": "websocket.connect"} if scope["type"] == "websocket" else {"type": "http.request", "body": b""}
@@ -180,19 +184,35 @@ def run(app, scope: dict) -> list[str]:
     async def send(_message) -> None:
         """Nobody listens."""
 
-    RAN.clear()
+    guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], **options)
     with contextlib.suppress(Exception):
-        asyncio.run(app(scope, receive, send))
+        asyncio.run(guarded(scope, receive, send))
+
+
+def run(app, scope: dict) -> list[str]:
+    """Return what the application runs for a scope without a policy."""
+    RAN.clear()
+    call(app, scope, mode="optional")
     return list(RAN)
 
 
 def find(app, scope: dict, operations=None) -> str | None:
-    """Return what the resolver says of a scope."""
-    resolver = APPLICATIONS["fastapi" if isinstance(app, FastAPI) else "starlette"][1](app, operations)
-    before = dict(scope)
-    route = resolver.find(scope)
-    assert scope == before
-    return None if route is None else "?" if route.is_opaque else route.endpoint.__name__
+    """Return what the application asks the policy about, which lists nothing, or None if it does not ask."""
+    asked: list[MatchedRoute] = []
+
+    class Asked(APPLICATIONS["fastapi" if isinstance(app, FastAPI) else "starlette"][1]):
+        def operation_of(self, route):
+            asked.append(route)
+            return super().operation_of(route)
+
+    RAN.clear()
+    call(app, scope, policy=Policy(resolver=Asked(app, operations)))
+    if not asked:
+        return None
+    [route] = asked
+    if route.is_opaque:
+        assert RAN == []
+    return "?" if route.is_opaque else route.endpoint.__name__
 
 
 @pytest.mark.parametrize(
@@ -217,7 +237,7 @@ def find(app, scope: dict, operations=None) -> str | None:
         ("GET", "/nothing", None),
     ],
 )
-def test_resolver_finds_what_starlette_runs(method, path, expected):
+def test_policy_is_asked_about_what_starlette_runs(method, path, expected):
     app = starlette()
     assert find(app, scope_of(method, path)) == find(Starlette(routes=app.routes), scope_of(method, path)) == expected
     assert run(app, scope_of(method, path)) == ([expected] if expected else [])
@@ -237,14 +257,14 @@ def test_resolver_finds_what_starlette_runs(method, path, expected):
         ("GET", "/nothing", None),
     ],
 )
-def test_resolver_finds_what_fastapi_runs(method, path, expected):
+def test_policy_is_asked_about_what_fastapi_runs(method, path, expected):
     app = fastapi()
     assert find(app, scope_of(method, path)) == expected
     assert run(app, scope_of(method, path)) == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
-def test_resolver_finds_the_endpoint_of_a_handshake(name):
+def test_policy_is_asked_about_the_endpoint_of_a_handshake(name):
     app = APPLICATIONS[name][0]()
     path = "/listen" if name == "starlette" else "/plans/deeper/listen"
     assert find(app, scope_of("GET", path, kind="websocket")) == "listen"
@@ -252,7 +272,7 @@ def test_resolver_finds_the_endpoint_of_a_handshake(name):
     assert find(app, scope_of("GET", "/create", kind="websocket")) is None
 
 
-def test_resolver_follows_hosts():
+def test_policy_is_asked_below_hosts():
     scope = scope_of("GET", "/host", host="api.example.com")
     assert find(starlette(), scope) == "update"
     assert run(starlette(), scope) == ["update"]
@@ -337,35 +357,6 @@ def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party, name
     assert client.post("/create", headers=dict(fields)).text == "create"
 
 
-def test_routes_are_those_of_mounts_and_hosts_too():
-    inner = Starlette(routes=[Route("/update", update), WebSocketRoute("/listen", listen)])
-    app = Starlette(routes=[Route("/create", create), Mount("/in", inner), Host("api.example.com", inner.router)])
-    resolver = undersigned_starlette.RouteResolver(app)
-    assert resolver.missing(["create", "update", "listen", "craete"]) == {"craete"}
-    app.router.routes.append(Mount("/files", files))
-    assert resolver.missing(["craete"]) == set()
-
-
-def test_routes_are_those_of_included_routers_too():
-    app, plans = FastAPI(), APIRouter(prefix="/plans")
-    plans.post("/x")(create)
-    app.include_router(plans)
-    assert undersigned_fastapi.RouteResolver(app).missing(["create", "craete"]) == {"craete"}
-
-
-@pytest.mark.parametrize("kind", ["required_for", "warn_for", "supported_for"])
-def test_operation_that_no_route_has_is_logged_at_the_first_request(party, caplog, kind):
-    app = Starlette()
-    policy = Policy(**{kind: ["create", "craete", "b"]}, resolver=undersigned_starlette.RouteResolver(app))
-    guarded = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
-    app.router.routes.append(Route("/create", create))
-    client = TestClient(guarded, base_url=ORIGIN)
-    for _ in range(2):
-        client.get("/nothing")
-    logged = [record.message for record in caplog.records if "no route" in record.message]
-    assert logged == [f"{kind}: no route of the application has the operation b, craete"]
-
-
 class CallsApplication(Starlette):
     """An application that runs something before its router is asked."""
 
@@ -441,7 +432,6 @@ def test_mount_that_handles_requests_by_itself_leaves_open_what_runs(route):
     app = Starlette(routes=[route])
     assert run(app, scope_of("POST", "/in/create")) == ["application"]
     assert find(app, scope_of("POST", "/in/create")) == "?"
-    assert undersigned_starlette.RouteResolver(app).missing(["craete"]) == set()
 
 
 class HandlesAPI(Handles, routing.APIRoute):
@@ -499,6 +489,127 @@ def test_class_that_only_adds_to_an_application_is_followed():
     assert find(Named(routes=[Route("/create", create)]), scope_of("GET", "/create")) == "create"
 
 
-def test_resolver_returns_parameters_and_names():
-    route = undersigned_starlette.RouteResolver(starlette()).find(scope_of("GET", "/op/x"))
-    assert route == MatchedRoute(named, ("op",), {"name": "x"})
+def test_function_of_the_parameters_gets_those_of_the_route():
+    parameters: list[dict[str, object]] = []
+    find(starlette(), scope_of("GET", "/op/x"), {"op": lambda given: parameters.append(dict(given))})
+    assert parameters == [{"name": "x"}]
+
+
+def test_route_that_is_added_later_is_asked_about_too():
+    app = Starlette()
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    app.router.routes.append(Route("/create", create))
+    RAN.clear()
+    call(app, scope_of("GET", "/create"), policy=policy)
+    assert RAN == []
+
+
+def changing(path: str, other: str):
+    """Return a middleware that changes a path."""
+
+    class Changing:
+        def __init__(self, app) -> None:
+            self.app = app
+
+        async def __call__(self, scope, receive, send) -> None:
+            await self.app({**scope, "path": other if scope["path"] == path else scope["path"]}, receive, send)
+
+    return Middleware(Changing)
+
+
+@pytest.mark.parametrize("where", ["application", "mount", "mounted application", "router"])
+def test_middleware_that_changes_the_path_needs_a_signature(where):
+    routes, changed = [Route("/create", create), Route("/update", update)], [changing("/x/update", "/x/create")]
+    if where == "application":
+        app, inner = Starlette(routes=[Mount("/x", routes=routes)], middleware=changed), None
+    elif where == "mount":
+        app, inner = Starlette(routes=[Mount("/x", routes=routes, middleware=changed)]), None
+    elif where == "router":
+        app, inner = Router(routes=[Mount("/x", routes=routes)], middleware=changed), None
+    else:
+        inner = Starlette(routes=routes, middleware=changed)
+        app = Starlette(routes=[Mount("/x", inner)])
+    assert run(app, scope_of("GET", "/x/update")) == ["create"]
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    RAN.clear()
+    call(app, scope_of("GET", "/x/update"), policy=policy)
+    assert RAN == []
+
+
+def test_router_whose_middleware_hides_it_has_no_hook():
+    def hiding(app):
+        async def hidden(scope, receive, send) -> None:
+            await app(scope, receive, send)
+
+        return hidden
+
+    router = Router([Route("/update", update)], middleware=[Middleware(hiding)])
+    with pytest.raises(ConfigurationError, match=r"^app: its router has a middleware without an app attribute"):
+        undersigned_starlette.RouteResolver(router)
+    assert find(Starlette(routes=[Mount("/x", router)]), scope_of("GET", "/x/update")) == "?"
+
+
+def test_application_whose_router_is_replaced_asks_again():
+    app = Starlette(routes=[Route("/create", create)])
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    app.router = Router([Route("/create", create)])
+    RAN.clear()
+    call(app, scope_of("GET", "/create"), policy=policy)
+    assert RAN == []
+
+
+def test_application_that_asks_a_policy_runs_nothing_outside_of_a_middleware():
+    app = Starlette(routes=[Route("/create", create)])
+    undersigned_starlette.RouteResolver(app)
+    RAN.clear()
+    with pytest.raises(ConfigurationError, match="no middleware has verified this request"):
+        TestClient(app).get("/create")
+    assert RAN == []
+
+
+def test_middleware_around_a_mount_does_not_hide_the_policy_outside():
+    inner = Starlette(routes=[Route("/create", create)])
+    app = Starlette(routes=[Mount("/x", inner)])
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    inner.add_middleware(SignatureMiddleware, verifier=verifier(), origins=[ORIGIN], mode="optional")
+    RAN.clear()
+    call(app, scope_of("GET", "/x/create"), policy=policy)
+    assert RAN == []
+
+
+def test_unsigned_handshake_of_what_must_be_signed_is_closed():
+    app, sent = Starlette(routes=[WebSocketRoute("/listen", listen)]), []
+    policy = Policy(required_for=["listen"], resolver=undersigned_starlette.RouteResolver(app))
+    guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
+
+    async def receive() -> dict:
+        return {"type": "websocket.connect"}
+
+    async def send(message) -> None:
+        sent.append(message["type"])
+
+    RAN.clear()
+    asyncio.run(guarded(scope_of("GET", "/listen", kind="websocket"), receive, send))
+    assert (RAN, sent) == ([], ["websocket.close"])
+
+
+def test_endpoint_finds_the_operation_in_its_signature(party):
+    seen = []
+
+    async def create(request) -> PlainTextResponse:
+        seen.append((request.state.signature.operation.name, request.scope["undersigned"].operation.name))
+        return PlainTextResponse("")
+
+    app = Starlette(routes=[Route("/create", create)])
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    guarded = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    TestClient(guarded, base_url=ORIGIN).get("/create", headers=dict(party.fields("GET", f"{ORIGIN}/create")))
+    assert seen == [("create", "create")]
+
+
+def test_application_that_asks_a_policy_starts_and_ends():
+    app = Starlette(routes=[Route("/update", update)])
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
+    with TestClient(guarded, base_url=ORIGIN) as client:
+        assert client.get("/update").text == "update"

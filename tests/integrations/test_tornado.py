@@ -50,6 +50,8 @@ def serve_tornado(app, **options):
         await stop.wait()
         server.stop()
         await server.close_all_connections()
+        # A transport that is being closed still needs the loop.
+        await asyncio.sleep(0.1)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
@@ -299,12 +301,8 @@ def test_content_that_nobody_wants_any_more_holds_up_no_connection():
     assert asyncio.run(feed()) == [{"type": "http.disconnect"}]
 
 
-def test_mode_function_is_called_for_each_request_and_the_code_has_the_profile_prefix(agreement):
-    verifier = agreement.verifier(profiles.ADCP_WEBHOOK)
-    with serve_tornado(
-        make(verifier, mode=lambda request: "optional" if request.path == "/public" else "required")
-    ) as port:
-        assert ask(port, raw_request("GET", "/public")).status == 200
+def test_code_has_the_prefix_of_the_profile(agreement):
+    with serve_tornado(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
         assert_rejected(ask(port, raw_request("POST", "/sync/x", JSON, BODY)), "webhook_signature_required")
 
 
@@ -347,15 +345,18 @@ def test_one_router_may_require_signatures(agreement):
 
 @pytest.mark.parametrize("blocks", [False, True])
 def test_function_that_fails_is_answered_500_and_logged(agreement, caplog, blocks):
-    def broken(_request) -> str:
-        raise RuntimeError("the mode is unknown")
+    def broken(_request) -> bool:
+        raise RuntimeError("the caller is unknown")
 
     verifier = agreement.verifier()
     assert isinstance(verifier, Verifier)
-    with serve_tornado(make(verifier, mode=broken)) as port, caplog.at_level(logging.ERROR, "undersigned"):
+    with (
+        serve_tornado(make(verifier, policy=Policy(required_for=["x"]), fallback=broken)) as port,
+        caplog.at_level(logging.ERROR, "undersigned"),
+    ):
         body = BODY if blocks else b""
         assert ask(port, raw_request("POST", "/sync/x", JSON, body)).status == 500
-    assert "the mode is unknown" in caplog.text
+    assert "the caller is unknown" in caplog.text
 
 
 def test_guarded_handler_fails_without_the_middleware_and_the_error_says_to_add_it(caplog):
@@ -390,3 +391,18 @@ def test_decorator_rejects_anything_but_a_function(thing):
 def test_wrong_option_is_a_configuration_error(agreement):
     with pytest.raises(ConfigurationError, match=r"^max_body: "):
         make(agreement.verifier(), max_body="1M")
+
+
+PREFLIGHT = [("Origin", "https://shop.example"), ("Access-Control-Request-Method", "POST")]
+
+
+def test_guarded_prepare_lets_a_preflight_pass_to_the_options_of_its_handler(agreement):
+    class Shared(Whole):
+        def options(self, _rest: str) -> None:
+            self.set_status(204)
+
+    options = {"verifier": agreement.verifier(), "origins": ORIGINS, "mode": "optional"}
+    with serve_tornado(SignatureMiddleware(Application([("/whole/(.*)", Shared)]), **options)) as port:
+        assert ask(port, raw_request("OPTIONS", "/whole/x", PREFLIGHT)).status == 204
+        assert ask(port, raw_request("OPTIONS", "/whole/x")).status == 401
+        assert ask(port, raw_request("POST", "/whole/x", PREFLIGHT)).status == 401

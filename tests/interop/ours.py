@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+import httpx
 import requests
 from tests.serving import uvicorn_server
 
@@ -15,13 +16,12 @@ from undersigned import KeyLookup, KeyPair, MemoryReplayStore, Profile, Signer, 
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
 from undersigned.client import ResponseVerification
 from undersigned.signature.rules import CoverageRule, DigestRule, ParameterRule, ReplayRule, Validity
-from undersigned_httpx import SignatureAuth
+from undersigned_httpx import SignatureTransport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    import httpx
     from tests.interop.peer import Order
     from tests.interop.wire import Wire
 
@@ -118,7 +118,7 @@ def response_profile(algorithm: str, components: Sequence[str]) -> Profile:
 def responses(algorithm: str, components: Sequence[str]) -> ResponseVerification:
     """What verifies such responses."""
     agreed = response_profile(algorithm, components)
-    return ResponseVerification(Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()))
+    return ResponseVerification(Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()), signers=None)
 
 
 @contextmanager
@@ -148,11 +148,12 @@ def server(wire: Wire, agreed: Profile, *, answers: Profile | None = None) -> Ab
 
 
 def send(order: Order, wire: Wire, agreed: Profile, client: httpx.Client, **options) -> httpx.Response:
-    """Sign and send a request over the wire: by httpx and our auth, which has `options`."""
-    auth = SignatureAuth(_signer(agreed), origins=[wire.origin], **options)
+    """Sign and send a request over the wire: by httpx and our transport, which has `options`."""
+    transport = SignatureTransport(client._transport, _signer(agreed), origins=[wire.origin], **options)  # noqa: SLF001
     fields = [(name, value) for name, given in order.fields.items() for value in _lines(given)]
     url = f"{wire.origin}{order.target}"
-    return client.request(order.method, url, headers=fields, content=order.body, auth=auth)
+    signing = httpx.Client(transport=transport)
+    return signing.request(order.method, url, headers=fields, content=order.body)
 
 
 def send_by_requests(order: Order, wire: Wire, agreed: Profile) -> requests.Response:

@@ -26,7 +26,7 @@ from tests.keys import JWKS, lookup
 from tests.serving import https_server
 
 from undersigned.discovery import Network
-from undersigned.discovery.adcp import AdCPAgent, AsyncAdCPAgent
+from undersigned.discovery.adcp import AdCPAgent
 from undersigned.errors import KeySourceError
 from undersigned_starlette import jwks_route
 
@@ -152,7 +152,7 @@ def test_keys_of_an_sdks_agent_are_found_from_its_url(name, pem):
         assert [key.keyid for key in keys] == ["buyer-ed25519"]
 
         async def find():
-            return await AsyncAdCPAgent(agent.url(), **options).find(lookup("buyer-es256"))
+            return await AdCPAgent(agent.url(), **options).async_find(lookup("buyer-es256"))
 
         assert [key.algorithm for key in asyncio.run(find())] == ["ecdsa-p256-sha256"]
 

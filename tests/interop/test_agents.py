@@ -17,7 +17,7 @@ from tests.examples.test_web_apps import start_example
 from tests.integrations.agreement import JSON, ask, assert_rejected, raw_request
 
 from undersigned import KeyPair, Request, Signer, profiles
-from undersigned_httpx.httpx2 import SignatureAuth
+from undersigned_httpx.httpx2 import AsyncSignatureTransport
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATHS = {"mcp": "/mcp", "fastmcp": "/mcp", "a2a": ""}
@@ -82,13 +82,14 @@ def test_session_of_one_caller_gives_another_no_name(buyers, tmp_path):
 
     async def calls(url: str) -> list[str]:
         origins = [url.removesuffix("/mcp")]
-        told = []
+        told, current = [], [signer(buyers[0])]
+        transport = AsyncSignatureTransport(httpx2.AsyncHTTPTransport(), lambda: current[-1], origins=origins)
         async with (
-            httpx2.AsyncClient(auth=SignatureAuth(signer(buyers[0]), origins=origins)) as http_client,
+            httpx2.AsyncClient(transport=transport) as http_client,
             Client(streamable_http_client(url, http_client=http_client)) as client,
         ):
             told.append((await client.call_tool("buy", {"plan": "gold"})).content[0].text)
-            http_client.auth = SignatureAuth(signer(buyers[1]), origins=origins)
+            current.append(signer(buyers[1]))
             told.append((await client.call_tool("buy", {"plan": "gold"})).content[0].text)
         return told
 

@@ -61,28 +61,30 @@ def a2a_app(origin: str):
 
 
 async def call_mcp(origin: str) -> str:
-    auth = undersigned_httpx.httpx2.SignatureAuth(make_signer(), origins=[origin])
+    inner = httpx2.AsyncHTTPTransport(**HTTP_2)
+    transport = undersigned_httpx.httpx2.AsyncSignatureTransport(inner, make_signer(), origins=[origin])
     async with (
-        httpx2.AsyncClient(auth=auth, **HTTP_2) as http_client,
+        httpx2.AsyncClient(transport=transport) as http_client,
         Client(streamable_http_client(f"{origin}/mcp", http_client=http_client)) as client,
     ):
         return (await client.call_tool("buy", {"plan": "gold"})).content[0].text
 
 
 async def call_fastmcp(origin: str) -> str:
-    auth = undersigned_httpx.httpx2.SignatureAuth(make_signer(), origins=[origin])
-
     def http_client(**options) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(**options, **HTTP_2)
+        inner = httpx2.AsyncHTTPTransport(**HTTP_2)
+        signing = undersigned_httpx.httpx2.AsyncSignatureTransport(inner, make_signer(), origins=[origin])
+        return httpx2.AsyncClient(**options, transport=signing)
 
-    transport = StreamableHttpTransport(f"{origin}/mcp", auth=auth, httpx_client_factory=http_client)
+    transport = StreamableHttpTransport(f"{origin}/mcp", httpx_client_factory=http_client)
     async with FastMCPClient(transport) as client:
         return (await client.call_tool("buy", {"plan": "gold"})).data
 
 
 async def call_a2a(origin: str) -> str:
-    auth = undersigned_httpx.SignatureAuth(make_signer(), origins=[origin])
-    async with httpx.AsyncClient(auth=auth, **HTTP_2) as http_client:
+    inner = httpx.AsyncHTTPTransport(**HTTP_2)
+    transport = undersigned_httpx.AsyncSignatureTransport(inner, make_signer(), origins=[origin])
+    async with httpx.AsyncClient(transport=transport) as http_client:
         client = await ClientFactory(ClientConfig(httpx_client=http_client)).create_from_url(origin)
         events = client.send_message(a2a_pb2.SendMessageRequest(message=MESSAGE))
         return "".join([event.message.parts[0].text async for event in events])

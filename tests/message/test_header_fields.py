@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 import pickle
-import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned.limits import LONGEST_NAMES
-from undersigned.message.header_fields import USUAL_NAMES, HeaderFields
+from undersigned.message.header_fields import HeaderFields
 
 _LETTERS = st.text(st.characters(max_codepoint=255), max_size=4)
-_SPELLED = st.sampled_from(sorted(USUAL_NAMES)).flatmap(
-    lambda name: st.sampled_from([name, name.title(), name.upper(), name.capitalize(), f"{name}x", name[1:]])
+NAMES = (
+    st.sampled_from(["host", "Host", "COOKIE", "content-Type", "x_user", "X-User", ":authority", "", "COO\xc9IE"])
+    | _LETTERS
 )
-NAMES = _SPELLED | st.sampled_from(["x_user", "X-User", ":authority", "", "COO\xc9IE"]) | _LETTERS
 VALUES = st.sampled_from(["", "v", " v", "v\t", "\xa0v\xa0", "\r\n", "\0", " " * 64 + "v", "\x0b"]) | _LETTERS
 LINES = st.lists(st.tuples(NAMES, VALUES), max_size=6)
 
@@ -115,17 +113,9 @@ def test_no_fields_at_all_are_valid():
     assert HeaderFields().are_valid
 
 
-def test_names_are_invalid_if_they_are_too_long_together():
-    at_most = ["a" * 3000, "b" * (LONGEST_NAMES - 3001)]
-    assert HeaderFields([(name, "v") for name in at_most]).are_valid
-    assert not HeaderFields([(name, "v") for name in (*at_most, "c")]).are_valid
-
-
-@pytest.mark.parametrize("blanks", [" " * 16, "\t" * 16, "\t " * 8])
-def test_blanks_around_a_value_are_removed_unless_there_are_many(blanks):
-    assert HeaderFields([("x", f"{blanks[8:]}v w{blanks[:8]}")]).combined["x"] == "v w"
-    assert HeaderFields([("x", f"{blanks}v w")]).combined["x"] == "v w"
-    assert HeaderFields([("x", f"{blanks}v w\t")]).combined["x"] == f"{blanks}v w\t"
+@pytest.mark.parametrize("blanks", ["", " ", "\t", "\t " * 4000])
+def test_blanks_around_a_value_are_removed(blanks):
+    assert HeaderFields([("x", f"{blanks}v w{blanks}")]).combined["x"] == "v w"
 
 
 @pytest.mark.parametrize("other", ["!", "\x0b", "\x0c", "\x1c", "\x85", "\xa0"])
@@ -134,14 +124,13 @@ def test_other_white_space_around_a_value_stays(other):
 
 
 def _all_of(fields: HeaderFields) -> tuple[object, ...]:
-    return fields.lines, fields.are_valid, fields.combined, fields.repeated, fields.are_usual
+    return fields.lines, fields.are_valid, fields.combined, fields.repeated
 
 
 def test_fields_are_equal_whether_or_not_it_is_known_that_they_are_valid():
     of_octets = HeaderFields.of_octets([(b"a", b"v")])
     assert of_octets == HeaderFields([("a", "v")])
     assert of_octets.are_valid
-    assert of_octets == HeaderFields.of_lower([("a", "v")])
 
 
 @given(lines=LINES)
@@ -151,20 +140,7 @@ def test_fields_of_octets_are_the_fields_of_the_decoded_text(lines):
 
 
 @given(lines=LINES)
-def test_fields_of_names_in_lower_case_are_the_same_fields(lines):
-    fields = HeaderFields(lines)
-    spelled = [(lower, value) for (lower, _), (_, value) in zip(fields.lines, lines, strict=True)]
-    assert _all_of(HeaderFields.of_lower(spelled)) == _all_of(fields)
-
-
-@given(lines=LINES)
 def test_name_becomes_lower_case_if_it_is_ascii_however_it_is_spelled(lines):
     lower = [name.lower() if name.isascii() else name for name, _ in lines]
     fields = HeaderFields(lines)
     assert [name for name, _ in fields] == lower
-    assert fields.are_usual == all(name in USUAL_NAMES for name in lower)
-
-
-@pytest.mark.parametrize("name", sorted(USUAL_NAMES))
-def test_usual_name_is_a_token_in_lower_case_without_underscores(name):
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)

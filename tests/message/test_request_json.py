@@ -96,3 +96,9 @@ def test_content_that_says_json_and_is_none_is_rejected():
 
 def test_absent_content_is_none_whatever_the_content_type():
     assert request(b"", "application/json").json_if_any() is None
+
+
+def test_content_type_over_the_length_limit_says_its_size():
+    request = Request("POST", "https://a.example/", [("Content-Type", f"application/json;a={'v' * 4096}")], b"{}")
+    with pytest.raises(AmbiguousJSON, match="Content-Type has 4,115 characters, and at most 4,096 are read"):
+        request.strict_json()

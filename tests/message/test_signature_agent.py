@@ -34,7 +34,7 @@ def test_published_fields_are_read_and_written(published):
 
 def test_string_names_the_directory_of_its_origin():
     agent = read_signature_agent(f'"{BOT}"', form="string")
-    assert agent == SignatureAgent(BOT, "directory", BOT + DIRECTORY_PATH, BOT + DIRECTORY_PATH)
+    assert agent == SignatureAgent(BOT, "directory", BOT + DIRECTORY_PATH)
     assert read_signature_agent('"HTTPS://Bot.example:443/"', form="string").location == agent.location
 
 
@@ -48,7 +48,7 @@ def test_string_names_the_directory_of_its_origin():
 )
 def test_member_of_the_jwks_form_names_a_set(value, location):
     agent = read_signature_agent(value, form="jwks", member="me")
-    assert (agent.document, agent.location, agent.identity) == ("jwks_uri", location, location.partition("?")[0])
+    assert (agent.document, agent.location) == ("jwks_uri", location)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_member_that_is_not_an_https_url_is_malformed(member):
         ("jwks", f'sig1="{BOT}", sig1="{BOT}/2"'),
         ("jwks", f'sig1="{BOT}";a=1;a=2'),
         ("jwks", ""),
-        ("jwks", f'sig1="{BOT}' + "/" * 2048 + '"'),
-        ("string", '"' + " " * 41 + '"'),
+        ("jwks", f'sig1="{BOT}' + "/" * 4096 + '"'),
+        ("string", '"' + ":" * 129 + '"'),
     ],
 )
 def test_field_of_another_shape_is_malformed(form, value):

@@ -34,6 +34,7 @@ def test_http_date_is_read_as_it_is_written():
         "Sun Nov 22 00:00:00 2026",
         "Sun, 22 Nov 2026 00:00:00 +0000",
         "Sun, 31 Feb 2026 00:00:00 GMT",
+        "Mon, 22 Nov 2026 00:00:00 GMT",
         "Sun, 22 Nov 2026 24:00:00 GMT",
         "Sun, 22 Nov 0000 00:00:00 GMT",
         "Sun, 22 Nov 2026 00:00:00 GMT ",

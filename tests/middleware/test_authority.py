@@ -13,7 +13,6 @@ from tests.party import ORIGIN
 
 from undersigned import MalformedSignature, MalformedURL, VerificationUnavailable, profiles
 from undersigned.asgi import SignatureMiddleware
-from undersigned.limits import LONGEST_NAMES
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import authority
 from undersigned.middleware.exchange import Received
@@ -50,15 +49,6 @@ def test_name_with_an_underscore_is_rejected_next_to_the_same_with_hyphens(alias
 def test_two_names_of_one_cgi_variable_are_rejected(names):
     with pytest.raises(MalformedSignature, match="header_malformed"):
         authority.check_names(names, PROFILE)
-
-
-def test_names_that_are_too_long_together_are_rejected():
-    at_most = ["a" * 3000, "b" * (LONGEST_NAMES - 3001)]
-    authority.check_names(at_most, PROFILE)
-    with pytest.raises(MalformedSignature, match="header_malformed") as caught:
-        authority.check_names([*at_most, "c"], PROFILE)
-    assert caught.value.step == 1
-    assert caught.value.detail == "the field names have more than 4096 characters"
 
 
 def test_name_with_an_underscore_may_be_repeated():
@@ -158,7 +148,7 @@ def test_root_path_field_of_daphne_is_rejected(party, roots, status):
 
 
 def test_authority_over_the_length_limit_is_rejected_without_parsing():
-    with pytest.raises(MalformedURL, match="1024 characters"):
+    with pytest.raises(MalformedURL, match="1,025 characters, and at most 1,024 are read"):
         authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1025)]), "1.1")
     with pytest.raises(MalformedURL, match="longer than 253 characters"):
         authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1024)]), "1.1")
@@ -200,5 +190,5 @@ def test_plain_request_passes_every_check(method, version, names, fields):
 
 def test_long_method_is_rejected():
     authority.check_method("M" * 64)
-    with pytest.raises(MalformedURL, match="the method is not an upper-case token"):
+    with pytest.raises(MalformedURL, match="the method has 65 characters, and at most 64 are read"):
         authority.check_method("M" * 65)

@@ -1,4 +1,4 @@
-"""What a server writes to standard error if nobody has configured logging: the start-up line and the rejections."""
+"""What a server writes to standard error if nobody has configured logging: the rejections."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.workers import free_port
-
-from undersigned.signature.ed25519 import library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,15 +81,12 @@ def status(port: int, fields: dict[str, str] | None = None) -> int:
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_server_shows_what_is_verified_and_why_a_request_is_rejected(server, tmp_path):
+def test_server_shows_why_a_request_is_rejected(server, tmp_path):
     with serve(server, tmp_path) as (port, log):
         assert [status(port, SIGNED) for _ in range(9)] == [401] * 9
     lines = [line for line in log.read_text().splitlines() if "undersigned" in line or "rejected" in line]
-    verified = f"undersigned verifies requests by the profile adcp-3.2, Ed25519 by {library()}"
-    start = f"{verified}; every request must be signed; origins: {ORIGIN}"
-    assert lines.count(start) == 1
     foreign = [line for line in lines if line.startswith("request rejected: request_target_uri_malformed at step 10: ")]
-    assert len(foreign) == 5
+    assert len(foreign) == 9
     for line in foreign:
         assert f"the authority is not one of the configured origins (configured: {ORIGIN})" in line
         assert f"(received: Host 127.0.0.1:{port}, request target /p). Fix: if the Host is yours, add it to" in line

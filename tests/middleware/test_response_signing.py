@@ -123,12 +123,11 @@ def test_response_is_not_signed_when_the_request_is_for_no_origin(kind):
 @pytest.mark.parametrize(
     ("path", "headers"),
     [
-        ("/%c3%a9" + "%41" * 300, ()),
-        ("/" + "a" * 3000, ()),
+        ("/" + "a" * 9000, ()),
         ("/p", [("Signature", "\x80")]),
         ("/p", [("Content-Digest", "a\x80")]),
     ],
-    ids=["escapes", "long path", "signature", "digest"],
+    ids=["long path", "signature", "digest"],
 )
 def test_response_is_not_signed_when_something_of_the_request_cannot_be_covered(kind, path, headers):
     with serve(kind, Application()) as port:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 from tests.party import ORIGIN
 
-from undersigned import JSONRPCResolver, Policy, asgi, wsgi
+from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
 from undersigned.signature.ed25519 import library
+from undersigned.signature.rules.replay import ReplayRule
 
 START = f"undersigned verifies requests by the profile adcp-3.2, Ed25519 by {library()}; "
 
 
 @pytest.fixture(params=[asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])
-def said(request, party, caplog):
+def said(request, party, caplog, tmp_path):
     """Make a middleware, and return the only line that it logs."""
 
-    def make(origins=(ORIGIN,), **options) -> str:
-        request.param(lambda *_: None, verifier=party.verifier(), origins=origins, **options)
+    def make(origins=(ORIGIN,), *, in_memory: bool = False, profile=profiles.ADCP_3_2, **options) -> str:
+        replay = MemoryReplayStore() if in_memory else SqliteReplayStore(tmp_path / "nonces")
+        verifier = party.verifier(replay=replay, profile=profile)
+        with caplog.at_level(logging.INFO, "undersigned"):
+            request.param(lambda *_: None, verifier=verifier, origins=origins, **options)
         (record,) = caplog.records
-        assert (record.name, record.levelname) == ("undersigned", "WARNING")
+        assert (record.name, record.levelname) == ("undersigned", "INFO")
         return record.getMessage()
 
     return make
@@ -30,7 +36,6 @@ def said(request, party, caplog):
         ("required", "every request must be signed"),
         ("optional", 'mode="optional": unsigned requests pass, and signatures must be valid'),
         ("observe", 'mode="observe": unsigned requests pass and are logged, and signatures must be valid'),
-        (lambda _request: "required", "the function mode= decides which requests must be signed"),
     ],
 )
 def test_line_says_the_profile_the_mode_and_the_origins(said, mode, asked):
@@ -61,3 +66,13 @@ def test_line_says_that_a_function_names_the_origins(said):
 
 def test_line_names_a_few_of_many_origins(said):
     assert len(said([f"https://t{at}.example.com" for at in range(1000)])) < 400
+
+
+def test_line_says_that_nonces_are_kept_in_one_process_only(said):
+    told = "; nonces are kept in the memory of this process only: several workers need a store that they share"
+    assert said(in_memory=True).endswith(f"origins: {ORIGIN}{told}")
+
+
+def test_line_of_a_profile_that_keeps_no_nonces_says_nothing_of_them(said):
+    forgetful = profiles.ADCP_3_2.derive(name="forgetful", replay=ReplayRule(remembers="nothing"), dangerous="a test")
+    assert said(in_memory=True, profile=forgetful).endswith(f"origins: {ORIGIN}")

@@ -40,7 +40,9 @@ class Unavailable:
 
 def serve(kind, decisions, profile=WEB_BOT_AUTH_STRING, *, mode="optional", keys=None):
     verifier = Verifier(profile, keys=keys or KNOWN.key_set(), replay=MemoryReplayStore())
-    options = {"verifier": verifier, "origins": [ORIGIN], "mode": mode, "on_decision": decisions.append}
+    options = {"verifier": verifier, "origins": [ORIGIN], "mode": mode}
+    if decisions is not None:
+        options["on_decision"] = decisions.append
 
     async def application(scope, _receive, send):
         signature = scope["state"]["signature"]
@@ -85,6 +87,12 @@ def test_verified_invalid_and_unknown_are_told_apart(kind):
     outcomes = [decision.outcome for decision in decisions]
     assert outcomes == ["verified", "unknown", "rejected", "unknown"]
     assert decisions[1].code == "signature_key_unknown"
+
+
+@KINDS
+def test_unknown_signer_counts_as_unsigned_when_nobody_listens_to_decisions(kind):
+    with serve(kind, None) as port:
+        assert ask(port, KeyPair.generate())[:2] == (200, b"unsigned")
 
 
 @KINDS

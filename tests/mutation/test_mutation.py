@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 from tests.mutation.__main__ import NEAR, ROOT, draw_sample, modules
-from tests.mutation.argued import ArguedTable, arguments, is_argued, tables
 from tests.mutation.mutants import mutants_of, place
 
 # They read every module again and guard no behaviour of the library.
@@ -21,34 +20,6 @@ def first(values, most):
         raise ValueError("prose is left alone")
     return values[0]
 '''
-
-
-@pytest.mark.parametrize("argued", arguments(), ids=lambda argued: argued.module)
-def test_argued_mutant_is_still_made_of_the_code(argued):
-    source = (ROOT / place(argued.module)).read_bytes()
-    made = {(mutant.code, mutant.becomes) for mutant in mutants_of(argued.module, source)}
-    assert (argued.code, argued.becomes) in made
-
-
-@pytest.mark.parametrize("table", tables(), ids=lambda table: f"{table.module} {table.name}")
-def test_every_mutant_of_an_argued_table_is_argued(table):
-    source = (ROOT / place(table.module)).read_bytes()
-    lines = table.lines(source)
-    made = [mutant for mutant in mutants_of(table.module, source) if mutant.line in lines]
-    assert made
-    assert all(map(is_argued, made))
-
-
-def test_table_has_the_lines_of_its_assignment():
-    source = b'A = 1\nNAMES: tuple[str, ...] = (\n    "a",\n)\nB = 2\n'
-    lines = [[*ArguedTable("m.py", name, "").lines(source)] for name in ("A", "NAMES", "B", "C")]
-    assert lines == [[1], [2, 3, 4], [5], []]
-
-
-def test_every_argument_gives_a_reason_and_is_given_once():
-    listed = [*(argued[:3] for argued in arguments()), *(table[:2] for table in tables())]
-    assert len(set(listed)) == len(listed)
-    assert all(len(argued.why) > len(argued.module) for argued in (*arguments(), *tables()))
 
 
 def test_mutants_change_operators_constants_members_patterns_conditions_and_statements():

@@ -2,7 +2,7 @@
 
 A case quotes its document (`text`) and contains one of these:
 
-- `url` and a `rule_set`, or a `url` and a list of `rules`. `parameter` is the parameter of a family, `learn` the URLs
+- `url` and a `rule_set`, or a `url` and a list of `rules`. `parameter` is what a rule takes, `learn` the URLs
   to learn rules from. `result` is the expected result, `rejected_by` the rule that rejects the URL.
 - `same` or `different`: URLs that the rule set makes equal, or keeps different.
 - `compare`: two identifiers, and the `rung` on which they are equal, if any.
@@ -19,12 +19,20 @@ from pathlib import Path
 import pytest
 
 from undersigned.normalization import CATALOGUE, RULE_SETS, compare, learn_rules
-from undersigned.url import Family, MalformedURL, explain
+from undersigned.normalization.heuristics import default_parameters, directory_index, unused_parameters
+from undersigned.normalization.reference import resolved_against
+from undersigned.url import MalformedURL, explain
 
 FILES = {
     path.stem: json.loads(path.read_text()) for path in sorted(Path(__file__).with_name("documents").glob("*.json"))
 }
-ENTRIES = {entry.name: entry for entry in CATALOGUE}
+RULES = {rule.name: rule for rule in CATALOGUE}
+MAKERS = {
+    "default-parameters": default_parameters,
+    "directory-index": directory_index,
+    "resolved": resolved_against,
+    "unused-parameters": unused_parameters,
+}
 
 
 def cases(*keys):
@@ -41,8 +49,7 @@ def rules_of(case):
         return RULE_SETS[case["rule_set"]]
     if "learn" in case:
         return tuple(learned.rule for learned in learn_rules(case["learn"], min_support=1))
-    entries = [ENTRIES[name] for name in case["rules"]]
-    return tuple(entry(case["parameter"]) if isinstance(entry, Family) else entry for entry in entries)
+    return tuple(MAKERS[name](case["parameter"]) if name in MAKERS else RULES[name] for name in case["rules"])
 
 
 @pytest.mark.parametrize("case", cases("url"))

@@ -12,10 +12,12 @@ from undersigned.normalization.encoding import (
     decode,
     decode_all,
     decode_non_ascii,
+    decode_unreserved,
     encode,
     escape,
     hex_case_elsewhere,
     hex_case_userinfo,
+    host_case,
     iri_to_uri,
     nfc,
     plus_as_space,
@@ -153,3 +155,17 @@ def test_decoded_text_is_parsed_again(text, parts):
 
 def test_plus_in_a_scheme_stays():
     assert after(plus_as_space, "svn+ssh://a+b/c+d") == "svn+ssh://a b/c d"
+
+
+@pytest.mark.parametrize(
+    ("host", "lower"), [("A%C3%aFB", "a%C3%aFb"), ("%C", "%c"), ("aB", "ab"), ("ab", "ab"), (None, None)]
+)
+def test_host_is_in_lower_case_except_its_triplets(host, lower):
+    assert host_case.apply(URL("x", None, host, None, "/", None, None)).host == lower
+
+
+@pytest.mark.parametrize("path", ["%%34", "%4%31", "%%34%31", "%4%4%31", "%", "%4"])
+def test_decoding_creates_no_new_triplet(path):
+    once = decode_unreserved(path)
+    assert decode_unreserved(once) == once
+    assert path[:2] == once[:2]

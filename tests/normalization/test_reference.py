@@ -5,7 +5,7 @@ from urllib.parse import urljoin
 import pytest
 
 from undersigned.errors import ConfigurationError
-from undersigned.normalization.reference import absolute, default_scheme, resolved_against
+from undersigned.normalization.reference import absolute, default_scheme, dot_segments, resolved_against
 from undersigned.url import URL, MalformedURL
 
 
@@ -93,3 +93,11 @@ def test_base_may_lack_an_authority(base, target):
 def test_relative_base_raises_a_configuration_error():
     with pytest.raises(ConfigurationError, match="base: "):
         resolved_against("/a")
+
+
+@pytest.mark.parametrize("text", ["a:/.//b", "a:/b/..//c", "a:/..//b/.", "/.//b"])
+def test_path_without_an_authority_never_starts_with_two_slashes(text):
+    url = dot_segments.apply(URL.parse(text))
+    assert url.path.startswith("/.//")
+    assert URL.parse(str(url)) == url
+    assert dot_segments.apply(url) == url

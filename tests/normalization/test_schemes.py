@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.normalization.schemes import default_authority, empty_port, idn, mailto_domain, urn_namespace
+from undersigned.normalization.schemes import (
+    default_authority,
+    empty_port,
+    host_dots,
+    idn,
+    mailto_domain,
+    urn_namespace,
+)
 from undersigned.url import URL
 
 
@@ -61,3 +68,8 @@ def test_rule_changes_the_spelling_as_the_scheme_defines(rule, text, expected):
 def test_rule_returns_the_same_object_when_the_scheme_does_not_apply(rule, text):
     url = URL.parse(text)
     assert rule.apply(url) is url
+
+
+@pytest.mark.parametrize(("host", "left"), [("a..", "a"), ("a.", "a"), ("192.0.2.7.", "192.0.2.7"), ("...", "")])
+def test_all_trailing_dots_are_removed(host, left):
+    assert host_dots.apply(URL("https", None, host, None, "/", None, None)).host == left

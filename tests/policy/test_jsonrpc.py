@@ -73,6 +73,7 @@ def test_handshake_of_a_websocket_leaves_open_what_runs(fields):
     operation = RESOLVER.resolve(Request("GET", "https://seller.example.com/mcp", fields))
     assert operation == Operation(is_unknown=True)
     decide = partial(Policy(resolver=RESOLVER).decide, operation, fallback=True, profile=profiles.ADCP_3_2)
+    decide = partial(decide, request=Request("GET", "https://seller.example.com/mcp", fields))
     verdict = decide("unsigned")
     assert verdict.outcome == "reject"
     assert "WebSocket" in verdict.error.detail

@@ -88,7 +88,7 @@ def test_path_that_is_not_utf_8_is_rejected(target, piece):
 
 
 def test_path_of_other_printable_characters_is_read():
-    assert resolve("/caf%C3%A9/%E2%82%AC%20%EF%BF%BD").name == "\u20ac \ufffd"
+    assert resolve("/caf%C3%A9/%E2%82%AC%20x").name == "\u20ac x"
 
 
 @pytest.mark.parametrize("target", ["", "/", "//", "/?a", "/%2F"])
@@ -106,26 +106,6 @@ def test_url_without_canonical_form_is_rejected_as_malformed(url):
     with pytest.raises(UnresolvedOperation) as caught:
         RESOLVER.resolve(Request("POST", url))
     assert caught.value.reason == "target_uri_malformed"
-
-
-def test_content_is_parsed_once_for_the_gate_and_the_application():
-    operation = resolve("/adcp/create_media_buy", '{"plan_id":"plan_001"}', "application/json")
-    assert operation.content == {"plan_id": "plan_001"}
-    assert resolve("/adcp/create_media_buy").content is None
-
-
-@pytest.mark.parametrize("body", ['{"a":1,"a":2}', "{", b'{"a":"\xff"}', "[" * 200_000])
-def test_content_is_rejected_when_two_readers_could_read_it_differently(body):
-    with pytest.raises(UnresolvedOperation) as caught:
-        resolve("/adcp/create_media_buy", body, "application/json")
-    assert caught.value.reason == "body_malformed"
-
-
-def test_repeated_keys_are_kept_as_evidence():
-    with pytest.raises(UnresolvedOperation) as caught:
-        resolve("/x", '{"a":1,"a":2,"b":1}', "application/json")
-    assert caught.value.duplicates == ("a",)
-    assert caught.value.__cause__ is None
 
 
 def test_name_is_resolved_when_the_content_is_not_json():
@@ -217,4 +197,3 @@ def test_name_does_not_depend_on_whether_the_body_was_read(name, slashes):
     head = resolve(f"/adcp/{name}{slashes}")
     whole = resolve(f"/adcp/{name}{slashes}", "{}", "application/json")
     assert head == whole
-    assert (head.content, whole.content) == (None, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import get_args
 
 import pytest
@@ -12,6 +13,7 @@ from undersigned import (
     MalformedSignature,
     Operation,
     Policy,
+    Request,
     SignatureError,
     SignatureRejected,
     VerificationUnavailable,
@@ -20,6 +22,7 @@ from undersigned import (
 from undersigned.errors import Reason
 from undersigned.policy.policy import Demand, Verdict
 
+JSON = [("Content-Type", "application/json")]
 DEMANDS = get_args(Demand)
 HOOK = {"push_notification_config": {"url": "https://b.example", "authentication": {"schemes": ["Bearer"]}}}
 
@@ -30,8 +33,8 @@ def failure(reason: str = "signature_invalid") -> SignatureError:
 
 def decide(demand="none", signature="unsigned", *, must_be_signed=False, fallback=False) -> Verdict:
     policy = Policy() if demand == "none" else Policy(**{f"{demand}_for": ["buy"]})
-    operation = Operation("buy", None, HOOK if must_be_signed else None)
-    return policy.decide(operation, signature, fallback=fallback, profile=profiles.ADCP_3_2)
+    request = Request("POST", "https://a.example/buy", JSON, json.dumps(HOOK) if must_be_signed else "{}")
+    return policy.decide(Operation("buy"), signature, request, fallback=fallback, profile=profiles.ADCP_3_2)
 
 
 failures = st.sampled_from([reason for reason in get_args(Reason) if reason != "signature_required"]).map(failure)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.profiles.wire import OneKey
 
 from undersigned import (
@@ -24,7 +23,6 @@ from undersigned.profiles import (
     BY_NAME,
     FAPI_2_REQUEST,
     GNAP,
-    GNAP_ROTATION,
     UCP,
     WEB_BOT_AUTH_TYPED,
     WIMSE,
@@ -39,7 +37,6 @@ FIELDS = [
     ("UCP-Agent", 'profile="https://platform.example/.well-known/ucp"'),
     ("Idempotency-Key", "550e8400-e29b-41d4-a716-446655440000"),
     ("Workload-Identity-Token", "eyJ.e30.c2ln"),
-    ("Signature-Key", 'sig=jwt;jwt="eyJ"'),
 ]
 POST = Request("POST", URL, FIELDS, b'{"line_items":[]}')
 GET = Request("GET", URL, FIELDS[1:])
@@ -79,8 +76,6 @@ def verifier(profile, algorithm="ed25519") -> Verifier:
 
 
 def sign(profile, request=POST, algorithm="ed25519", **options) -> Request:
-    if profile.coverage.over:
-        request = sign(GNAP, request)
     fields = signer(profile, algorithm).sign(request, **options)
     return Request(request.method, request.url, [*request.fields, *fields], request.body)
 
@@ -99,43 +94,11 @@ def test_signed_request_is_verified_by_its_profile(profile, algorithm):
 @pytest.mark.parametrize("profile", [profile for profile in REQUESTS if profile.selection.tags], ids=lambda p: p.name)
 def test_signature_with_the_tag_of_another_profile_is_rejected(profile):
     for other in REQUESTS:
-        if not other.selection.tags or {*other.selection.tags, other.coverage.over} & {*profile.selection.tags}:
+        if not other.selection.tags or {*other.selection.tags} & {*profile.selection.tags}:
             continue
         if "ed25519" in other.algorithms:
             with pytest.raises(SignatureError):
                 verifier(profile).verify(sign(other))
-
-
-def test_rotation_covers_the_signature_of_the_old_key_and_all_that_it_covers():
-    request = sign(GNAP_ROTATION)
-    old, new = verifier(GNAP).verify(request), verifier(GNAP_ROTATION).verify(request)
-    assert {'"signature";key="sig1"', '"signature-input";key="sig1"'} < {*new.components}
-    assert (new.covers(old), old.covers(new), new.covers(new)) == (True, False, False)
-
-
-@pytest.mark.parametrize("bits", [2048, 4096])
-def test_rotation_from_an_rsa_key_to_an_rsa_key_is_verified(bits):
-    private = rsa.generate_private_key(public_exponent=65537, key_size=bits)
-    pair = KeyPair.from_private_key(private, algorithm="rsa-pss-sha512")
-    request = POST
-    for profile in (GNAP, GNAP_ROTATION):
-        fields = Signer(pair.signing_key(), profile=profile, clock=lambda: NOW).sign(request)
-        request = Request("POST", URL, [*request.fields, *fields], POST.body)
-    keys = pair.key_set()
-    new = Verifier(GNAP_ROTATION, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW).verify(request)
-    assert {'"signature";key="sig1"', '"signature-input";key="sig1"'} < {*new.components}
-
-
-def test_rotation_needs_the_signature_of_the_old_key():
-    with pytest.raises(SigningError, match="signs over a signature with the tag gnap"):
-        signer(GNAP_ROTATION).sign(POST)
-    with pytest.raises(SigningError, match=r"Signature-Input|signs over"):
-        signer(GNAP_ROTATION).sign(Request("POST", URL, [*FIELDS, ("Signature-Input", "x")], POST.body))
-    alone = GNAP.derive(selection=GNAP_ROTATION.selection)
-    for flawed in (sign(alone), sign(alone, sign(GNAP))):
-        with pytest.raises(SignatureError) as caught:
-            verifier(GNAP_ROTATION).verify(flawed)
-        assert caught.value.reason == "signature_components_incomplete"
 
 
 def test_typed_target_is_signed_as_it_is_on_the_wire():

@@ -20,8 +20,6 @@ PROFILES = {
     "gnap": profiles.GNAP,
     "fapi-request": profiles.FAPI_2_REQUEST,
     "wimse-request": profiles.WIMSE,
-    "aauth": profiles.AAUTH,
-    "tap": profiles.TAP,
 }
 RESPONSE_PROFILES = {
     "ucp-response": profiles.UCP_RESPONSE,

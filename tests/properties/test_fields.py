@@ -15,7 +15,7 @@ from undersigned.message.signature_input import (
 )
 from undersigned.message.structured_fields import (
     MalformedField,
-    ParserBudget,
+    check_size,
     parse_byte_sequences,
     serialize_byte_sequence,
 )
@@ -27,7 +27,7 @@ OTHER = "zzzzzzzz"
 def is_small(value: str) -> bool:
     """Whether a value is of a size that is read, also if another member follows."""
     try:
-        ParserBudget().spend(f"{value}, {OTHER}=::")
+        check_size(f"{value}, {OTHER}=::")
     except MalformedField:
         return False
     return True

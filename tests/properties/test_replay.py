@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from undersigned import Caps, MemoryReplayStore, SqliteReplayStore
+from undersigned.limits import LONGEST_CLOCK_STEP
 
 SLOT = 30
 CAPS = Caps(per_key=4, total=7)
@@ -56,7 +57,7 @@ class Store(RuleBasedStateMachine):
     def a_signature_comes_again(self, choice):
         keyid, nonce, until = self.claimed[choice % len(self.claimed)]
         if until >= self.now:
-            assert self.claim(keyid, nonce, until) == "seen", "a replay was accepted"
+            assert self.claim(keyid, nonce, until) in {"seen", "forgotten"}, "a replay was accepted"
 
     def claim(self, keyid: str, nonce: str, until: float) -> str:
         answer = self.store.claim(keyid, nonce, now=self.now, until=until, caps=CAPS)
@@ -66,8 +67,9 @@ class Store(RuleBasedStateMachine):
             assert not self.at_cap(keyid, since=self.latest), "a cap was exceeded"
             self.claimed.append((keyid, nonce, until))
         elif answer == "seen":
-            # The nonce was claimed, or it ends before the latest end that the store has forgotten.
-            assert any(end >= self.now - self.linger for end in before) or until < self.latest
+            assert any(end >= self.now - self.linger for end in before)
+        elif answer == "forgotten":
+            assert until < self.latest, "what ends later than all times of the store cannot be forgotten"
         else:
             assert answer == "full"
             assert self.at_cap(keyid, since=self.now - self.linger), "full below the cap"
@@ -82,10 +84,10 @@ class Store(RuleBasedStateMachine):
 
 
 class MemoryStore(Store):
-    linger = SLOT
+    linger = LONGEST_CLOCK_STEP + SLOT
 
     def empty_store(self):
-        return MemoryReplayStore(slot=SLOT)
+        return MemoryReplayStore()
 
     @invariant()
     def what_is_remembered_is_within_the_cap(self):
@@ -94,6 +96,8 @@ class MemoryStore(Store):
 
 
 class SqliteStore(Store):
+    linger = LONGEST_CLOCK_STEP
+
     def empty_store(self):
         self.folder = tempfile.mkdtemp()
         return SqliteReplayStore(Path(self.folder, "replay.sqlite"), survives_power_loss=False)

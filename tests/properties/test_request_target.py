@@ -12,7 +12,7 @@ from tests.properties.strategies import any_text, urls
 
 from undersigned import ConfigurationError, MalformedURL, Request, canonicalize
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.request_target import RequestTarget, application_path, percent_decode
+from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.url import ADCP_RECEIVED, URL, CanonicalURL
 from undersigned.url.origin import Origin, Origins
 
@@ -24,11 +24,6 @@ PREFIXED = Origin("https", "h", "/api")
 raw_targets = st.binary(max_size=40) | st.text("/a.%2eEfF?&=;#~ \\[]|^`{", max_size=30).map(
     lambda text: f"/{text}".encode()
 )
-
-
-@given(st.text(st.characters(codec="utf-8"), max_size=20) | st.text("a=%2eEfFcC3\n _\xe9", max_size=20))
-def test_escapes_are_decoded_as_the_standard_library_decodes_them(text):
-    assert percent_decode(text) == unquote_to_bytes(text)
 
 
 def test_target_has_a_percent_sign_only_where_an_escape_begins():

@@ -130,7 +130,7 @@ def test_origin_with_the_wrong_scheme_is_reported(doctor, proxy, backend):
 def test_missing_signature_fields_are_reported(doctor, backend):
     _, diagnosis = doctor("nginx", "no-signature", backend)
     assert [one["problem"] for one in diagnosis["findings"]] == [
-        "the Signature and Signature-Input fields do not arrive"
+        "no Signature and Signature-Input fields arrived, and the server requires them"
     ]
 
 
@@ -145,36 +145,6 @@ def test_dropped_content_is_reported(doctor, backend):
 def test_rewritten_content_type_is_reported(doctor, backend):
     _, diagnosis = doctor("haproxy", "adds-to-content-type", backend, "--method", "POST")
     assert {one["problem"] for one in diagnosis["findings"]} == {"Content-Type or Content-Digest is rewritten"}
-
-
-@every_backend
-@pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
-def test_documented_configuration_has_no_findings_over_http2(doctor, proxy, backend):
-    code, diagnosis = doctor(proxy, "http2", backend)
-    assert (code, diagnosis["http2"], diagnosis["findings"]) == (0, "examined", [])
-    assert diagnosis["passed"][-1] == "HTTP/2"
-
-
-def test_change_over_http2_only_is_reported(doctor):
-    code, diagnosis = doctor("nginx", "http2-rewrite", "gunicorn")
-    assert (code, diagnosis["http2"]) == (1, "examined")
-    checks = [one["check"] for one in diagnosis["findings"]]
-    assert "an encoded slash (HTTP/2)" in checks
-    assert all(check.endswith(" (HTTP/2)") for check in checks)
-
-
-@pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
-def test_server_without_http2_is_said_not_to_offer_it(doctor, proxy):
-    assert doctor(proxy, "tls", "uvicorn")[1]["http2"] == "not offered"
-    assert doctor(proxy, "kept", "uvicorn")[1]["http2"] == "not encrypted"
-
-
-@every_backend
-def test_proxy_that_shows_its_name_is_named(doctor, backend):
-    [shown] = doctor("nginx", "kept", backend)[1]["intermediaries"]
-    assert shown["name"] == "nginx"
-    assert shown["evidence"].startswith("server: nginx/")
-    assert doctor("haproxy", "kept", backend)[1]["intermediaries"] == []
 
 
 @pytest.mark.parametrize(("front", "words"), [("answers-itself", "answer is 403"), ("redirects", "redirected (301)")])

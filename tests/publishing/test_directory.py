@@ -4,9 +4,9 @@ import json
 
 import pytest
 from tests.keys import OTHER_PUBLIC, PUBLIC
+from tests.publishing.signed import keyids_that_signed
 
 from undersigned import KeyPair, Request, SignatureError, SigningKey
-from undersigned.discovery.web_bot_auth import verify_directory
 from undersigned.errors import ConfigurationError
 from undersigned.message import Response
 from undersigned.message.signature_agent import DIRECTORY_PATH
@@ -35,7 +35,7 @@ def receive(served, *, url=ORIGIN + DIRECTORY_PATH) -> Response:
 
 
 def prove(served, *, now=NOW, **options) -> list[str]:
-    return [key.keyid for key in verify_directory(receive(served, **options), clock=lambda: now)]
+    return keyids_that_signed(receive(served, **options), clock=lambda: now)
 
 
 def test_directory_is_signed_by_each_of_its_keys():
@@ -45,7 +45,6 @@ def test_directory_is_signed_by_each_of_its_keys():
     assert fields["Cache-Control"] == "public, no-transform, max-age=300"
     assert prove(served) == [key.keyid for key in SIGNING_KEYS]
     assert fields["Signature-Input"].startswith('binding0=("@authority";req "content-digest");created=1795305605;')
-    assert all(key.owner == ORIGIN + DIRECTORY_PATH for key in verify_directory(receive(served), clock=lambda: NOW))
 
 
 def test_directory_is_for_its_own_origin_only():
@@ -134,7 +133,7 @@ def test_directory_names_the_option_that_cannot_be_used(options, named):
 
 
 def test_directory_of_more_keys_than_receivers_read_signatures_of_is_a_mistake():
-    pairs = [KeyPair.generate() for _ in range(16)]
+    pairs = [KeyPair.generate() for _ in range(20)]
     with pytest.raises(ConfigurationError, match="not read so many signatures"):
         publish({"keys": [jwk for pair in pairs for jwk in pair.public["keys"]]}, [p.signing_key() for p in pairs])
 

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.keys import KEY, KEYS, NOW
 
 from undersigned import Request, SignatureRejected, Signer, Verifier, profiles
 
 URL = "https://seller.example.com/adcp/get_products"
-HOUR = 3600
+HOUR, MINUTE = 3600, 60
 SKEW = profiles.ADCP_3_2.validity.behind
 
 
 class Clock:
     """A clock that tests set."""
 
-    def __init__(self, ahead: float = 0) -> None:
+    def __init__(self, ahead: float = 0, now: float = NOW) -> None:
         self.ahead = ahead
-        self.now = float(NOW)
+        self.now = float(now)
 
     def __call__(self) -> float:
         return self.now + self.ahead
 
 
-def sign_request(at: float) -> Request:
-    """A request signed at that time."""
-    signer = Signer(KEY, profile=profiles.ADCP_3_2, clock=lambda: at)
+def sign_request(at: float, seconds: int = 300) -> Request:
+    """A request signed at that time, for so many seconds."""
+    profile = profiles.ADCP_3_2.derive(validity=replace(profiles.ADCP_3_2.validity, signed_for=seconds))
+    signer = Signer(KEY, profile=profile, clock=lambda: at)
     return Request("GET", URL, signer.sign(Request("GET", URL)))
 
 
@@ -73,3 +76,28 @@ def check_skew(store) -> None:
         sent.append(request)
         for verifying in verifiers:
             assert {answer(verifying, request) for request in sent[-25:]} <= {"replayed", "window_invalid"}
+
+
+def check_heals(store, start: float) -> None:
+    """Let the clocks of verifier and sender be ten minutes ahead for a while, and then right again.
+
+    At once, every fresh signature is accepted, whatever its validity is, and no old one ever is.
+    """
+    clock = Clock(now=start)
+    verifying, sent = verifier(store, clock), []
+
+    def send(count: int) -> None:
+        for number in range(count):
+            clock.now += 1
+            sent.append(sign_request(clock(), seconds=(1, 60, 300)[number % 3]))
+            assert answer(verifying, sent[-1]) == "accepted"
+
+    send(60)
+    clock.ahead = 10 * MINUTE
+    send(120)
+    clock.ahead = 0
+    send(60)
+    for _ in range(30):
+        assert {answer(verifying, request) for request in sent} <= {"replayed", "window_invalid"}
+        clock.now += 30
+        send(3)

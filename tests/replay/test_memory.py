@@ -1,18 +1,22 @@
 from __future__ import annotations
 
-import math
+import os
 import threading
+import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.work import lines_run
 
-from undersigned import ConfigurationError, MemoryReplayStore
+from undersigned import MemoryReplayStore
 from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.rules import Caps
 
 CAPS = Caps(per_key=3, total=5)
 ROOMY = Caps(per_key=1_000_000)
+LATER = 120 + 900
+"""The time at which what ends at 100 is forgotten, as these times are far from those of the system."""
 
 
 def claim(store, nonce: str, *, keyid: str = "k", now: float = 0, until: float = 360, caps: Caps = CAPS):
@@ -48,10 +52,17 @@ def test_nonce_is_live_up_to_the_last_moment(until):
 
 
 def test_nonce_is_forgotten_when_its_slot_has_ended():
-    store = MemoryReplayStore(slot=30)
-    assert claim(store, "n", until=100) == "fresh"
-    assert claim(store, "n", now=120, until=400) == "fresh"
+    store, now = MemoryReplayStore(), time.time() // 30 * 30 - 300
+    assert claim(store, "n", now=now, until=now + 100) == "fresh"
+    assert claim(store, "n", now=now + 120, until=now + 400) == "fresh"
     assert len(store) == 1
+
+
+def test_nonce_is_kept_a_quarter_of_an_hour_when_the_clocks_differ_by_more():
+    store = MemoryReplayStore()
+    assert claim(store, "n", until=100) == "fresh"
+    assert claim(store, "n", now=1019, until=1400) == "seen"
+    assert claim(store, "n", now=1020, until=1400) == "fresh"
 
 
 def test_key_at_its_cap_is_rejected_and_forgets_nothing():
@@ -67,21 +78,21 @@ def test_key_at_its_cap_is_rejected_and_forgets_nothing():
 
 
 def test_cap_is_free_again_when_nonces_have_ended():
-    store = MemoryReplayStore(slot=30)
+    store = MemoryReplayStore()
     for nonce in "abc":
         claim(store, nonce, until=100)
-    assert store.full("k", now=119, caps=CAPS)
-    assert not store.full("k", now=120, caps=CAPS)
-    assert claim(store, "d", now=120, until=400) == "fresh"
+    assert store.full("k", now=LATER - 1, caps=CAPS)
+    assert not store.full("k", now=LATER, caps=CAPS)
+    assert claim(store, "d", now=LATER, until=LATER + 280) == "fresh"
 
 
 def test_total_cap_rejects_every_key():
-    store = MemoryReplayStore(slot=30)
+    store = MemoryReplayStore()
     for keyid, nonce in [("k", "a"), ("k", "b"), ("l", "a"), ("l", "b"), ("m", "a")]:
         assert claim(store, nonce, keyid=keyid, until=100) == "fresh"
     assert store.full("new", now=0, caps=CAPS)
     assert claim(store, "n", keyid="new") == "full"
-    assert claim(store, "n", keyid="new", now=120, until=400) == "fresh"
+    assert claim(store, "n", keyid="new", now=LATER, until=LATER + 280) == "fresh"
     assert len(store) == 1
 
 
@@ -94,31 +105,47 @@ def test_full_claims_no_nonce():
 
 @pytest.mark.parametrize("back", [1, 31, 500, 5000])
 def test_nonce_is_not_fresh_again_when_the_clock_is_set_back(back):
-    store = MemoryReplayStore(slot=30)
+    store = MemoryReplayStore()
     assert claim(store, "n", now=10_000, until=10_300) == "fresh"
-    assert claim(store, "m", now=10_400, until=10_700) == "fresh"
-    assert claim(store, "n", now=10_400 - back, until=10_300) == "seen"
+    for nonce in "mlk":
+        assert claim(store, nonce, now=11_300, until=11_700) == "fresh"
+    assert claim(store, "n", now=11_300 - back, until=10_300) == "forgotten"
 
 
 def test_new_nonce_is_accepted_after_the_clock_was_set_back():
-    store = MemoryReplayStore(slot=30)
+    store = MemoryReplayStore()
     claim(store, "n", now=10_000, until=10_010)
-    claim(store, "m", now=10_100, until=10_400)
+    claim(store, "m", now=11_000, until=11_400)
     assert claim(store, "o", now=10_000, until=10_360) == "fresh"
 
 
 def test_nonce_is_rejected_when_another_key_moved_the_clock_past_it():
-    store = MemoryReplayStore(slot=30)
+    store = MemoryReplayStore()
     tight = Caps(per_key=10, total=1)
     assert claim(store, "n", keyid="k", now=0, until=100, caps=tight) == "fresh"
-    assert claim(store, "m", keyid="l", now=1000, until=1100, caps=tight) == "fresh"
-    assert claim(store, "n", keyid="k", now=50, until=100, caps=ROOMY) == "seen"
+    assert claim(store, "m", keyid="l", now=2000, until=2100, caps=tight) == "fresh"
+    assert claim(store, "n", keyid="k", now=50, until=100, caps=ROOMY) == "forgotten"
 
 
-@pytest.mark.parametrize("slot", [0, -30, math.nan, math.inf, -math.inf])
-def test_slot_without_a_width_is_rejected(slot):
-    with pytest.raises(ConfigurationError, match="slot: give seconds greater than 0"):
-        MemoryReplayStore(slot=slot)
+@pytest.mark.parametrize("content", [None, "c"])
+def test_claim_is_the_same_work_for_every_lifetime_and_number_of_nonces(content):
+    """Of a profile whose nonces live five minutes, and of one whose nonces live a day."""
+    work = set()
+    for life in (300, 86_400):
+        store, count = MemoryReplayStore(), 20_000
+        start = time.time() - life
+        for number in range(count):
+            now = start + number * life / count
+            store.claim("k", f"n{number}", now=now, until=now + life, caps=ROOMY, content=content)
+        now = start + life
+        work.add(
+            lines_run(lambda: store.claim("k", "new", now=now, until=now + life, caps=ROOMY, content=content))  # noqa: B023
+        )
+        store.claim("k", "again", now=now, until=now + life, caps=ROOMY, content=content)
+        work.add(
+            lines_run(lambda: store.claim("k", "again", now=now, until=now + life, caps=ROOMY, content=content))  # noqa: B023
+        )
+    assert max(work) < 150
 
 
 def in_threads(work, count: int = 8) -> list[list[str]]:
@@ -151,7 +178,7 @@ def test_threads_together_do_not_exceed_a_cap():
 
 
 def test_threads_whose_clocks_differ_forget_no_live_nonce():
-    store = MemoryReplayStore(slot=1)
+    store = MemoryReplayStore()
 
     def work(number: int) -> list[str]:
         answers = []
@@ -162,6 +189,29 @@ def test_threads_whose_clocks_differ_forget_no_live_nonce():
 
     for claims in zip(*in_threads(work), strict=True):
         assert claims.count("fresh") <= 1
+
+
+def in_child(monkeypatch) -> None:
+    """Let the store take this process for one that was forked from it."""
+    monkeypatch.setattr("undersigned.replay.memory.getpid", lambda: 0)
+
+
+def test_memory_store_says_that_it_was_used_before_a_fork(monkeypatch, caplog):
+    store = MemoryReplayStore()
+    claim(store, "n")
+    in_child(monkeypatch)
+    claim(store, "m")
+    claim(store, "o")
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert f"(process {os.getpid()} used it before process 0 was forked)" in caplog.text
+    assert "use SqliteReplayStore" in caplog.text
+
+
+def test_memory_store_that_was_only_made_before_a_fork_says_nothing(monkeypatch, caplog):
+    store = MemoryReplayStore()
+    in_child(monkeypatch)
+    claim(store, "n")
+    assert not caplog.records
 
 
 def test_memory_store_does_not_block():

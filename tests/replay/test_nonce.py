@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned.limits import LONGEST_NONCE
-from undersigned.replay.nonce import bounded_nonce
+from undersigned.replay import bounded_nonce
 
 
 @pytest.mark.parametrize("nonce", ["n", "KXYnfEfJ0PBRZXQyVXfVQA", "n" * LONGEST_NONCE])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -16,10 +17,11 @@ import pytest
 
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import ReplacedFile, SqliteReplayStore
-from undersigned.replay.sqlite import write_ahead
 from undersigned.testing import check_replay_store
 
 ROOMY = Caps(per_key=1_000_000)
+LATER = 100 + 900
+"""The time until which what ends at 100 is kept, as these times are far from those of the system."""
 
 
 @pytest.fixture
@@ -82,16 +84,17 @@ def test_closed_store_remembers_its_nonces_and_opens_again(path, store):
 
 def test_ended_nonce_can_be_claimed_again(store):
     assert claim(store, "n", until=100) == "fresh"
-    assert claim(store, "n", now=100.1, until=400) == "fresh"
+    assert claim(store, "n", now=LATER - 0.1, until=LATER) == "seen"
+    assert claim(store, "n", now=LATER + 0.1, until=LATER + 400) == "fresh"
 
 
 def test_ended_nonces_are_deleted_in_small_steps(path, store):
     for number in range(100):
         claim(store, str(number), until=100)
-    claim(store, "later", now=101, until=400)
+    claim(store, "later", now=LATER + 1, until=LATER + 400)
     assert rows(path) == 100 - 16 + 1
     for number in range(6):
-        claim(store, f"later {number}", now=101, until=400)
+        claim(store, f"later {number}", now=LATER + 1, until=LATER + 400)
     assert rows(path) == 7
 
 
@@ -101,7 +104,7 @@ def test_ended_nonces_are_all_deleted_at_a_cap(path, store):
     for number in range(3):
         claim(store, str(number), until=101)
     caps = Caps(per_key=3)
-    assert claim(store, "later", now=102, until=400, caps=caps) == "fresh"
+    assert claim(store, "later", now=LATER + 2, until=LATER + 400, caps=caps) == "fresh"
     assert rows(path) == 1
 
 
@@ -109,8 +112,8 @@ def test_full_deletes_ended_nonces_at_a_cap(path, store):
     for number in range(1500):
         claim(store, str(number), until=100)
     caps = Caps(per_key=1200)
-    assert store.full("k", now=100, caps=caps)
-    assert not store.full("k", now=101, caps=caps)
+    assert store.full("k", now=LATER, caps=caps)
+    assert not store.full("k", now=LATER + 1, caps=caps)
     assert rows(path) == 500
 
 
@@ -200,6 +203,28 @@ def test_new_store_gives_up_on_a_reader_that_never_ends(path):
     reader.close()
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_new_store_asks_for_the_log_again_while_another_connection_writes(path, monkeypatch, ends):
+    other, asked, connect = sqlite3.connect(path, isolation_level=None), [], sqlite3.connect
+
+    class Beside(sqlite3.Connection):
+        def execute(self, statement, *args):
+            if "journal_mode" in statement:
+                asked.append(statement)
+                if len(asked) == 1:
+                    other.execute("BEGIN IMMEDIATE")
+                elif ends and other.in_transaction:
+                    other.execute("COMMIT")
+            return super().execute(statement, *args)
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, **options, factory=Beside))
+    locked = pytest.raises(ConfigurationError, match="cannot be opened as a replay store: database is locked")
+    with contextlib.nullcontext() if ends else locked:
+        SqliteReplayStore(path, timeout=0.1).close()
+    assert len(asked) == 2 if ends else len(asked) > 1
+    other.close()
+
+
 def test_locked_file_raises_until_it_is_free(path, store):
     assert claim(store, "n") == "fresh"
     holder = sqlite3.connect(path, isolation_level=None)
@@ -264,7 +289,7 @@ def test_file_that_is_gone_raises_until_it_is_back(path, store):
         with pytest.raises(sqlite3.OperationalError, match="unable to open"):
             claim(store, "n")
     assert not path.exists()
-    shutil.copy(path.with_suffix(".away"), path)
+    shutil.move(path.with_suffix(".away"), path)
     assert claim(store, "n") == "seen"
 
 
@@ -283,8 +308,50 @@ def test_replaced_file_raises(path, store, tmp_path):
     store.close()
     shutil.move(tmp_path / "another.sqlite", path)
     for _ in range(2):
-        with pytest.raises(ReplacedFile, match="is another replay store than the one opened at the start: restart"):
+        with pytest.raises(ReplacedFile, match="is another file than the one opened at the start: restart"):
             claim(store, "n")
+
+
+def test_older_copy_that_takes_the_place_of_the_file_raises(path, store, tmp_path):
+    assert claim(store, "before") == "fresh"
+    with (
+        contextlib.closing(sqlite3.connect(path)) as source,
+        contextlib.closing(sqlite3.connect(tmp_path / "c")) as copy,
+    ):
+        source.backup(copy)
+    assert claim(store, "after") == "fresh"
+    for name in ("replay.sqlite-wal", "replay.sqlite-shm"):
+        (tmp_path / name).unlink()
+    (tmp_path / "c").replace(path)
+    for _ in range(3):
+        with pytest.raises(ReplacedFile, match="is another file than the one opened at the start: restart"):
+            claim(store, "after")
+    with SqliteReplayStore(path) as restarted:
+        assert claim(restarted, "before") == "seen"
+
+
+def test_new_file_with_the_number_of_the_old_one_raises(path, store, monkeypatch):
+    """A file system gives the number of a removed file to the next one, which a restarted worker makes."""
+    assert claim(store, "n") == "fresh"
+    store.close()
+    path.unlink()
+    SqliteReplayStore(path).close()
+    monkeypatch.setattr(store, "_file", store._file_at_path())
+    with pytest.raises(ReplacedFile, match="is another replay store than the one opened at the start: restart"):
+        claim(store, "n")
+
+
+def test_connection_that_cannot_be_set_up_is_closed(path, store, connections):
+    """From Python 3.13 on, one that is left open is a warning."""
+    assert claim(store, "n") == "fresh"
+    store.close()
+    path.write_bytes(b"\xff" * 4096)
+    for _ in range(3):
+        with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+            claim(store, "n")
+    for connection in connections:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
 
 def test_full_disk_raises_until_there_is_room(path, store):
@@ -389,34 +456,3 @@ def test_connection_of_the_parent_is_not_used_after_a_fork(store, connections, m
     parents, _ = connections
     assert parents.execute("SELECT live FROM store").fetchall() == [(1,)]
     parents.close()
-
-
-@pytest.fixture
-def held(path):
-    """A connection that another one, which is reading, keeps from changing the journal."""
-    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    reader.execute("CREATE TABLE t (x)")
-    reader.execute("BEGIN")
-    reader.execute("SELECT * FROM t").fetchall()
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-    yield reader, connection
-    connection.close()
-    reader.close()
-
-
-def test_write_ahead_log_is_asked_for_until_the_file_is_free(held):
-    reader, connection = held
-    timer = threading.Timer(0.1, lambda: reader.execute("ROLLBACK"))
-    timer.start()
-    assert write_ahead(connection, seconds=30) == "wal"
-    timer.join()
-
-
-def test_file_that_stays_locked_gets_no_write_ahead_log(held):
-    with pytest.raises(sqlite3.OperationalError, match="locked"):
-        write_ahead(held[1], seconds=0)
-
-
-def test_processes_that_create_the_file_at_once_share_one_store(path):
-    _, *answers = in_children(path, 8)
-    assert sorted(answers) == [["fresh"], *[["seen"]] * 7]

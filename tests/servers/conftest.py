@@ -24,6 +24,9 @@ from tests.serving import exchange
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# An application of Sanic takes signals away from all others of its process unless it is told not to, as docs say.
+os.environ["SANIC_TOUCHUP"] = "false"
+
 ASKED = b"GET /__seen__ HTTP/1.1\r\nHost: seller.example.com\r\nConnection: close\r\n\r\n"
 ASKED_BY_HTTP2 = [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/__seen__")]
 

@@ -1,4 +1,7 @@
-"""The application for every server of the matrix: it records its calls and returns them on another path."""
+"""The application for every server of the matrix: it records its calls and returns them on another path.
+
+The field X-Endpoint may name the application `alone`, or the middleware in the mode `optional`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import logging
 import os
 import threading
+from io import BytesIO
 
 from tests.keys import KEYS
 
@@ -23,6 +27,7 @@ OPTIONS = {
     "http2_server": os.environ.get("PROBE_HTTP2_SERVER") or None,
     "policy": Policy(required_for=os.environ["PROBE_POLICY"].split()) if "PROBE_POLICY" in os.environ else None,
 }
+OPTIONAL = {**OPTIONS, "policy": None, "mode": "optional"}
 
 
 class Calls:
@@ -72,13 +77,14 @@ async def _asgi_application(scope, receive, send) -> None:
         "root": scope.get("root_path", ""),
         "scheme": scope["scheme"],
         "fields": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
-        "target_uri": getattr(scope["state"]["signature"], "target_uri", None),
+        "target_uri": getattr(scope.get("state", {}).get("signature"), "target_uri", None),
         "body": body.decode("latin-1"),
     }
     await _send(send, calls.record(call))
 
 
 _asgi_verified = asgi.SignatureMiddleware(_asgi_application, **OPTIONS)
+_asgi_optional = asgi.SignatureMiddleware(_asgi_application, **OPTIONAL)
 
 
 async def asgi_app(scope, receive, send) -> None:
@@ -91,7 +97,9 @@ async def asgi_app(scope, receive, send) -> None:
     if scope["path"] == SEEN:
         await _send(send, calls.seen(asgi_server(receive, send)))
     else:
-        await _asgi_verified(scope, receive, send)
+        named = dict(scope["headers"]).get(b"x-endpoint")
+        app = {b"alone": _asgi_application, b"optional": _asgi_optional}.get(named, _asgi_verified)
+        await app(scope, receive, send)
 
 
 def _answer(environ, start_response, content: bytes) -> list[bytes]:
@@ -100,6 +108,12 @@ def _answer(environ, start_response, content: bytes) -> list[bytes]:
 
 
 def _wsgi_application(environ, start_response):
+    try:
+        body = environ["wsgi.input"].read()
+    except OSError:
+        # uWSGI raises it when the client leaves. Without the middleware the application gets it too.
+        start_response("400 Bad Request", [("Content-Length", "0")])
+        return []
     named = {key: key[5:].lower().replace("_", "-") for key in environ if key.startswith("HTTP_")}
     named |= {key: key.lower().replace("_", "-") for key in ("CONTENT_TYPE", "CONTENT_LENGTH") if environ.get(key)}
     call = {
@@ -109,19 +123,24 @@ def _wsgi_application(environ, start_response):
         "root": environ["SCRIPT_NAME"],
         "scheme": environ["wsgi.url_scheme"],
         "fields": [[name, environ[key]] for key, name in named.items()],
-        "target_uri": getattr(environ["undersigned.signature"], "target_uri", None),
-        "body": environ["wsgi.input"].read().decode("latin-1"),
+        "target_uri": getattr(environ.get("undersigned.signature"), "target_uri", None),
+        "body": body.decode("latin-1"),
     }
     return _answer(environ, start_response, calls.record(call))
 
 
 _wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
+_wsgi_optional = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONAL)
 
 
 def wsgi_app(environ, start_response):
     if environ["PATH_INFO"] == SEEN:
         return _answer(environ, start_response, calls.seen(wsgi_server(environ, start_response)))
-    return _wsgi_verified(environ, start_response)
+    chosen = {"alone": _wsgi_application, "optional": _wsgi_optional}.get(environ.get("HTTP_X_ENDPOINT"))
+    if chosen is None:
+        return _wsgi_verified(environ, start_response)
+    # An unsigned request without content: some servers would wait for its end.
+    return chosen({**environ, "wsgi.input": BytesIO()}, start_response)
 
 
 application = wsgi_app  # the name that mod_wsgi imports

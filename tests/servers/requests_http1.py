@@ -16,7 +16,7 @@ HOST = "seller.example.com"
 ORIGIN = f"https://{HOST}"
 JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
-SIGNER = Signer(KEY, profile=profiles.ADCP_3_2, check_limits=False)
+SIGNER = Signer(KEY, profile=profiles.ADCP_3_2)
 
 
 def signed(method: str, url: str, fields=(), body: bytes = b"") -> list[tuple[str, str]]:
@@ -62,6 +62,8 @@ HONEST = {
     "two question marks": Honest("/p??x", "/p"),
     "non-ascii, encoded": Honest("/caf%C3%A9", "/café"),
     "non-ascii, encoded in lower case": Honest("/caf%c3%a9/%2f", "/café//"),
+    "non-ascii, three octets": Honest("/%E2%82%AC", "/\u20ac"),
+    "non-ascii, four octets": Honest("/%F0%9F%98%80", "/\U0001f600"),
     "not utf-8": Honest("/%ff", "/\ufffd"),
     "plus and space in the query": Honest("/p?x=a+b%20c", "/p"),
     "hyphens in the query": Honest("/p?date=2026-11-21&id=a-b", "/p"),

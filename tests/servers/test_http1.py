@@ -43,6 +43,18 @@ def test_valid_request_is_verified_and_reaches_the_application_as_signed(served,
     assert call["target_uri"].rstrip("?") == canonical.target_uri.rstrip("?")
 
 
+@pytest.mark.parametrize("path", ["/Z%C3%BCrich", "/%E2%82%AC", "/%F0%9F%98%80", "/a%20b/%C3%BC?q=%C3%BC"])
+def test_path_in_any_language_reaches_the_application_as_without_the_middleware(served, path):
+    def seen(fields) -> dict:
+        exchange(served.port, write_request(f"GET {path} HTTP/1.1", [("Host", HOST), *fields]))
+        [call] = served.calls()
+        return {name: call[name] for name in ("method", "path", "raw", "root", "body")}
+
+    alone = seen([("X-Endpoint", "alone")])
+    assert seen([("X-Endpoint", "optional")]) == alone
+    assert seen(signed("GET", f"{ORIGIN}{path}")) == alone
+
+
 @pytest.mark.parametrize("case", ATTACKS)
 def test_unsigned_change_never_reaches_the_application(served, case):
     attack = ATTACKS[case]

@@ -4,10 +4,11 @@ import pytest
 from tests.work import lines_run
 
 from undersigned import MalformedURL, Request, canonicalize
+from undersigned.limits import MOST_DELIMITERS, MOST_QUERY_PARAMETERS
 from undersigned.message.component import Component
 from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.components import CanonicalResolver, ComponentValues, UnresolvableComponent
+from undersigned.signature.components import CanonicalResolver, ComponentValues, OutOfBounds, UnresolvableComponent
 
 URL = "https://www.example.com/path?q=1"
 
@@ -77,7 +78,7 @@ def test_authority_includes_the_port():
         ('"x-a";bs', [("X-A", "a"), ("x-a", "\xe9")], ":YQ==:, :6Q==:"),
         ('"cache-control";sf', [("cache-control", "max-age=60 ,  b")], "max-age=60, b"),
         ('"x-a";key="b"', [("x-a", "a=1, b=(x  y);z")], "(x y);z"),
-        ('"x-a";key="b"', [("x-a", "b=1"), ("x-a", "b")], "?1"),
+        ('"x-a";key="b"', [("x-a", "a=1"), ("x-a", "b")], "?1"),
         ('"x-a";key="b"', [("x-a", "b=01.50;c=?1")], "1.5;c"),
         ('"x-a";key="b";sf', [("x-a", "a=1, b")], "?1"),
         ('"set-cookie"', [("set-cookie", "a=b")], "a=b"),
@@ -134,6 +135,9 @@ def test_component_without_a_value_is_rejected_without_quoting_the_message(compo
     with pytest.raises(UnresolvableComponent) as caught:
         value(component, *headers)
     assert str(caught.value) in {
+        "a covered structured field cannot be read: the field value is not a structured field dictionary",
+        "a covered structured field cannot be read: the field value is not ASCII",
+        "a covered structured field cannot be read: the field value is empty",
         "a covered component has no value in this message",
         "a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it",
         "the value of a covered component is not printable ASCII",
@@ -141,7 +145,7 @@ def test_component_without_a_value_is_rejected_without_quoting_the_message(compo
     }
 
 
-@pytest.mark.parametrize("method", ["get", "Get", "", "GE T", "G\nET", "\xc9", "\ud800", "\u017f", "GET\n", "A" * 65])
+@pytest.mark.parametrize("method", ["get", "Get", "", "GE T", "G\nET", "\xc9", "\ud800", "\u017f", "GET\n"])
 @pytest.mark.parametrize("component", ['"@method"', '"@path"'])
 def test_method_has_no_value_when_it_is_not_an_upper_case_token(component, method):
     with pytest.raises(UnresolvableComponent, match="the method is not an upper-case token"):
@@ -163,32 +167,38 @@ def test_query_parameter_in_another_encoding_has_no_value(name, query):
         value(f'"@query-param";name="{name}"', url=f"https://h/?{query}")
 
 
-TOO_MUCH = "ask for more than 64 delimiters or 1024 characters to be parsed"
-
-
-TEN = " ".join(f'"@query-param";name="p{at}"' for at in range(10))
+SIXTEEN = " ".join(f'"@query-param";name="p{at}"' for at in range(16))
+PARAMETERS = "&".join(f"p{at}=v" for at in range(MOST_QUERY_PARAMETERS))
 
 
 @pytest.mark.parametrize(
-    ("listed", "field", "query", "more"),
+    ("listed", "field", "query", "more", "fault"),
     [
-        # Each component counts as 4 delimiters, what several read is counted once, and bytes are not looked at.
-        (TEN, "", "&".join(f"p{at}=v" for at in range(10)) + "&&&&&", ("", "&")),
-        ('"x";key="a" "x";key="b" "x";key="c"', "a=1, b=2, c=3" + ", d" * 22 + ";e", "q", (";f", "")),
-        ('"x";bs', "," * 8199, "q", (",", "")),
-        ('"x";key="a"', "a=" + "v" * 1022, "q", ("v", "")),
-        ('"@query-param";name="a"', "", "a=1" + "&" * 59, ("", "&")),
-        ('"@query-param";name="a"', "", "a=" + "1" * 1022, ("", "1")),
+        # What several components read is counted once, and bytes are not looked at.
+        (SIXTEEN, "", PARAMETERS, ("", "&"), "the query has 257 parameters, and @query-param reads at most 256"),
+        (
+            '"x";key="a" "x";key="b" "x";key="c"',
+            "a=1, b=2, c=3" + "".join(f", d{n}" for n in range((MOST_DELIMITERS - 5) // 2)),
+            "q",
+            (", z", ""),
+            f"have {MOST_DELIMITERS + 1} delimiters, and at most {MOST_DELIMITERS} are read",
+        ),
+        ('"x";key="a"', "a=" + "v" * 4094, "q", ("v", ""), "have 4,097 characters, and at most 4,096 are read"),
     ],
 )
-def test_text_read_for_components_with_parameters_is_bounded(listed, field, query, more):
+def test_text_read_for_components_with_parameters_is_bounded(listed, field, query, more, fault):
     def read(field, query):
         given = values(("x", field), url=f"https://h/?{query}")
         return [given.value(component) for component in parse_signature_input(f"s=({listed})")["s"].components]
 
     assert read(field, query)
-    with pytest.raises(UnresolvableComponent, match=TOO_MUCH):
+    with pytest.raises(OutOfBounds, match=f"{fault}: cover "):
         read(field + more[0], query + more[1])
+
+
+def test_method_over_the_length_limit_is_out_of_bounds():
+    with pytest.raises(OutOfBounds, match="the method has 65 characters, and at most 64 are read"):
+        value('"@method"', method="A" * 65)
 
 
 def test_field_may_have_any_length_when_no_component_with_parameters_reads_it():
@@ -225,12 +235,6 @@ def test_host_in_a_labels_matches_the_authority_of_its_u_labels(host, agrees):
     else:
         with pytest.raises(MalformedURL, match="names another authority"):
             received_target(request)
-
-
-def test_target_with_too_many_percent_escapes_is_rejected():
-    assert received_target(Request("GET", f"https://h/{'%7e' * 256}?{'%7e' * 1024}"))
-    with pytest.raises(MalformedURL, match="percent signs"):
-        received_target(Request("GET", f"https://h/{'%7e' * 257}"))
 
 
 @pytest.mark.parametrize(

@@ -337,11 +337,12 @@ def test_verification_key_needs_a_keyid():
         VerificationKey.from_public_key(EDWARDS.public_key(), keyid=None)
 
 
-def test_replay_store_distinguishes_keys_by_owner_and_keyid():
+def test_replay_store_names_a_key_by_the_key_itself():
     key = VerificationKey.from_jwk(PUBLIC)
     owned = key.with_owner("buyer.example.com")
     assert (key.owner, owned.owner) == ("", "buyer.example.com")
-    assert (key.replay_name, owned.replay_name) == ("buyer-ed25519", "buyer.example.com\nbuyer-ed25519")
+    assert key.replay_name == owned.replay_name == key.thumbprint
+    assert VerificationKey.from_jwk({**PUBLIC, "kid": "another"}).replay_name == key.thumbprint
     assert owned.verifies(SigningKey.from_jwk(PRIVATE).sign(b"base"), b"base")
     assert VerificationKey.from_jwk(PUBLIC, owner="a").owner == "a"
     assert VerificationKey.from_jwk({"kid": "k"}, owner="a").owner == "a"

@@ -179,8 +179,8 @@ def test_correct_digest_of_the_request_is_kept():
     [
         ("sha-256=:AAAA:", "does not match the body"),
         ("md5=:AAAA:", "does not match the body"),
-        ("", "the field value is empty"),
-        ("sha-256=AAAA", "not a byte sequence"),
+        ("", "not a dictionary of byte sequences"),
+        ("sha-256=AAAA", "not a dictionary of byte sequences"),
         ("sha-256=:AA:", "not in the profile's Base64"),
     ],
 )
@@ -310,9 +310,9 @@ def test_times_are_not_signed_when_the_verifier_would_reject_them(created, expir
         signer().sign(GET, created=created, expires=expires)
 
 
-# Beyond the verifier's limits
+# Sizes
 
-LONG_NAMES = [f"x-{number:0100}" for number in range(20)]
+LONG_NAMES = [f"x-{number:0200}" for number in range(20)]
 MANY_NAMES = [f"x{number}" for number in range(70)]
 
 
@@ -320,67 +320,40 @@ def with_fields(names):
     return Request("GET", URL, [(name, "1") for name in names])
 
 
-SIGNED_LONG = signer(components=LONG_NAMES[:17]).sign(with_fields(LONG_NAMES), label="long")
-
-
 @pytest.mark.parametrize(
-    ("request_", "options", "fault"),
+    ("request_", "options"),
     [
-        (Request("GET", "https://h/" + "%C3%A9" * 129), {}, "url: .* more than 256 percent signs"),
-        (Request("GET", "https://h/" + "a" * 9000), {}, "url: .* more than 9000 characters"),
-        (Request("GET", "https://h/?" + "a" * 9000), {}, "url: .* more than 9000 characters"),
-        (
-            Request("GET", URL, [("x", "v" * 16_384)]),
-            {"components": ["x"]},
-            "headers: the signature base has more than 16384 characters",
-        ),
-        (with_fields(LONG_NAMES), {"components": LONG_NAMES}, "Signature-Input would be rejected: .* 2048 characters"),
-        (with_fields(MANY_NAMES), {"components": MANY_NAMES}, "headers: .* too much work together"),
-        (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": '"' * 70})}, "Signature-Input would be rejected: "),
-        (GET, {"nonces": lambda: "A" * 2000}, "Signature-Input would be rejected: "),
-        (
-            Request("GET", URL, [*with_fields(LONG_NAMES).fields, *SIGNED_LONG]),
-            {},
-            "Signature-Input would be rejected: ",
-        ),
-        (
-            Request("GET", URL, [("Signature", ", ".join(f"a{number}=:AAAA:" for number in range(10)))]),
-            {},
-            "Signature would be rejected: ",
-        ),
+        (Request("GET", "https://h/" + "a" * 9000), {}),
+        (Request("GET", "https://h/?" + "a" * 9000), {}),
+        (Request("GET", URL, [("x", "v" * 65_536)]), {"components": ["x"]}),
+        (with_fields(LONG_NAMES), {"components": LONG_NAMES}),
+        (with_fields(MANY_NAMES), {"components": MANY_NAMES}),
+        (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": "k" * 4096})}),
+        (GET, {"nonces": lambda: "A" * 4000}),
+        (Request("GET", URL, [("n" * 20_000, "v")]), {}),
+        (Request("GET", URL, [("Signature-Input", f'a=();p="{"v" * 5000}"'), ("Signature", "a=:AAAA:")]), {}),
     ],
 )
-def test_request_over_the_verifier_limits_is_signed_only_unchecked(request_, options, fault):
-    with pytest.raises(SigningError, match=f"{fault}.*check_limits=False"):
-        signer(**options).sign(request_)
-    fields = signer(**options, check_limits=False).sign(request_)
-    with pytest.raises(SignatureError):
+def test_request_of_any_size_is_signed(request_, options):
+    fields = signer(**options).sign(request_)
+    with pytest.raises(SignatureError) as caught:
         verifier().verify(Request("GET", request_.url, [*request_.fields, *fields]))
+    assert caught.value.reason in {"signature_header_malformed", "target_uri_malformed"}
+    assert re.search(r"has? (have )?[0-9,]+ |have [0-9,]+ ", caught.value.detail)
+    assert "at most" in caught.value.detail
 
 
 @pytest.mark.parametrize("target", ["/p?%", '/"', "/p?<"])
-def test_target_that_middlewares_reject_is_signed_only_unchecked(target):
+def test_target_with_characters_that_middlewares_reject_is_signed(target):
     request = Request("GET", f"https://h{target}")
-    with pytest.raises(SigningError, match=r"url: it would be rejected: .* RFC 3986"):
-        signer().sign(request)
-    assert signer(check_limits=False).sign(request).target_uri == request.url
+    assert signer().sign(request).target_uri == request.url
     with pytest.raises(MalformedURL):
         RequestTarget.parse(target.encode("ascii"))
 
 
-@given(st.text(st.sampled_from('ab%2Fé[|"?&=/. '), max_size=12))
-def test_every_signed_target_is_accepted_by_the_middlewares(text):
-    try:
-        signed = signer().sign(Request("GET", f"https://h/{text}"))
-    except (MalformedURL, SigningError):
-        return
-    RequestTarget.parse(signed.target_uri.removeprefix("https://h").encode("ascii"))
-
-
-@pytest.mark.parametrize("content_type", ["a/b;c=" + '"' + "d" * 2048 + '"'])
-def test_content_type_is_not_signed_when_the_verifier_reads_it_as_a_list(content_type):
-    with pytest.raises(SigningError, match="Content-Type has several values, or more than 2048 characters with quotes"):
-        signer().sign(Request("POST", URL, [("Content-Type", content_type)], BODY))
+def test_long_content_type_is_signed():
+    content_type = 'a/b;c="' + "d" * 4096 + '"'
+    assert signer().sign(Request("POST", URL, [("Content-Type", content_type)], BODY))
 
 
 # Construction
@@ -394,8 +367,6 @@ def test_content_type_is_not_signed_when_the_verifier_reads_it_as_a_list(content
         ({"profile": "adcp-3.2"}, "profile"),
         ({"profile": profiles.ADCP_3_2.derive(algorithms=frozenset({"ecdsa-p256-sha256"}))}, "key"),
         ({"key": SigningKey.from_jwk({**PRIVATE, "adcp_use": "governance-signing"})}, "key"),
-        ({"may_cover": "abc"}, "may_cover"),
-        ({"may_cover": ["@query"]}, "may_cover"),
         ({"components": "abc"}, "components"),
         ({"components": ["X-A"]}, "components"),
         ({"components": ["@query"]}, "components"),

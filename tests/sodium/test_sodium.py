@@ -17,8 +17,6 @@ from tests.signature.test_ed25519 import CASES, MESSAGE, SECRET, verifies
 from undersigned.signature import ed25519
 from undersigned.signature.ed25519 import Ed25519, library
 
-pytestmark = pytest.mark.sodium
-
 _SEED = 8032
 
 

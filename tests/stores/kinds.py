@@ -19,6 +19,7 @@ from undersigned_postgres import AsyncPostgresReplayStore, PostgresReplayStore
 from undersigned_redis import AsyncRedisReplayStore, RedisReplayStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -35,7 +36,7 @@ class RedisKind:
     port: int
     prefix: str
     client: type
-    async_client: type
+    async_client: Callable
     options: dict[str, str]
 
     @contextlib.contextmanager
@@ -45,7 +46,7 @@ class RedisKind:
 
     @contextlib.asynccontextmanager
     async def opened_async(self):
-        async with contextlib.aclosing(self.async_client(host=HOST, port=self.port, socket_timeout=10)) as made:
+        async with contextlib.aclosing(self.async_client(self.port)) as made:
             yield AsyncRedisReplayStore(made, prefix=self.prefix, **self.options)
 
 
@@ -77,20 +78,39 @@ class SqliteKind:
             yield InThreads(store)
 
 
+def pooled_redis(port: int, **options):
+    """Return an asyncio client whose pool waits for a free connection."""
+    pool = redis.asyncio.BlockingConnectionPool(host=HOST, port=port, **{"socket_timeout": 10, **options})
+    return redis.asyncio.Redis.from_pool(pool)
+
+
+def pooled_valkey(port: int):
+    pool = valkey.asyncio.BlockingConnectionPool(host=HOST, port=port, socket_timeout=10)
+    return valkey.asyncio.Valkey.from_pool(pool)
+
+
+def clustered_redis(port: int):
+    return redis.asyncio.RedisCluster(host=HOST, port=port, socket_timeout=10)
+
+
+def clustered_valkey(port: int):
+    return valkey.asyncio.ValkeyCluster(host=HOST, port=port, socket_timeout=10)
+
+
 def redis_kind(server, prefix: str, **options) -> Kind:
-    return RedisKind(server.port, prefix, redis.Redis, redis.asyncio.Redis, options)
+    return RedisKind(server.port, prefix, redis.Redis, pooled_redis, options)
 
 
 def valkey_kind(server, prefix: str, **options) -> Kind:
-    return RedisKind(server.port, prefix, valkey.Valkey, valkey.asyncio.Valkey, options)
+    return RedisKind(server.port, prefix, valkey.Valkey, pooled_valkey, options)
 
 
 def cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return RedisKind(cluster.port, prefix, redis.RedisCluster, redis.asyncio.RedisCluster, options)
+    return RedisKind(cluster.port, prefix, redis.RedisCluster, clustered_redis, options)
 
 
 def valkey_cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return RedisKind(cluster.port, prefix, valkey.ValkeyCluster, valkey.asyncio.ValkeyCluster, options)
+    return RedisKind(cluster.port, prefix, valkey.ValkeyCluster, clustered_valkey, options)
 
 
 class InThreads:

@@ -4,6 +4,7 @@ import asyncio
 import math
 import subprocess
 import sys
+import time
 
 import psycopg
 import pytest
@@ -14,10 +15,18 @@ from undersigned import Caps, ConfigurationError
 from undersigned_postgres import SCHEMA, AsyncPostgresReplayStore, PostgresReplayStore
 
 ROOMY = Caps(per_key=1_000_000)
-NOW, LIFE = 1_776_520_800.0, 360.0
+LIFE = 360.0
+NOW = time.time()
 
 
-def claim(store, nonce: str, *, keyid: str = "k", now: float = NOW, until: float | None = None, caps: Caps = ROOMY):
+@pytest.fixture(autouse=True)
+def now(monkeypatch):
+    """Begin each test at a time at which its clock and the server's agree, however long the session takes."""
+    monkeypatch.setattr(sys.modules[__name__], "NOW", time.time() // 60 * 60 - 600)
+
+
+def claim(store, nonce, *, keyid: str = "k", now: float | None = None, until: float | None = None, caps: Caps = ROOMY):
+    now = NOW if now is None else now
     return store.claim(keyid, nonce, now=now, until=now + LIFE if until is None else until, caps=caps)
 
 
@@ -82,7 +91,7 @@ def test_claim_is_written_to_disk_whatever_the_session_setting(database):
     with ConnectionPool(f"{database} options='-c synchronous_commit=off'", min_size=1) as pool:
         assert claim(PostgresReplayStore(pool), "n") == "fresh"
         with pool.connection() as connection, connection.transaction():
-            connection.execute("SELECT undersigned_claim('k', 'm', 0, 360, 10, NULL)")
+            connection.execute("SELECT undersigned_claim('k', 'm', 0, 360, 10, NULL, NULL)")
             assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
 
 
@@ -125,8 +134,8 @@ def test_ended_nonces_that_one_deletion_leaves_are_deleted_by_later_claims(admin
 def test_two_sessions_do_not_delete_at_once(admin, database):
     admin.execute("INSERT INTO undersigned_nonce VALUES ('k', 'n', 1)")
     with psycopg.connect(database) as other:
-        assert other.execute("SELECT undersigned_forget(2, 10)").fetchone() == (1,)
-        assert admin.execute("SELECT undersigned_forget(2, 10)").fetchone() == (0,)
+        assert other.execute("SELECT undersigned_forget(2000, 10)").fetchone() == (1,)
+        assert admin.execute("SELECT undersigned_forget(2000, 10)").fetchone() == (0,)
 
 
 def test_replay_is_detected_while_its_nonce_is_being_deleted(admin, database, store):
@@ -136,17 +145,28 @@ def test_replay_is_detected_while_its_nonce_is_being_deleted(admin, database, st
         assert other.execute("SELECT undersigned_forget(%s, 10)", [NOW + LIFE + 1]).fetchone() == (1,)
         assert claim(store, "n") == "seen"
         other.commit()
-    assert claim(store, "n") == "seen"
+    assert claim(store, "n") == "forgotten"
     assert count(admin, "nonce") == 0
 
 
 def test_key_that_stays_locked_raises(database, store):
     with psycopg.connect(database) as other:
-        other.execute("SELECT undersigned_claim('k', 'n', 0, 360, 10, NULL)")
+        other.execute("SELECT undersigned_claim('k', 'n', 0, 360, 10, NULL, NULL)")
         with pytest.raises(psycopg.OperationalError, match="lock timeout"):
             claim(store, "n")
         assert claim(store, "n", keyid="another") == "fresh"
     assert claim(store, "m") == "fresh"
+
+
+def test_truncated_tables_do_not_disarm_the_guard_against_a_clock_that_was_ahead(admin, pool, store):
+    admin.execute("TRUNCATE undersigned_nonce, undersigned_count, undersigned_forgotten")
+    assert count(admin, "forgotten") == 0
+    # The clock is 500 seconds ahead: this one ends, is deleted, and is replayed when the clock is right again.
+    assert claim(store, "old", until=NOW + 60) == "fresh"
+    assert claim(PostgresReplayStore(pool, timeout=5), "new", now=NOW + 500) == "fresh"
+    assert count(admin, "nonce") == 1
+    assert claim(store, "old", until=NOW + 60) == "forgotten"
+    assert claim(store, "next", until=NOW + 360) == "fresh"
 
 
 @pytest.mark.parametrize("timeout", [0, -1, math.nan, math.inf, 3601, "2"])

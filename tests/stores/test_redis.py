@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
+import time
 
 import pytest
 import redis
@@ -10,16 +12,25 @@ import valkey
 import valkey.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
+from tests.stores.kinds import pooled_redis
 from tests.stores.servers import Redis, Valkey
 
 from undersigned import Caps, ConfigurationError
 from undersigned_redis import AsyncRedisReplayStore, NotReplicated, RedisReplayStore
 
 ROOMY = Caps(per_key=1_000_000)
-NOW, LIFE = 1_776_520_800.0, 360.0
+LIFE = 360.0
+NOW = time.time()
 
 
-def claim(store, nonce: str, *, keyid: str = "k", now: float = NOW, until: float | None = None, caps: Caps = ROOMY):
+@pytest.fixture(autouse=True)
+def now(monkeypatch):
+    """Begin each test at a time at which its clock and the server's agree, however long the session takes."""
+    monkeypatch.setattr(sys.modules[__name__], "NOW", time.time() // 60 * 60 - 600)
+
+
+def claim(store, nonce, *, keyid: str = "k", now: float | None = None, until: float | None = None, caps: Caps = ROOMY):
+    now = NOW if now is None else now
     return store.claim(keyid, nonce, now=now, until=now + LIFE if until is None else until, caps=caps)
 
 
@@ -102,7 +113,7 @@ def test_expiry_respects_fractions_of_a_second(client):
     assert claim(store, "m", now=NOW + 0.25) == "fresh"
     assert claim(store, "n", now=NOW + 0.25, until=NOW + 0.25) == "seen"
     assert claim(store, "o", now=NOW + 0.251) == "fresh"
-    assert claim(store, "p", now=NOW, until=NOW + 0.25) == "seen"
+    assert claim(store, "p", now=NOW, until=NOW + 0.25) == "forgotten"
     assert claim(store, "p", now=NOW, until=NOW + 0.2501) == "fresh"
 
 
@@ -137,7 +148,7 @@ def test_full_server_removes_ended_nonces_only(client):
         later = NOW + LIFE + 1
         assert claim(store, "new", now=later) == "fresh"
         assert claim(store, "live", now=later) == "seen"
-        assert claim(store, "0", now=NOW) == "seen"
+        assert claim(store, "0", now=NOW) == "forgotten"
     finally:
         client.config_set("maxmemory", "0")
 
@@ -211,6 +222,25 @@ def test_client_without_a_timeout_is_rejected(store, client):
         store(client)
 
 
+@pytest.mark.parametrize("client", [redis.asyncio.Redis(socket_timeout=1), valkey.asyncio.Valkey(socket_timeout=1)])
+def test_asynchronous_pool_that_does_not_wait_for_a_connection_is_rejected(client):
+    with pytest.raises(ConfigurationError, match="client: give it a blocking pool"):
+        AsyncRedisReplayStore(client)
+
+
+def test_server_that_does_not_keep_its_data_is_named_once(client, caplog):
+    store = RedisReplayStore(client)
+    assert claim(store, "n", keyid="j") == "fresh"
+    assert not caplog.messages
+    client.config_set("appendonly", "no")
+    try:
+        for keyid in "kl":
+            assert claim(store, "n", keyid=keyid) == "fresh"
+    finally:
+        client.config_set("appendonly", "yes")
+    assert [message.split(".")[0] for message in caplog.messages] == ["RedisReplayStore: the server has appendonly no"]
+
+
 @pytest.mark.parametrize("option", ["prefix", "tag"])
 @pytest.mark.parametrize("text", ["", "a{b", "a}b", 7])
 def test_invalid_prefix_or_tag_is_rejected(option, text):
@@ -258,7 +288,7 @@ def test_keyids_are_spread_over_the_nodes_of_a_cluster_unless_there_is_a_tag(clu
 @pytest.mark.parametrize("kind", [Redis, Valkey])
 def test_asynchronous_store_raises_while_the_server_is_paused_and_recovers(kind):
     async def checked(server) -> None:
-        client = server.client(redis.asyncio.Redis, socket_timeout=0.2, retry=AsyncRetry(NoBackoff(), 0))
+        client = pooled_redis(server.port, socket_timeout=0.2, retry=AsyncRetry(NoBackoff(), 0))
         async with contextlib.aclosing(client):
             store = AsyncRedisReplayStore(client)
             assert await claim(store, "n") == "fresh"
@@ -278,7 +308,7 @@ def test_asynchronous_store_raises_while_the_server_is_paused_and_recovers(kind)
 
 def test_asynchronous_claim_waits_for_replicas(redis_server):
     async def checked() -> None:
-        async with contextlib.aclosing(redis_server.client(redis.asyncio.Redis)) as client:
+        async with contextlib.aclosing(pooled_redis(redis_server.port)) as client:
             store = AsyncRedisReplayStore(client, prefix="replicated", replicas=1, replica_timeout=0.1)
             with pytest.raises(NotReplicated, match="0 of 1 replicas"):
                 await claim(store, "n")

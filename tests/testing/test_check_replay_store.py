@@ -31,8 +31,8 @@ class AnswersCount(Broken):
 
 
 class ForgetsAtOnce(Broken):
-    def claim(self, keyid, nonce, *, now, until, caps):
-        return MemoryReplayStore().claim(keyid, nonce, now=now, until=until, caps=caps)
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
+        return MemoryReplayStore().claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
 
 
 class JoinsKeyidAndNonce(Broken):
@@ -56,20 +56,20 @@ class ReadsPatterns(Broken):
 
 
 class CountsTheEndToTheNonce(Broken):
-    def claim(self, keyid, nonce, *, now, until, caps):
-        return super().claim(keyid, f"{nonce} {until}", now=now, until=until, caps=caps)
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
+        return super().claim(keyid, f"{nonce} {until}", now=now, until=until, caps=caps, content=content)
 
 
 class ForgetsBeforeTheEnd(Broken):
-    def claim(self, keyid, nonce, *, now, until, caps):
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
         if now >= until - 360 and nonce == "n" and self.full(keyid, now=now, caps=replace(caps, per_key=40)):
             return "fresh"
-        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
 
 
 class HasNoCap(Broken):
-    def claim(self, keyid, nonce, *, now, until, caps):
-        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, per_key=10**9))
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
+        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, per_key=10**9), content=content)
 
 
 class IsNeverFull(Broken):
@@ -90,8 +90,8 @@ class ClaimsWhenAsked(Broken):
 
 
 class HasNoTotal(Broken):
-    def claim(self, keyid, nonce, *, now, until, caps):
-        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, total=None))
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
+        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, total=None), content=content)
 
 
 class SharesTheCap(Broken):
@@ -100,10 +100,10 @@ class SharesTheCap(Broken):
 
 
 class CapsBeforeItLooks(Broken):
-    def claim(self, keyid, nonce, *, now, until, caps):
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
         if self.full(keyid, now=now, caps=caps):
             return "full"
-        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
 
 
 class CountsTheEnded(Broken):
@@ -114,18 +114,18 @@ class CountsTheEnded(Broken):
 class TrustsEachClock(Broken):
     def claim(self, keyid, nonce, **options):
         answer = super().claim(keyid, nonce, **options)
-        self._dropped = -1e9
+        self._forgotten = -1e9
         return answer
 
 
 class RejectsAfterAStep(Broken):
     latest = 0.0
 
-    def claim(self, keyid, nonce, *, now, until, caps):
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
         RejectsAfterAStep.latest = max(now, RejectsAfterAStep.latest)
         if now < RejectsAfterAStep.latest:
             return "seen"
-        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
 
 
 class LooksThenClaims(Broken):
@@ -138,27 +138,34 @@ class LooksThenClaims(Broken):
 
 
 class LooksThenCounts(Broken):
-    def claim(self, keyid, nonce, *, now, until, caps):
+    def claim(self, keyid, nonce, *, now, until, caps, content=None):
         if keyid == "crowd" and not self.full(keyid, now=now, caps=caps):
             time.sleep(0.001)
             caps = Caps(10**9)
-        return super().claim(keyid, nonce, now=now, until=until, caps=caps)
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
 
 
 class ForgetsTheContent(Broken):
-    def claim_content(self, keyid, nonce, _content, **options):
-        return self.claim(keyid, nonce, **options)
+    def claim(self, keyid, nonce, *, content=None, **options):
+        del content
+        return super().claim(keyid, nonce, **options)
 
 
 class TakesEveryContent(Broken):
-    def claim_content(self, keyid, nonce, content, **options):
-        answer = super().claim_content(keyid, nonce, content, **options)
-        return "same" if answer == "seen" else answer
+    def claim(self, keyid, nonce, *, content=None, **options):
+        answer = super().claim(keyid, nonce, content=content, **options)
+        return "same" if answer == "seen" and content is not None else answer
+
+
+class ForgetsByTheClockOfTheVerifier(Broken):
+    def claim(self, keyid, nonce, *, now, **options):
+        self._ahead = now - time.monotonic()
+        return super().claim(keyid, nonce, now=now, **options)
 
 
 BROKEN = {
     Silent: "blocking: must be True or False",
-    AnswersNone: "claim: answered None; expected fresh, seen or full",
+    AnswersNone: "claim: answered None; expected fresh, same, seen, forgotten or full",
     AnswersCount: "full: answered 0, expected False",
     ForgetsAtOnce: "a nonce is fresh once",
     JoinsKeyidAndNonce: "a claim is for a keyid and a nonce together",
@@ -178,6 +185,7 @@ BROKEN = {
     TrustsEachClock: "makes no used nonce fresh",
     RejectsAfterAStep: "new nonces are fresh",
     ForgetsTheContent: "a nonce with the content that it came with is the same",
+    ForgetsByTheClockOfTheVerifier: "rejects no new nonce when it is right",
     TakesEveryContent: "a nonce with another content is seen, however often",
     LooksThenClaims: "of 8 at once, one is fresh",
     LooksThenCounts: "the cap lets 100 through",
@@ -190,6 +198,10 @@ def test_error_names_the_rule_that_a_store_breaks(store, rule):
         check_replay_store(store())
 
 
+def test_store_that_keeps_the_contract_passes():
+    check_replay_store(MemoryReplayStore())
+
+
 class Awaited:
     """An asynchronous store that yields to other tasks before each answer."""
 
@@ -200,9 +212,9 @@ class Awaited:
         await asyncio.sleep(0)
         return self.store.full(keyid, now=now, caps=caps)
 
-    async def claim(self, keyid, nonce, *, now, until, caps):
+    async def claim(self, keyid, nonce, *, now, until, caps, content=None):
         await asyncio.sleep(0)
-        return self.store.claim(keyid, nonce, now=now, until=until, caps=caps)
+        return self.store.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
 
 
 @pytest.mark.parametrize("store", [MemoryReplayStore, Awaited])

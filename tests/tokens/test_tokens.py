@@ -1,8 +1,9 @@
-"""Keys that a message brings along in a JWT: of WIMSE and of AAuth, on the published examples and on flawed tokens."""
+"""Keys that a message brings along in a JWT: of WIMSE, on the published example and on flawed tokens."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -25,21 +26,15 @@ from undersigned import (
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_BASE
 from undersigned.message.header_fields import HeaderFields
-from undersigned.tokens import (
-    AsyncSignatureKeyTokens,
-    AsyncWorkloadTokenKeys,
-    SignatureKeyTokens,
-    WorkloadTokenKeys,
-)
-from undersigned.verification.screening import screen_all
+from undersigned.tokens import AsyncWorkloadTokenKeys, WorkloadTokenKeys
 
 ISSUERS = {
     example["id"]: KeySet.from_jwks({"keys": [example["issuer_jwk"]]})
     for example in json.loads(FILE.read_text())["examples"]
     if "issuer_jwk" in example
 }
-WIMSE, AAUTH = EXAMPLES["wimse-request"], EXAMPLES["aauth"]
-TYPES = ("aa-agent+jwt",)
+WORKLOADS = {"example.com": ISSUERS["wimse-request"]}
+WIMSE = EXAMPLES["wimse-request"]
 ISSUER, BOUND = KeyPair.generate(keyid="issuer"), KeyPair.generate(keyid="bound")
 JWK = BOUND.public["keys"][0]
 NOW = 1_000
@@ -51,38 +46,29 @@ def token(header=HEADER, claims=CLAIMS, *, key=ISSUER) -> str:
     return issue(header, claims, key)
 
 
-def lookup(field: str, value: str, *, covered: bool = True, keyid: str = "", label: str = "sig") -> KeyLookup:
+def lookup(field: str, value: str, *, covered: bool = True) -> KeyLookup:
     names, fields = frozenset({field} if covered else ()), HeaderFields([(field, value)])
     identifiers = (f'"{field}"',) if covered else ()
-    return KeyLookup(keyid, {}, names, "GET", "https://a.example/", fields, label=label, identifiers=identifiers)
+    return KeyLookup("", {}, names, "GET", "https://a.example/", fields, label="sig", identifiers=identifiers)
 
 
 def workload(text: str, **options):
-    return WorkloadTokenKeys(ISSUER.key_set(), clock=lambda: NOW).find(
-        lookup("workload-identity-token", text, **options)
-    )
+    return tokens_of({"a.example": ISSUER.key_set()}).find(lookup("workload-identity-token", text, **options))
 
 
-def agent(text: str, *, issuer="https://issuer.example", **options):
-    keys = SignatureKeyTokens({issuer: ISSUER.key_set()}, types=("aa-agent+jwt",), clock=lambda: NOW)
-    return keys.find(lookup("signature-key", text, **options))
+def tokens_of(issuers, **options):
+    return WorkloadTokenKeys(issuers, clock=lambda: NOW, **options)
 
 
-@pytest.mark.parametrize("example", [WIMSE, AAUTH], ids=["wimse", "aauth"])
-def test_published_request_is_verified_by_the_key_of_its_token(example):
-    if example is WIMSE:
-        options = {"clock": lambda: example.now}
-        plain = WorkloadTokenKeys(ISSUERS["wimse-request"], **options)
-        awaited = AsyncWorkloadTokenKeys(Awaited(ISSUERS["wimse-request"]), **options)
-    else:
-        options = {"types": TYPES, "clock": lambda: example.now}
-        plain = SignatureKeyTokens({"https://ap.example": ISSUERS["aauth"]}, **options)
-        awaited = AsyncSignatureKeyTokens({"https://ap.example": ISSUERS["aauth"]}, **options)
-    signer = {"wimse-request": "wimse://example.com/svcA", "aauth": "aauth:shopper@ap.example"}[example.name]
-    verified = example.verifier(keys=plain).verify(example.request)
-    assert (verified.signer, verified.signature_base, plain.blocking) == (signer, example.base, False)
-    verifier = AsyncVerifier(example.profile, keys=awaited, replay=MemoryReplayStore(), clock=lambda: example.now)
-    assert asyncio.run(verifier.verify(example.request)).signer == signer
+def test_published_request_is_verified_by_the_key_of_its_token():
+    options = {"clock": lambda: WIMSE.now}
+    plain = WorkloadTokenKeys(WORKLOADS, **options)
+    awaited = AsyncWorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
+    signer = "wimse://example.com/svcA"
+    verified = WIMSE.verifier(keys=plain).verify(WIMSE.request)
+    assert (verified.signer, verified.signature_base, plain.blocking) == (signer, WIMSE.base, False)
+    verifier = AsyncVerifier(WIMSE.profile, keys=awaited, replay=MemoryReplayStore(), **options)
+    assert asyncio.run(verifier.verify(WIMSE.request)).signer == signer
 
 
 class Awaited:
@@ -95,15 +81,30 @@ class Awaited:
         return self.keys.find(lookup)
 
 
+class Fetching:
+    """A source for threads and tasks, whose `find` blocks."""
+
+    blocking = True
+
+    def find(self, _lookup):
+        pytest.fail("it blocks the event loop")
+
+    async def async_find(self, lookup):
+        return ISSUER.key_set().find(lookup)
+
+
+def test_async_source_does_not_block_on_an_issuer_that_can_be_awaited():
+    keys = AsyncWorkloadTokenKeys({"a.example": Fetching()}, clock=lambda: NOW)
+    [key] = asyncio.run(keys.find(lookup("workload-identity-token", token())))
+    assert key.owner == CLAIMS["sub"]
+
+
 @pytest.mark.parametrize("name", ["keyid", "thumbprint"])
-@pytest.mark.parametrize("example", [WIMSE, AAUTH], ids=["wimse", "aauth"])
-def test_published_request_is_rejected_when_its_key_is_revoked_although_it_does_not_name_it(example, name):
-    options = {"clock": lambda: example.now}
-    if example is WIMSE:
-        keys = WorkloadTokenKeys(ISSUERS["wimse-request"], **options)
-    else:
-        keys = SignatureKeyTokens({"https://ap.example": ISSUERS["aauth"]}, types=TYPES, **options)
-    [candidate] = screen_all(example.request, example.profile, now=example.now)
+def test_published_request_is_rejected_when_its_key_is_revoked_although_it_does_not_name_it(name):
+    example, options = WIMSE, {"clock": lambda: WIMSE.now}
+    keys = WorkloadTokenKeys(WORKLOADS, **options)
+    screening = Verifier(example.profile, keys=keys, replay=MemoryReplayStore(), **options)
+    [candidate] = screening.screen(example.request)
     [key] = keys.find(candidate.lookup())
     revoked = RevocationList(
         revoked=frozenset({getattr(key, name)}), updated=example.now - 60, next_update=example.now + 60
@@ -116,7 +117,7 @@ def test_published_request_is_rejected_when_its_key_is_revoked_although_it_does_
 
 def test_published_request_is_rejected_when_its_issuer_is_another_one():
     stranger = KeyPair.generate(keyid="issuer-1").key_set()
-    keys = WorkloadTokenKeys(stranger, clock=lambda: WIMSE.now)
+    keys = WorkloadTokenKeys({"example.com": stranger}, clock=lambda: WIMSE.now)
     with pytest.raises(SignatureError) as caught:
         WIMSE.verifier(keys=keys).verify(WIMSE.request)
     assert (caught.value.reason, caught.value.form.status) == ("signature_jwks_untrusted", 400)
@@ -161,6 +162,7 @@ def test_key_of_a_token_is_named_and_owned_by_its_subject():
         (token(claims=CLAIMS | {"cnf": JWK}), "signature_identity_malformed"),
         (token(claims=CLAIMS | {"cnf": {"jwk": {k: v for k, v in JWK.items() if k != "alg"}}}), None),
     ],
+    ids=itertools.count(),
 )
 def test_flawed_token_gives_no_key(text, reason):
     with pytest.raises(KeySourceError) as caught:
@@ -169,10 +171,60 @@ def test_flawed_token_gives_no_key(text, reason):
 
 
 def test_token_that_the_signature_does_not_cover_gives_no_key():
-    for find, field in ((workload, "workload-identity-token"), (agent, "signature-key")):
-        with pytest.raises(KeySourceError, match=f"covers no {field}") as caught:
-            find(token(), covered=False)
-        assert caught.value.reason == "signature_identity_missing"
+    with pytest.raises(KeySourceError, match="covers no workload-identity-token") as caught:
+        workload(token(), covered=False)
+    assert caught.value.reason == "signature_identity_missing"
+
+
+def test_issuer_speaks_for_its_own_trust_domain_only():
+    other = KeyPair.generate(keyid="issuer")
+    both = tokens_of({"a.example": ISSUER.key_set(), "b.example": other.key_set()})
+    for domain, pair, rival in (("a.example", ISSUER, other), ("b.example", other, ISSUER)):
+        claims = CLAIMS | {"sub": f"wimse://{domain}/payments"}
+        [key] = both.find(lookup("workload-identity-token", token(claims=claims, key=pair)))
+        assert key.owner == claims["sub"]
+        with pytest.raises(KeySourceError, match="not signed by a key of a trusted issuer"):
+            both.find(lookup("workload-identity-token", token(claims=claims, key=rival)))
+
+
+@pytest.mark.parametrize(
+    ("subject", "reason"),
+    [
+        ("wimse://c.example/b", "signature_jwks_untrusted"),
+        ("wimse://a.example@c.example/b", "signature_identity_malformed"),
+        ("wimse://c.example:a.example/b", "signature_identity_malformed"),
+        ("wimse://c.example?a.example/b", "signature_identity_malformed"),
+        ("wimse:a.example", "signature_identity_malformed"),
+        ("payments", "signature_identity_malformed"),
+    ],
+)
+def test_token_of_no_known_trust_domain_gives_no_key(subject, reason):
+    with pytest.raises(KeySourceError) as caught:
+        workload(token(claims=CLAIMS | {"sub": subject}))
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("named", "is_ours"),
+    [
+        ("https://orders.example", True),
+        (["https://else.example", "https://orders.example"], True),
+        ("https://else.example", False),
+        ([["https://orders.example"]], False),
+        ([], False),
+        (None, False),
+    ],
+)
+def test_token_for_another_audience_gives_no_key(named, is_ours):
+    asked = lookup("workload-identity-token", token(claims=CLAIMS | {"aud": named}))
+    issuers = {"a.example": ISSUER.key_set()}
+    ours = tokens_of(issuers, audience=("https://orders.example",))
+    for source in (tokens_of(issuers), *(() if is_ours else (ours,))):
+        with pytest.raises(KeySourceError, match=r"^audience: ") as caught:
+            source.find(asked)
+        assert caught.value.reason == "signature_jwks_untrusted"
+    if is_ours:
+        assert ours.find(asked)
 
 
 def test_key_that_cannot_be_used_is_kept_with_its_fault():
@@ -180,55 +232,15 @@ def test_key_that_cannot_be_used_is_kept_with_its_fault():
     assert key.fault
 
 
-AGENT = {**CLAIMS, "iss": "https://issuer.example", "cnf": {"jwk": {**JWK, "alg": "Ed25519"}}}
-TYPED = {**HEADER, "typ": "aa-agent+jwt"}
-
-
-def write_signature_key(text: str, label: str = "sig") -> str:
-    return f'{label}=jwt;jwt="{text}"'
-
-
-def test_key_of_signature_key_is_the_one_that_keyid_names_if_there_is_one():
-    text = write_signature_key(token(TYPED, AGENT))
-    [key] = agent(text)
-    assert [agent(text, keyid=keyid)[0].owner for keyid in (key.keyid, key.thumbprint)] == [CLAIMS["sub"]] * 2
-    with pytest.raises(KeySourceError, match="another key"):
-        agent(text, keyid="other")
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (write_signature_key(token(TYPED, AGENT), label="other"), "signature_identity_malformed"),
-        (write_signature_key(token(TYPED, AGENT)).replace("=jwt;", '="jwt";'), "signature_identity_malformed"),
-        (write_signature_key(token(TYPED, AGENT)).replace("=jwt;", "=hwk;"), "signature_identity_malformed"),
-        (write_signature_key(token(TYPED, AGENT)).replace('"', ""), "signature_identity_malformed"),
-        ("sig=jwt", "signature_identity_malformed"),
-        ("sig=(", "signature_identity_malformed"),
-        (write_signature_key(token(HEADER, AGENT)), "signature_identity_malformed"),
-        (write_signature_key(token(TYPED, AGENT | {"iss": "https://other.example"})), "signature_jwks_untrusted"),
-        (write_signature_key(token(TYPED, AGENT | {"iss": 1})), "signature_jwks_untrusted"),
-        (write_signature_key(token(TYPED, AGENT | {"cnf": {"jwk": JWK}})), "signature_identity_malformed"),
-    ],
-)
-def test_flawed_signature_key_gives_no_key(text, reason):
-    with pytest.raises(KeySourceError) as caught:
-        agent(text)
-    assert caught.value.reason == reason
-
-
 @pytest.mark.parametrize(
     ("make", "option"),
     [
-        (lambda: WorkloadTokenKeys("keys"), "issuers"),
-        (lambda: AsyncWorkloadTokenKeys(None), "issuers"),
-        (lambda: WorkloadTokenKeys(b"keys"), "issuers"),
-        (lambda: AsyncWorkloadTokenKeys(KeySet), "issuers"),
-        (lambda: AsyncSignatureKeyTokens({}, types=TYPES), "issuers"),
-        (lambda: AsyncSignatureKeyTokens({"a": 1}, types=TYPES), "issuers"),
-        (lambda: SignatureKeyTokens(["https://issuer.example"], types=TYPES), "issuers"),
-        (lambda: SignatureKeyTokens({"a": ISSUER.key_set()}, types="x"), "types"),
-        (lambda: SignatureKeyTokens({"a": ISSUER.key_set()}, types=()), "types"),
+        (lambda: WorkloadTokenKeys(ISSUER.key_set()), "issuers"),
+        (lambda: AsyncWorkloadTokenKeys({}), "issuers"),
+        (lambda: WorkloadTokenKeys({"a.example": "keys"}), "issuers"),
+        (lambda: WorkloadTokenKeys({"A.example": ISSUER.key_set()}), "issuers"),
+        (lambda: AsyncWorkloadTokenKeys({"wimse://a.example": ISSUER.key_set()}), "issuers"),
+        (lambda: AsyncWorkloadTokenKeys({"a.example": ISSUER.key_set()}, audience="orders"), "audience"),
     ],
 )
 def test_wrong_argument_is_rejected_at_construction(make, option):
@@ -246,11 +258,9 @@ class ForTasks(AbstractAsyncContextManager):
 
 @pytest.mark.parametrize("source", [Awaited(ISSUER.key_set()), ForTasks()], ids=["async", "for tasks"])
 def test_source_for_threads_rejects_an_issuer_whose_answers_have_to_be_awaited(source):
-    for make in (lambda: WorkloadTokenKeys(source), lambda: SignatureKeyTokens({"a": source}, types=TYPES)):
-        with pytest.raises(ConfigurationError, match=r"^issuers: its answers have to be awaited; use Async"):
-            make()
-    assert AsyncWorkloadTokenKeys(source)
-    assert AsyncSignatureKeyTokens({"a": source}, types=TYPES)
+    with pytest.raises(ConfigurationError, match=r"^issuers: its answers have to be awaited; use Async"):
+        WorkloadTokenKeys({"a.example": source})
+    assert AsyncWorkloadTokenKeys({"a.example": source})
 
 
 def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():
@@ -258,12 +268,11 @@ def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():
         def find(self, lookup):
             raise AssertionError(lookup)
 
-    assert WorkloadTokenKeys(Silent()).blocking
-    assert SignatureKeyTokens({"https://issuer.example": Silent()}, types=TYPES).blocking
+    assert WorkloadTokenKeys({"a.example": Silent()}).blocking
 
 
 def test_replayed_nonce_of_the_same_workload_is_rejected():
-    keys = WorkloadTokenKeys(ISSUERS["wimse-request"], clock=lambda: WIMSE.now)
+    keys = WorkloadTokenKeys(WORKLOADS, clock=lambda: WIMSE.now)
     verifier = WIMSE.verifier(keys=keys)
     verifier.verify(WIMSE.request)
     with pytest.raises(SignatureError) as caught:

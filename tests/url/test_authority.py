@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned.url import URL, MalformedURL
-from undersigned.url.authority import authority, default_port, port_number, userinfo
+from undersigned.url.syntax import authority, default_port, port_number, userinfo
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_port_is_rejected_when_it_is_not_ascii_digits(port):
 
 @pytest.mark.parametrize(
     ("scheme", "port", "left"),
-    [("https", "443", None), ("http", "80", None), ("https", "80", "80"), ("http", "443", "443"), ("ws", "80", None)],
+    [("https", "443", None), ("http", "80", None), ("https", "80", "80"), ("http", "443", "443"), ("ws", "80", "80")],
 )
 def test_default_port_is_removed_only_for_its_own_scheme(scheme, port, left):
     assert default_port.apply(URL(scheme, None, "a", port, "/", None, None)).port == left

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import copy
 import pickle
+import tracemalloc
+from statistics import median
 
 import pytest
 from hypothesis import given
@@ -80,10 +81,7 @@ def test_registered_name_with_a_u_label_is_malformed_and_not_converted():
     assert malformed.rule == "as-received"
 
 
-def test_set_is_frozen_and_its_repr_names_no_identifier(agents):
-    with pytest.raises(AttributeError):
-        agents.code = "other"
-    assert copy.copy(agents) == agents
+def test_set_can_be_pickled_and_its_repr_names_no_identifier(agents):
     [malformed] = pickle.loads(pickle.dumps(agents)).malformed  # noqa: S301 - our own bytes
     assert vars(malformed) == vars(agents.malformed[0])
     assert str(malformed) == str(agents.malformed[0])
@@ -118,3 +116,40 @@ def test_value_raises_a_type_error_when_it_is_not_text(agents, value):
         IdentifierSet([value], code=CODE)
     with pytest.raises(TypeError):
         agents.find(value)
+
+
+class Spelling(str):
+    """A URL that counts how often it is compared."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Spelling.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_spellings_of_one_identifier_are_not_all_compared_with_each_other():
+    urls = [Spelling(f"https://a.example/#{at % 500}") for at in range(1000)]
+    before = Spelling.compared
+    [found] = IdentifierSet(urls, code=CODE)
+    assert Spelling.compared - before < 10 * len(urls)
+    assert (len(found.spellings), found.positions) == (500, tuple(range(1000)))
+
+
+def test_registration_of_one_identifier_does_not_copy_those_before_it():
+    taken = []
+
+    def urls():
+        for _ in range(4000):
+            tracemalloc.reset_peak()
+            before, _ = tracemalloc.get_traced_memory()
+            yield "https://a.example/"
+            taken.append(tracemalloc.get_traced_memory()[1] - before)
+
+    tracemalloc.start()
+    [found] = IdentifierSet(urls(), code=CODE)
+    tracemalloc.stop()
+    assert len(found.positions) == 4000
+    assert median(taken[3000:]) < 8192

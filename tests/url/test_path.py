@@ -69,13 +69,6 @@ def test_triplet_is_decoded_when_its_character_is_unreserved():
             assert upper_triplets(f"/{triplet}{triplet}") == f"/%{code:02X}%{code:02X}"
 
 
-@pytest.mark.parametrize("path", ["%%34", "%4%31", "%%34%31", "%4%4%31", "%", "%4"])
-def test_decoding_creates_no_new_triplet(path):
-    once = decode_unreserved(path)
-    assert decode_unreserved(once) == once
-    assert path[:2] == once[:2]
-
-
 @given(st.lists(st.from_regex(r"%[0-9a-fA-F]{2}|[^%]", fullmatch=True), max_size=8).map("".join))
 def test_hex_case_changes_triplets_only(path):
     after = upper_triplets(decode_unreserved(path))
@@ -97,14 +90,6 @@ def test_message_quotes_only_the_malformed_triplet():
 def test_encoded_dot_segment_is_rejected():
     with pytest.raises(MalformedURL, match="percent-encoded"):
         encoded_dots.apply(with_path("/a/.."))
-
-
-@pytest.mark.parametrize("text", ["a:/.//b", "a:/b/..//c", "a:/..//b/.", "/.//b"])
-def test_path_without_an_authority_never_starts_with_two_slashes(text):
-    url = dot_segments.apply(URL.parse(text))
-    assert url.path.startswith("/.//")
-    assert URL.parse(str(url)) == url
-    assert dot_segments.apply(url) == url
 
 
 def test_empty_path_becomes_a_slash_only_after_an_authority():

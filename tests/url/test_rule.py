@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from undersigned.url import ADCP_RECEIVED, URL, Rule
-from undersigned.url.rule import family, quote, rule
+from undersigned.url.rule import quote, rule
 
 
 @rule("upper-path", source="a test", preserves="never")
@@ -15,21 +15,6 @@ def upper_path(url):
     More.
     """
     return url._replace(path=url.path.upper())
-
-
-@family("with-query", source="a test", preserves="usually")
-def with_query(query):
-    """Set the query."""
-    return lambda url: url._replace(query=query)
-
-
-def test_family_called_with_a_value_returns_a_rule():
-    made = with_query("a")
-    assert isinstance(made, Rule)
-    assert (made.name, made.source, made.preserves) == ("with-query", "a test", "usually")
-    assert made.summary == with_query.summary == "Set the query."
-    assert made.apply(URL.parse("https://a/")) == URL.parse("https://a/?a")
-    assert with_query("b").apply(URL.parse("https://a/")) == URL.parse("https://a/?b")
 
 
 def test_decorated_function_becomes_a_rule():

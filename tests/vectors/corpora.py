@@ -6,40 +6,33 @@ The published vectors are in `tests/vectors/published`; UNDERSIGNED_VECTORS name
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import pytest
-
-from undersigned.conformance import find
+from tests.conformance.corpus import Corpus, find, read
+from tests.vectors import make_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from _pytest.mark import ParameterSet
+    from tests.conformance.case import Case
 
-    from undersigned.conformance import Corpus, Gradable
-
-ADCP = "adcp-3.2.4/"
-HERE = Path(__file__).parent
-ROOT = Path(os.environ.get("UNDERSIGNED_VECTORS", HERE / "published"))
-PUBLISHED = find(ROOT)
-OWN = find(HERE / "own")
+ROOT = Path(os.environ.get("UNDERSIGNED_VECTORS", Path(__file__).with_name("published")))
+PUBLISHED = find(read(ROOT))
+OWN = find({PurePath(path): document for path, document in make_own.documents().items()})
 
 SIGNING = ("request-signing/profile-3.2", "request-signing", "webhook-signing")
 
 
-def params(corpus: Corpus, *names: str, which: Callable[[Gradable], bool] = lambda _: True) -> list[ParameterSet]:
-    """Return one parameter for each vector of the named sets, or of all sets, that `which` accepts."""
-    return [
-        pytest.param(vector, id=f"{found.name.removeprefix(ADCP)}/{vector.name}")
-        for found in corpus.sets
-        if not names or found.name.removeprefix(ADCP) in names
-        for vector in found.vectors
-        if which(vector)
-    ]
+def params(corpus: Corpus, *names: str, which: Callable[[Case], bool] = lambda _: True) -> list[ParameterSet]:
+    """Return one parameter for each case of the sets whose paths end so, or of all sets, that `which` accepts."""
+    cases = corpus.sets(*names) if names else corpus.cases
+    return [pytest.param(case, id=f"{case.set.rpartition('/')[2]}/{case.name}") for case in cases if which(case)]
 
 
-def published_params(*names: str, which: Callable[[Gradable], bool] = lambda _: True) -> list[ParameterSet]:
-    """Return the parameters for published vectors."""
-    return params(PUBLISHED, *names, which=which)
+def vectors(corpus: Corpus, *names: str, which: Callable = lambda _: True) -> list[ParameterSet]:
+    """Return one parameter for what each of these cases was read from."""
+    found = params(corpus, *names, which=lambda case: which(case.vector))
+    return [pytest.param(param.values[0].vector, id=param.id) for param in found]

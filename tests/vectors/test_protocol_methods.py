@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from tests.vectors.corpora import OWN, PUBLISHED, params
+from tests.vectors.corpora import OWN, PUBLISHED
 
 from undersigned import ConfigurationError
-from undersigned.conformance.method_names import MethodMatch
 from undersigned.policy.policy import Policy
 
 METHODS = sorted(
     {
         method
         for corpus in (PUBLISHED, OWN)
-        for param in params(corpus, which=lambda vector: isinstance(vector, MethodMatch))
-        for method in param.values[0].declared
+        for case in corpus.sets("protocol-method-names")
+        for method in case.vector or ()
     }
 )
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.conformance.messages import component
 from tests.vectors.corpora import ROOT
 
-from undersigned.conformance.document import Document
-from undersigned.conformance.message import message_by_kind
 from undersigned.message import STRICT
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
@@ -16,28 +15,23 @@ from undersigned.signature.components import UnresolvableComponent
 
 READ = json.loads((ROOT / "rfc9421_vectors.json").read_text("utf-8"))
 STRICTER = {
+    "2.1.2-key-repeated-last-wins": "a label or key is repeated",
     "2.2.1-lowercase-method": "the method is not an upper-case token",
     **dict.fromkeys([case["id"] for case in READ["components"] if case.get("sf_type")], "has no value"),
 }
 """The components that have a value in the file, and none as AdCP reads them without types of the application."""
 
 
-def strictly(case: dict) -> str:
-    [component] = parse_signature_input(f"s=({case['component']})")["s"].components
-    values = message_by_kind(Document(case["message"])).values(STRICT)
-    return f"{component.text}: {values.value(component)}"
-
-
 @pytest.mark.parametrize("case", READ["components"], ids=lambda case: case["id"])
 def test_component_is_read_strictly_as_the_rfc_has_it_or_rejected(case):
     if case["id"] in STRICTER and case["id"] != "2.1.1-sf-content-digest":
         with pytest.raises(UnresolvableComponent, match=STRICTER[case["id"]]):
-            strictly(case)
+            component(case, STRICT)
     elif "error" in case:
         with pytest.raises((UnresolvableComponent, MalformedField)):
-            strictly(case)
+            component(case, STRICT)
     else:
-        assert strictly(case) == case["expected_line"]
+        assert component(case, STRICT) == case["expected_line"]
 
 
 @pytest.mark.parametrize("name", ["base-duplicate-label", "base-duplicate-param"])

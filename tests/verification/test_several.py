@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from tests.profiles.test_signing import key_pair, verification_key
 from tests.profiles.wire import OneKey
+from tests.verification.stages import screen_request
 
-from undersigned import ConfigurationError, MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
+from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
 from undersigned.errors import AnswerForm
 from undersigned.message.content_digest import content_digest
 from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
@@ -23,7 +24,6 @@ from undersigned.signature.rules import (
     Selection,
     Validity,
 )
-from undersigned.verification.screening import screen
 
 NOW = 1_795_305_605
 TAG = ("my-app",)
@@ -135,9 +135,10 @@ def test_only_rejects_a_message_with_two_signatures():
     assert reason(ONLY, sign(POST, "a", "b")) == "signature_header_malformed"
 
 
-def test_message_with_three_signatures_of_the_profile_is_rejected():
+def test_message_with_three_signatures_of_the_profile_is_verified_and_one_with_four_is_not():
     for profile in (ANY, ALL):
-        assert reason(profile, sign(POST, "a", "b", "c")) == "signature_header_malformed"
+        assert verifier(profile).verify(sign(POST, "a", "b", "c")).label == "a"
+        assert reason(profile, sign(POST, "a", "b", "c", "d")) == "signature_header_malformed"
 
 
 def test_added_signature_may_cover_the_one_that_is_there():
@@ -170,10 +171,10 @@ def test_field_is_remembered_for_as_long_as_the_profile_says():
         replay=ReplayRule(remembers="field", field="idempotency-key", keeps_for=1000),
         dangerous="a test",
     )
-    store = MemoryReplayStore(slot=1)
+    store = MemoryReplayStore()
     request = sign(replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")]), "a", profile=profile)
     assert verifier(profile, replay=store).verify(request)
-    for later, fresh in ((0, False), (990, False), (1002, True)):
+    for later, fresh in ((0, False), (990, False), (1930, True)):
         subject = verifier(profile, replay=store, clock=lambda later=later: NOW + later)
         if fresh:
             assert subject.verify(request)
@@ -216,9 +217,9 @@ def test_field_comes_again_only_with_the_same_request(changes, code):
             break
 
 
-@pytest.mark.parametrize(("later", "code"), [(500, "signature_replayed"), (1002, None)])
+@pytest.mark.parametrize(("later", "code"), [(500, "signature_replayed"), (1930, None)])
 def test_field_is_remembered_longer_than_its_signature_lasts(later, code):
-    store = MemoryReplayStore(slot=1)
+    store = MemoryReplayStore()
     expiring = REPEATED.derive(parameters=ParameterRule(nonce="optional"))
     assert verifier(expiring, replay=store).verify(sign(KEYED, "a", profile=expiring)).expires < NOW + 500
     signer = Signer(key_pair("ed25519").signing_key(), profile=expiring, clock=lambda: NOW + later)
@@ -246,21 +247,13 @@ def test_safe_request_without_the_field_is_accepted_again_and_another_is_not():
                 subject.verify(request)
 
 
-def test_store_that_does_not_know_contents_is_rejected_at_construction():
-    class Plain:
-        full = claim = MemoryReplayStore.full
-
-    with pytest.raises(ConfigurationError, match="so the store needs claim_content"):
-        verifier(REPEATED, replay=Plain())
-
-
 def test_field_is_remembered_at_least_until_the_signature_ends():
     profile = ANY.derive(
         parameters=ParameterRule(nonce="optional"),
         validity=Validity(longest=5000, signed_for=5000),
         replay=ReplayRule(remembers="base", keeps_for=10),
     )
-    store = MemoryReplayStore(slot=1)
+    store = MemoryReplayStore()
     request = sign(POST, "a", profile=profile)
     assert verifier(profile, replay=store).verify(request)
     with pytest.raises(SignatureError, match="signature_replayed"):
@@ -311,5 +304,5 @@ def test_answer_with_a_status_of_its_own_still_has_the_challenge():
 def test_screen_raises_the_error_of_the_first_of_several():
     rejected = sign(POST, "a", profile=ANY.derive(coverage=CoverageRule(always=("@method",))))
     with pytest.raises(SignatureError, match="components_incomplete"):
-        screen(sign(rejected, "b"), ANY, now=NOW)
-    assert screen(sign(POST, "a", "b"), ANY, now=NOW).label == "a"
+        screen_request(sign(rejected, "b"), ANY, now=NOW)
+    assert screen_request(sign(POST, "a", "b"), ANY, now=NOW).label == "a"

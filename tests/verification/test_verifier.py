@@ -5,6 +5,7 @@ import contextlib
 import inspect
 import pathlib
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +18,7 @@ from tests.keys import (
     OTHER_PUBLIC,
     PUBLIC,
     URL,
+    renamed,
     replace_parts,
     signed_request,
     verifier,
@@ -25,6 +27,7 @@ from tests.keys import (
 from undersigned import (
     AsyncVerifier,
     ConfigurationError,
+    KeyPair,
     KeySet,
     MemoryReplayStore,
     Request,
@@ -37,6 +40,7 @@ from undersigned import (
     profiles,
 )
 from undersigned.errors import KeySourceError
+from undersigned.limits import MOST_CAPS_KNOWN
 from undersigned.message.content import Content
 from undersigned.signature.key_source import ExaminedKeys
 from undersigned.signature.rules import Caps, ReplayRule
@@ -188,8 +192,8 @@ def test_nonce_is_claimed_until_the_signature_expires(driver):
     subject = make(driver, profile=with_caps(caps), replay=store, clock=lambda: next(times))
     verified = driver.run(subject.verify(signed_request()))
     assert store.asked == [
-        ("full", "buyer-ed25519", {"now": NOW, "caps": caps}),
-        ("claim", "buyer-ed25519", verified.nonce, {"now": NOW + 2, "until": NOW + 360.0, "caps": caps}),
+        ("full", RIGHT.thumbprint, {"now": NOW, "caps": caps}),
+        ("claim", RIGHT.thumbprint, verified.nonce, {"now": NOW + 2, "until": NOW + 360.0, "caps": caps}),
     ]
 
 
@@ -197,7 +201,7 @@ def test_nonce_is_claimed_until_the_signature_expires(driver):
 def test_store_at_its_cap_rejects_before_the_signature_is_verified(driver):
     store = MemoryReplayStore()
     caps = Caps(per_key=1)
-    store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=caps)
+    store.claim(RIGHT.thumbprint, "other", now=NOW, until=NOW + 360, caps=caps)
     subject = make(driver, profile=with_caps(caps), replay=store)
     with pytest.raises(SignatureRejected) as caught:
         driver.run(subject.verify(replace_parts(signed_request(), method="PUT")))
@@ -211,11 +215,114 @@ def test_cap_reached_during_verification_rejects_at_the_claim(driver):
             return False
 
     store = Filling()
-    store.claim("buyer-ed25519", "other", now=NOW, until=NOW + 360, caps=Caps(1))
+    store.claim(RIGHT.thumbprint, "other", now=NOW, until=NOW + 360, caps=Caps(1))
     subject = make(driver, profile=profiles.ADCP_3_2.derive(replay=ReplayRule(caps=Caps(per_key=1))), replay=store)
     with pytest.raises(SignatureRejected) as caught:
         driver.run(subject.verify(signed_request()))
     assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", 13)
+
+
+def asked_of(store: Recording) -> list[str]:
+    return [name for name, *_ in store.asked]
+
+
+def code_of(driver, subject, request) -> tuple[str, object]:
+    with pytest.raises(SignatureError) as caught:
+        driver.run(subject.verify(request))
+    return caught.value.code.removeprefix("request_"), caught.value.step
+
+
+@DRIVERS
+def test_stranger_does_not_reach_the_store_and_an_accepted_request_reaches_it_once(driver):
+    store = Recording()
+    subject = make(driver, replay=store)
+    driver.run(subject.verify(signed_request()))
+    store.asked.clear()
+    for number in range(20):
+        forged = replace_parts(signed_request(nonce=f"{number:022}"), method="PUT")
+        assert code_of(driver, subject, forged) == ("signature_invalid", 10)
+        assert code_of(driver, subject, renamed(forged, f"stranger {number}")) == ("signature_key_unknown", 7)
+    assert store.asked == []
+    driver.run(subject.verify(signed_request(nonce="B" * 22)))
+    assert asked_of(store) == ["claim"]
+
+
+@DRIVERS
+def test_stranger_makes_the_store_be_asked_once_for_a_key_not_seen_before(driver):
+    store = Recording()
+    subject = make(driver, replay=store)
+    for _ in range(3):
+        assert code_of(driver, subject, replace_parts(signed_request(), method="PUT"))[0] == "signature_invalid"
+    assert asked_of(store) == ["full"]
+
+
+@DRIVERS
+def test_store_is_asked_about_a_key_at_its_cap_once_a_second(driver):
+    time = [float(NOW)]
+    store = Recording()
+    subject = make(driver, profile=with_caps(Caps(per_key=1)), replay=store, clock=lambda: time[0])
+    driver.run(subject.verify(signed_request()))
+    # The claim finds that the cap is reached, and from then on nothing is verified.
+    assert code_of(driver, subject, signed_request(nonce="B" * 22)) == ("signature_rate_abuse", 13)
+    assert asked_of(store) == ["full", "claim", "claim"]
+    for seconds, asked in ((0, 0), (0.9, 0), (1.1, 1), (2, 0), (2.2, 1)):
+        time[0], before = NOW + seconds, len(store.asked)
+        assert code_of(driver, subject, signed_request(nonce="B" * 22)) == ("signature_rate_abuse", "9a")
+        assert asked_of(store)[before:] == ["full"] * asked
+    time[0] = NOW + 1400
+    driver.run(subject.verify(signed_request(created=NOW + 1400, nonce="C" * 22)))
+
+
+@DRIVERS
+def test_store_that_fails_at_step_9a_is_asked_again(driver):
+    store = BrokenAtTheClaim()
+    fails = [True, True, False]
+
+    def full(_keyid, **_options):
+        if fails.pop(0):
+            raise OSError(SECRET)
+        return False
+
+    store.full = full
+    subject = make(driver, replay=store)
+    forged = replace_parts(signed_request(), method="PUT")
+    codes = [code_of(driver, subject, forged) for _ in range(4)]
+    assert codes == [("signature_store_unavailable", "9a")] * 2 + [("signature_invalid", 10)] * 2
+
+
+def test_requests_that_come_while_the_store_is_asked_do_not_ask_it():
+    class Slow(Awaitable):
+        asked = 0
+
+        async def full(self, keyid, **options):
+            self.asked += 1
+            return await super().full(keyid, **options)
+
+    async def flood(subject) -> set[str]:
+        forged = replace_parts(signed_request(), method="PUT")
+        errors = await asyncio.gather(*[subject.verify(forged) for _ in range(50)], return_exceptions=True)
+        return {error.code for error in errors}
+
+    store = Slow(MemoryReplayStore())
+    assert asyncio.run(flood(make(AsyncDriver, replay=store))) == {"request_signature_invalid"}
+    assert store.asked == 1
+
+
+def test_memory_of_caps_is_bounded():
+    class AnyKey:
+        """A source in which everybody may publish keys."""
+
+        blocking = False
+
+        def find(self, lookup):
+            return [replace(RIGHT, replay_name=lookup.keyid)]
+
+    store = Recording()
+    subject = make(SyncDriver, keys=AnyKey(), replay=store)
+    request = signed_request()
+    for number in [*range(MOST_CAPS_KNOWN + 1), 0]:
+        assert code_of(SyncDriver, subject, renamed(request, f"stranger {number}")) == ("signature_invalid", 10)
+    assert len(store.asked) == MOST_CAPS_KNOWN + 2
 
 
 @DRIVERS
@@ -549,39 +656,43 @@ def test_no_more_than_four_keys_are_tried(driver):
 
 
 @DRIVERS
-def test_replay_store_separates_keys_by_owner(driver):
+def test_replay_store_is_asked_by_the_thumbprint_of_the_key_that_verifies(driver):
     store, request = Recording(), signed_request()
     driver.run(make(driver, keys=Keys(WRONG, RIGHT), replay=store).verify(request))
     asked = [(name, key) for name, key, *_ in store.asked]
-    names = ("other.example.com\nbuyer-ed25519", "buyer.example.com\nbuyer-ed25519")
-    assert asked == [("full", names[0]), ("full", names[1]), ("claim", names[1])]
-    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
-        driver.run(make(driver, keys=Keys(RIGHT), replay=store).verify(request))
-    # The nonce of one owner's key is not spent for the other's.
-    assert driver.run(make(driver, keys=Keys(RIGHT.with_owner("fourth.example.com")), replay=store).verify(request))
+    assert asked == [("full", RIGHT.thumbprint), ("claim", RIGHT.thumbprint)]
 
 
 class FullFor(MemoryReplayStore):
-    def __init__(self, *owners):
+    def __init__(self, *keys):
         super().__init__()
-        self._owners = owners
+        self._names = {key.replay_name for key in keys}
 
     def full(self, keyid, **options):
         del options
-        return keyid.startswith(self._owners)
+        return keyid in self._names
 
 
 @DRIVERS
 def test_cap_of_one_owner_does_not_stop_another(driver):
-    subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("other."))
+    subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor(WRONG))
     assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
 
 
 @DRIVERS
 def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
-    subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor("buyer."))
+    subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor(RIGHT))
     with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$"):
         driver.run(subject.verify(signed_request()))
+
+
+@DRIVERS
+def test_reached_cap_is_reported_when_no_key_verifies_and_one_was_not_tried(driver):
+    other = VerificationKey.from_jwk(KeyPair.generate(keyid=PUBLIC["kid"]).public["keys"][0])
+    subject = make(driver, keys=Keys(WRONG, other), replay=FullFor(WRONG))
+    with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$") as caught:
+        driver.run(subject.verify(signed_request()))
+    assert caught.value.signature_base is not None
 
 
 @DRIVERS
@@ -716,3 +827,44 @@ def test_replay_store_without_one_of_its_methods_is_rejected(missing):
     setattr(Partial, missing, None)
     with pytest.raises(ConfigurationError, match=r"^replay: "):
         Verifier(profiles.ADCP_3_2, keys=KEYS, replay=Partial())
+
+
+def test_subclass_is_asked_by_its_own_verify():
+    asked = []
+
+    class Own(Verifier):
+        def authenticate(self, request):
+            asked.append("authenticate")
+            return super().authenticate(request)
+
+        def complete(self, authenticated, content, *, digest):
+            asked.append("complete")
+            return super().complete(authenticated, content, digest=digest)
+
+    own = Own(profiles.ADCP_3_2, keys=Keys(RIGHT), replay=MemoryReplayStore(), clock=lambda: NOW)
+    assert own.verify(signed_request()).keyid == "buyer-ed25519"
+    assert asked == ["authenticate", "complete"]
+
+
+@DRIVERS
+def test_signature_is_accepted_once_whichever_source_finds_its_key(driver):
+    store, request = MemoryReplayStore(), signed_request()
+    key = RIGHT
+    for owner, fresh in (("a.example", True), ("b.example", False), ("", False)):
+        subject = make(driver, keys=KeySet.of(key.with_owner(owner)), replay=store)
+        if fresh:
+            assert driver.run(subject.verify(request)).signer == owner
+        else:
+            with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+                driver.run(subject.verify(request))
+
+
+@DRIVERS
+def test_key_whose_end_may_have_been_forgotten_is_rejected_and_the_clock_is_named(driver):
+    class Forgetful(MemoryReplayStore):
+        def claim(self, *_, **__):
+            return "forgotten"
+
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$") as caught:
+        driver.run(make(driver, replay=Forgetful()).verify(signed_request()))
+    assert "synchronize the clocks by NTP" in caught.value.detail

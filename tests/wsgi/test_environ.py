@@ -15,7 +15,6 @@ from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 
 from undersigned import MalformedURL, canonicalize, profiles
 from undersigned.limits import MOST_FIELDS
-from undersigned.message.header_fields import USUAL_NAMES
 from undersigned.message.request_target import RequestTarget
 from undersigned.url.origin import Origin
 from undersigned.wsgi import SignatureMiddleware
@@ -284,13 +283,12 @@ def test_fields_of_an_iterator_are_left_unread():
     assert len(list(headers)) == MOST_FIELDS + 1
 
 
-KEYS = st.sampled_from(sorted(USUAL_NAMES)).map(lambda name: f"HTTP_{name.upper().replace('-', '_')}")
-ODD_KEYS = st.sampled_from(
-    ["HTTP_", "HTTP_X_USER", "HTTP_x-User", "HTTP_HOST_", "http_host", "wsgi.input", "PATH_INFO"]
+KEYS = st.sampled_from(
+    ["HTTP_HOST", "HTTP_", "HTTP_X_USER", "HTTP_x-User", "HTTP_HOST_", "http_host", "wsgi.input", "PATH_INFO"]
 )
 
 
-@given(environ=st.dictionaries(KEYS | ODD_KEYS, st.text(max_size=3)))
+@given(environ=st.dictionaries(KEYS, st.text(max_size=3)))
 def test_every_key_that_starts_with_http_is_a_field_named_by_what_follows(environ):
     named = [(key[5:].lower().replace("_", "-"), text) for key, text in environ.items() if key.startswith("HTTP_")]
     assert field_lines(environ) == named

@@ -338,6 +338,15 @@ def test_unsigned_content_in_parts_is_joined_for_a_policy(party, echo):
     assert run(app, environ)[0] == 200
 
 
+def test_unsigned_content_that_the_server_cannot_read_is_rejected_if_a_policy_must_read_it(party, echo):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=Policy())
+    unreadable = {"HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": None, "wsgi.input_terminated": None}
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **unreadable)
+    for name in ("HTTP_SIGNATURE", "HTTP_SIGNATURE_INPUT"):
+        del environ[name]
+    assert run(app, environ) == (401, {"error": "request_signature_header_malformed"})
+
+
 def test_chunked_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     environ = environ_of(
@@ -386,6 +395,17 @@ def test_canonical_path_outside_the_mount_is_rejected(party, app, echo):
     assert echo.calls == []
 
 
+def test_script_name_field_of_an_unsigned_request_is_rejected_under_a_policy(party, echo):
+    # The policy and the application would see two paths.
+    policy = Policy(required_for=["create_media_buy"])
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    for mounted, status in (("", 200), ("/a", 503)):
+        environ = environ_of(party, target="/a/p", SCRIPT_NAME=mounted, PATH_INFO="/p", HTTP_SCRIPT_NAME="/a")
+        for name in ("HTTP_SIGNATURE", "HTTP_SIGNATURE_INPUT"):
+            del environ[name]
+        assert run(app, environ)[0] == status
+
+
 def test_script_name_changes_nothing_when_the_server_strips_nothing(party, app):
     environ = environ_of(party, target="/a", SCRIPT_NAME="/api", PATH_INFO="/a")
     assert run(app, environ)[1]["path"] == "/a"
@@ -407,7 +427,7 @@ def test_target_is_read_from_the_asgi_scope_in_the_environ(party, app):
 def test_mode_decides_whether_an_unsigned_request_is_accepted(party, echo, caplog):
     unsigned = {key: value for key, value in environ_of(party).items() if not key.startswith("HTTP_SIGNATURE")}
     optional = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
-    observe = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode=lambda _environ: "observe")
+    observe = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="observe")
     caplog.clear()
     assert run(optional, unsigned)[1]["keyid"] is None
     assert caplog.text == ""

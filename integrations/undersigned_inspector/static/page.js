@@ -81,19 +81,13 @@ function show(view) {
   verdict.textContent = view.title;
   verdict.className = view.ok ? "ok" : "";
   fill("facts", view.facts.flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]));
-  hide("causes-section", view.causes.length === 0);
-  fill("causes", view.causes.map((cause) => make("li", "", cause)));
+  hide("cause", !view.cause);
+  at("cause").textContent = view.cause;
   hide("steps-section", view.steps.length === 0);
   fill("steps", view.steps.map(stepItem));
   showBases(view.bases);
   showRequest(view);
   showRules(view.canonicalization);
-  hide("curl-section", !view.curl);
-  if (view.curl) {
-    at("curl").textContent = view.curl.command;
-    at("curl-note").textContent = view.curl.note;
-    at("copied").textContent = "";
-  }
   hide("result", false);
   verdict.focus();
   verdict.scrollIntoView();
@@ -218,14 +212,6 @@ async function start() {
   at("form").addEventListener("submit", explain);
   at("form").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) at("form").requestSubmit();
-  });
-  at("copy").addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(at("curl").textContent);
-      at("copied").textContent = "Copied.";
-    } catch {
-      at("copied").textContent = "The browser does not allow it: select the command and copy it.";
-    }
   });
   const about = await (await fetch("about")).json();
   at("profile").append(...about.profiles.map((name) => new Option(name, name)));

@@ -11,7 +11,7 @@ from undersigned.cavage.header import CREATED, EXPIRES, HS2019, REQUEST_TARGET, 
 from undersigned.message.component import Coverage
 from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import read_http_date
-from undersigned.verification.screening import ParsedSignature
+from undersigned.verification.checklist import ReceivedSignature, check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,7 +27,19 @@ _GROUPS: Final = (("date", CREATED), (REQUEST_TARGET, "digest"))
 """Of each of these, a signature must cover one (Mastodon)."""
 
 
-def screen_cavage(request: Request, profile: Profile, *, now: float, required: Collection[str]) -> ParsedSignature:
+class CavageSignature(ReceivedSignature):
+    """A signature by draft-cavage-12 of a message."""
+
+    __slots__ = ()
+
+    def rebuilt_base(self, target: CanonicalURL) -> str:
+        """Return the signing string of the draft (section 2.3)."""
+        request, parameters = cast("Request", self.request), self.parameters
+        created, expires = str(parameters.get("created", "")), str(parameters.get("expires", ""))
+        return signing_string(request, target, self.coverage.texts, created=created, expires=expires)
+
+
+def screen_cavage(request: Request, profile: Profile, *, now: float, required: Collection[str]) -> CavageSignature:
     """Read and check the signature of a message that has a Signature field and no Signature-Input.
 
     The label of the signature is "", as the draft has no labels.
@@ -60,23 +72,18 @@ def screen_cavage(request: Request, profile: Profile, *, now: float, required: C
     parameters: dict[str, Parameter] = {"keyid": given.keyid, "alg": given.algorithm}
     parameters |= {name: text for name, text in (("created", given.created), ("expires", given.expires)) if text}
     coverage = Coverage.of(components_of(given.names))
-    return ParsedSignature(
+    return CavageSignature(
         request, profile, now, "", coverage, MappingProxyType(parameters), "", given.signature, digest, given.keyid,
-        algorithm, "", created, expires, until, len(given.names), _rebuilt,
+        algorithm, "", created, expires, until,
     )  # fmt: skip
-
-
-def _rebuilt(signature: ParsedSignature, target: CanonicalURL) -> str:
-    """Return the signing string of the draft (section 2.3)."""
-    request, parameters = cast("Request", signature.request), signature.parameters
-    created, expires = str(parameters.get("created", "")), str(parameters.get("expires", ""))
-    return signing_string(request, target, signature.coverage.texts, created=created, expires=expires)
 
 
 def _parameters(request: Request) -> CavageParameters:
     """Return the parameters of the Signature field."""
-    if not request.fields.are_valid:
-        raise MalformedField("a field name is not a token, the names are too long, or a field value has CR, LF or NUL")
+    if request.method != request.method.upper():
+        # The signed method is in lower case, so whoever relays the request may choose the case.
+        raise MalformedField("the method is not in upper case, and a signature of the draft does not say its case")
+    check_fields(request.fields)
     return CavageParameters.parse(request.fields.combined["signature"])
 
 

@@ -13,7 +13,7 @@ from undersigned.message import token
 from undersigned.message.request import Request
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.verification.verifier import AsyncVerifier, Verifier
+from undersigned.verification.verifier import AsyncVerifier, BaseVerifier, Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,17 +23,32 @@ if TYPE_CHECKING:
     from undersigned.replay.store import AsyncReplayStore, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeySource
     from undersigned.signature.profile import Profile
+    from undersigned.verification.checklist import ReceivedSignature
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationSource
-    from undersigned.verification.screening import ParsedSignature
 
 _NAME: Final = re.compile(rf"{token.LOWER}+")
 _PSEUDO: Final = frozenset({REQUEST_TARGET, CREATED, EXPIRES})
 
 
-class AsyncActivityPubVerifier(AsyncVerifier):
-    """`ActivityPubVerifier` that awaits the answers of its sources."""
+class _BothSchemes(BaseVerifier):
+    """The part of both verifiers that tells the schemes apart."""
 
-    __slots__ = ("_required",)
+    _required: tuple[str, ...]
+
+    def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
+        """Read and check the signature in the scheme that the message was sent with.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        fields = message.fields.combined
+        if "signature-input" in fields or "signature" not in fields or not isinstance(message, Request):
+            return super().screen(message)
+        return (screen_cavage(message, self.profile, now=self.clock(), required=self._required),)
+
+
+class AsyncActivityPubVerifier(_BothSchemes, AsyncVerifier):
+    """`ActivityPubVerifier` that awaits the answers of its sources."""
 
     def __init__(
         self,
@@ -46,25 +61,11 @@ class AsyncActivityPubVerifier(AsyncVerifier):
         clock: Callable[[], float] = time.time,
     ) -> None:
         store = MemoryReplayStore() if replay is None else replay
-        super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)
-        names = all(isinstance(name, str) and (name in _PSEUDO or _NAME.fullmatch(name)) for name in required)
-        if isinstance(required, str) or not names:
-            raise ConfigurationError('required: list names in lower case, such as ("(request-target)", "host")')
-        self._required = tuple(required)
-
-    def screen(self, message: Request | Response) -> Sequence[ParsedSignature | SignatureError]:
-        """Read and check the signature in the scheme that the message was sent with.
-
-        Raises:
-            SignatureError: as `verify`.
-        """
-        fields = message.fields.combined
-        if "signature-input" in fields or "signature" not in fields or not isinstance(message, Request):
-            return super().screen(message)
-        return (screen_cavage(message, self.profile, now=self.clock(), required=self._required),)
+        AsyncVerifier.__init__(self, profile, keys=keys, replay=store, revocations=revocations, clock=clock)
+        self._required = _checked_names(required)
 
 
-class ActivityPubVerifier(Verifier):
+class ActivityPubVerifier(_BothSchemes, Verifier):
     """A verifier of ActivityPub requests, signed by RFC 9421 or by draft-cavage-12.
 
     A request with Signature-Input is verified by RFC 9421 and the profile. Any other signed request is verified by the
@@ -84,8 +85,6 @@ class ActivityPubVerifier(Verifier):
         ConfigurationError: an argument is of the wrong type, or its answers have to be awaited.
     """
 
-    __slots__ = ()
-
     def __init__(
         self,
         *,
@@ -97,7 +96,12 @@ class ActivityPubVerifier(Verifier):
         clock: Callable[[], float] = time.time,
     ) -> None:
         store = MemoryReplayStore() if replay is None else replay
-        super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)
-        self._shared = AsyncActivityPubVerifier(
-            keys=keys, replay=store, revocations=revocations, profile=profile, required=required, clock=clock
-        )
+        Verifier.__init__(self, profile, keys=keys, replay=store, revocations=revocations, clock=clock)
+        self._required = _checked_names(required)
+
+
+def _checked_names(required: Sequence[str]) -> tuple[str, ...]:
+    names = all(isinstance(name, str) and (name in _PSEUDO or _NAME.fullmatch(name)) for name in required)
+    if isinstance(required, str) or not names:
+        raise ConfigurationError('required: list names in lower case, such as ("(request-target)", "host")')
+    return tuple(required)

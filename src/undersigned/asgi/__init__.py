@@ -1,14 +1,12 @@
 """The ASGI middleware: `from undersigned.asgi import SignatureMiddleware`."""
 
 from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
-from undersigned.asgi.middleware import OPERATION, PROFILE, RECORDER, Fallback, SignatureMiddleware
-from undersigned.asgi.requirement import find_signature, required_signature
+from undersigned.asgi.middleware import VERIFICATION, Fallback, SignatureMiddleware
+from undersigned.asgi.requirement import check_route, find_signature, required_signature
 from undersigned.asgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [
-    "OPERATION",
-    "PROFILE",
-    "RECORDER",
+    "VERIFICATION",
     "ASGIApp",
     "Fallback",
     "Message",
@@ -17,6 +15,7 @@ __all__ = [
     "Scope",
     "Send",
     "SignatureMiddleware",
+    "check_route",
     "find_signature",
     "required_signature",
 ]

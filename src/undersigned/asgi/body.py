@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-from types import coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
-from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, UnreadRequest
+from undersigned.middleware.answer import CONTENT_TOO_LARGE, REQUEST_TIMEOUT, UNSIGNED_TOO_LARGE, UnreadRequest
 from undersigned.middleware.authority import unsupported_error
+from undersigned.policy.webhooks import may_be_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
+    from collections.abc import Callable, Sequence
 
     from undersigned.asgi.interface import Message, Receive
     from undersigned.message.content_digest import RunningDigest
@@ -65,96 +64,96 @@ async def read_content(
     """
     if is_declared_longer(fields, cap):
         raise UnreadRequest(CONTENT_TOO_LARGE)
-    reading = _read(receive, digest, cap)
-    try:
-        waits_for = reading.send(None)
-    except StopIteration as done:
-        # Nearly every small request is there completely, so there is nothing to wait for. A timeout would add a tenth
-        # of a signature check to it.
-        content: Content = done.value
-        return content
     import asyncio  # noqa: PLC0415 - as in event_loop_check
 
+    chunks: list[bytes] = []
+    size, more = 0, True
     try:
         async with asyncio.timeout(seconds):
-            return await _resume(reading, waits_for)
+            while more:
+                chunk, more = await read_chunk(receive)
+                size += len(chunk)
+                if size > cap:
+                    raise UnreadRequest(CONTENT_TOO_LARGE)
+                if chunk:
+                    chunks.append(chunk)
+                    if digest is not None:
+                        digest.update(chunk)
     except TimeoutError:
         raise UnreadRequest(REQUEST_TIMEOUT) from None
+    return Content(chunks)
 
 
-async def read_unverified(
-    fields: HeaderFields, receive: Receive, most: int, *, cap: int, seconds: float
-) -> Content | None:
-    """Read the content of a request whose sender is not known. Return None if only a signed one may be as long.
+async def read_if_json(
+    fields: HeaderFields, receive: Receive, begun: list[bytes], *, cap: int, seconds: float
+) -> tuple[Content | None, bool]:
+    """Read the content if it begins as JSON. Return it, or None, and whether more of it may come.
 
     Args:
         fields: the header fields.
         receive: returns the next event of the server.
-        most: upper bound on the bytes of content without a valid signature.
-        cap: upper bound on the bytes of any content.
+        begun: gets the chunks that have been read.
+        cap: upper bound on the bytes of JSON.
         seconds: how long reading may take.
 
     Raises:
-        UnreadRequest: the content, or its Content-Length, is above `cap` bytes, or reading takes longer than `seconds`.
+        UnreadRequest: the JSON is above `cap` bytes, or reading it takes longer than `seconds`.
         Disconnected: the client disconnected.
     """
+    import asyncio  # noqa: PLC0415 - as in event_loop_check
+
+    size, more, is_known = 0, True, False
     try:
-        return await read_content(fields, receive, None, cap=most, seconds=seconds)
-    except UnreadRequest as unread:
-        if unread.response is not CONTENT_TOO_LARGE or most == cap or is_declared_longer(fields, cap):
-            raise
-        return None
+        async with asyncio.timeout(seconds):
+            while more:
+                chunk, more = await read_chunk(receive)
+                size += len(chunk)
+                if chunk:
+                    begun.append(chunk)
+                if not is_known:
+                    is_json = may_be_json(b"".join(begun), fields, ended=not more or size > cap)
+                    if is_json is False:
+                        return None, more
+                    is_known = is_json is True
+                    if is_known and is_declared_longer(fields, cap):
+                        raise UnreadRequest(UNSIGNED_TOO_LARGE)
+                if size > cap:
+                    raise UnreadRequest(UNSIGNED_TOO_LARGE)
+    except TimeoutError:
+        raise UnreadRequest(REQUEST_TIMEOUT) from None
+    return Content(begun), False
 
 
-async def _read(receive: Receive, digest: RunningDigest | None, cap: int) -> Content:
-    chunks: list[bytes] = []
-    feed = None if digest is None else digest.update
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Disconnected
-        chunk = bytes(message.get("body", b""))
-        if chunk:
-            size += len(chunk)
-            if size > cap:
-                raise UnreadRequest(CONTENT_TOO_LARGE)
-            chunks.append(chunk)
-            if feed is not None:
-                feed(chunk)
-        more = message.get("more_body", False)
-    return Content(chunks)
+async def read_chunk(receive: Receive) -> tuple[bytes, bool]:
+    """Return the next part of the content, and whether more may come.
+
+    Raises:
+        Disconnected: the client disconnected.
+    """
+    message = await receive()
+    if message["type"] != "http.request":
+        raise Disconnected
+    return bytes(message.get("body", b"")), message.get("more_body", False)
 
 
-@coroutine
-def _resume(reading: Coroutine[Any, Any, Content], waits_for: object) -> Generator[Any, Any, Content]:
-    """Continue a coroutine that has taken its first step and `waits_for` something (PEP 492, PEP 380)."""
-    while True:
-        try:
-            sent = yield waits_for
-        except BaseException as thrown:  # noqa: BLE001 - the coroutine gets everything, including cancellation
-            step = partial(reading.throw, thrown)
-        else:
-            step = partial(reading.send, sent)
-        try:
-            waits_for = step()
-        except StopIteration as done:
-            content: Content = done.value
-            return content
+def replay(chunks: Sequence[bytes], receive: Receive, *, more: bool = False) -> Receive:
+    """Return a `receive` that replays chunks as received, then yields what the server sends next.
 
-
-def replay(content: Content, receive: Receive) -> Receive:
-    """Return a `receive` that replays the chunks as received, then yields what the server sends next."""
+    Args:
+        chunks: the chunks.
+        receive: returns the next event of the server.
+        more: whether the content continues after the chunks.
+    """
     # A list of messages would take many times the memory of many small chunks, so make one at a time.
-    chunks = iter(content.chunks or (b"",))
-    left = len(content.chunks) or 1
+    remaining = iter(chunks or (b"",))
+    left = len(chunks) or 1
 
     async def receive_again() -> Message:
         nonlocal left
         if left == 0:
             return await receive()
         left -= 1
-        return {"type": "http.request", "body": next(chunks), "more_body": left > 0}
+        return {"type": "http.request", "body": next(remaining), "more_body": more or left > 0}
 
     return receive_again
 

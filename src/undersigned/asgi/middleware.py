@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -14,7 +15,7 @@ from undersigned.asgi.body import (
     event_loop_check,
     no_content,
     read_content,
-    read_unverified,
+    read_if_json,
     replay,
 )
 from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
@@ -27,7 +28,6 @@ from undersigned.asgi.scope import (
     verified_scope,
 )
 from undersigned.asgi.threaded_verifier import awaitable
-from undersigned.asgi.worker import Worker
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
@@ -36,6 +36,7 @@ from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
 from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.exchange import Received
 from undersigned.middleware.guard import Guard, Rejected
+from undersigned.middleware.requirement import Verification
 from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
@@ -45,23 +46,17 @@ if TYPE_CHECKING:
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.decision import Decision, Recorder
     from undersigned.middleware.inspector import Inspector
-    from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.gate import Admitted
-    from undersigned.verification.verified_signature import VerifiedSignature
 
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
 """Returns whether another authenticator accepts the caller."""
 
-OPERATION = "undersigned.operation"
-"""The scope's key for the operation that the policy resolved, or None."""
-PROFILE = "undersigned.profile"
-"""The scope's key for the verifier's profile, so that the application can reject in the profile's codes."""
-RECORDER = "undersigned.recorder"
-"""The scope's key for the recorder of decisions, so that the rejection by a route is a `Decision` too."""
+VERIFICATION = "undersigned"
+"""The scope's key for the `Verification`: everything that the middleware found out."""
 
 _LONGEST_TIMEOUT = 86_400
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
@@ -83,7 +78,7 @@ class SignatureMiddleware:
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request, or a function of the scope that returns it.
+        mode: what happens to an unsigned request.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
             request with a larger one must be signed.
@@ -93,7 +88,7 @@ class SignatureMiddleware:
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host (hypercorn,
             gunicorn, daphne, uvicorn). Without it, HTTP/2 is rejected.
         policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
-            `scope["undersigned.operation"]` and in the signature.
+            `scope["undersigned"].operation` and in the signature.
         fallback: tells whether another authenticator accepts the caller; a function of the scope, sync or async. It is
             asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
@@ -110,7 +105,7 @@ class SignatureMiddleware:
         *,
         verifier: Verifier | AsyncVerifier,
         origins: ConfiguredOrigins,
-        mode: options.Mode | Callable[[Scope], options.Mode] = "required",
+        mode: options.Mode = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
@@ -138,6 +133,8 @@ class SignatureMiddleware:
             awaitable(verifier),
             known,
             clock=verifier.clock,
+            replay=verifier.replay,
+            mode=mode,
             policy=policy,
             fallback=fallback is not None,
             max_unsigned_body=min(max_unsigned_body, max_body),
@@ -149,19 +146,18 @@ class SignatureMiddleware:
         self._options = _Options(
             profile,
             recorder,
-            mode,
             max_body,
             body_timeout,
             server_adds_root_path,
+            policy,
             fallback,
-            Worker(),
             event_loop_check(profile),
         )
         self.announce()
 
     def announce(self) -> None:
         """Log what is verified and where, when the middleware is made. A subclass may do it later, or not at all."""
-        self._guard.announce(self._options.mode)
+        self._guard.announce()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""
@@ -185,19 +181,18 @@ class _Options(NamedTuple):
 
     profile: Profile
     recorder: Recorder
-    mode: options.Mode | Callable[[Scope], options.Mode]
     max_body: int
     body_timeout: float
     server_adds_root_path: bool
+    policy: Policy | None
     fallback: Fallback | None
-    worker: Worker
     check_event_loop: Callable[[], None]
 
 
 class _Exchange:
     """One request over ASGI, as the guard asks for it."""
 
-    __slots__ = ("_fields", "_headers", "_options", "_receive", "_scope", "_send")
+    __slots__ = ("_begun", "_fields", "_headers", "_more", "_options", "_receive", "_scope", "_send")
 
     def __init__(self, chosen: _Options, scope: Scope, receive: Receive, send: Send) -> None:
         self._options = chosen
@@ -205,10 +200,9 @@ class _Exchange:
         self._receive = receive
         self._send = send
         self._headers: list[tuple[bytes, bytes]] = []
-
-    def mode(self) -> str:
-        mode = self._options.mode
-        return mode(self._scope) if callable(mode) else mode
+        self._begun: list[bytes] = []
+        # Whether more content follows what has been read; None if nothing has been read.
+        self._more: bool | None = None
 
     def received_request(self) -> Received:
         scope = self._scope
@@ -229,7 +223,7 @@ class _Exchange:
             # HTTP/2 needs no Content-Length. For other methods nothing is read: uvicorn waits forever if no content
             # comes.
             has_body = None
-        return Received(method, version, fields, () if fields.are_usual else combined, has_body)
+        return Received(method, version, fields, combined if "_" in "".join(combined) else (), has_body)
 
     def server(self) -> str | None:
         scope = self._scope
@@ -258,41 +252,56 @@ class _Exchange:
         chosen.check_event_loop()
         return read_content(self._fields, self._receive, digest, cap=chosen.max_body, seconds=chosen.body_timeout)
 
-    def read_unverified(self, most: int) -> Coroutine[Any, Any, Content | None]:
+    async def read_unverified(self, most: int) -> Content | None:
         if self._scope["type"] == "websocket":
-            return no_content()
+            return await no_content()
         chosen = self._options
         chosen.check_event_loop()
-        cap, seconds = chosen.max_body, chosen.body_timeout
-        return read_unverified(self._fields, self._receive, most, cap=cap, seconds=seconds)
+        content, self._more = await read_if_json(
+            self._fields, self._receive, self._begun, cap=most, seconds=chosen.body_timeout
+        )
+        return content
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
-        return await self._options.worker.run(call)
+        import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
+
+        return await asyncio.to_thread(call)
 
     async def accepts_caller(self) -> bool:
         accepted = cast("Fallback", self._options.fallback)(self._scope)
         return await accepted if isawaitable(accepted) else accepted
 
-    def router_input(self, target: CanonicalURL, origin: Origin) -> dict[str, Any]:
-        adds = self._options.server_adds_root_path
-        return verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
+    def routed_path(self) -> str:
+        return str(self._scope["path"])
 
-    def forward_unsigned(self) -> Forwarded:
-        published = self._published_entries(None, None)
-        return {**self._scope, "headers": self._headers, **published}, self._receive, self._send
+    def forward_unsigned(self, admitted: Admitted | None = None, *, closed: bool = False) -> Forwarded:
+        receive = self._receive
+        if self._more is not None:
+            receive = replay(self._begun, receive, more=self._more)
+        elif closed and self._scope["type"] == "http":
+            receive = bodiless(receive)
+        return {**self._scope, "headers": self._headers, **self._published_entries(admitted)}, receive, self._send
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded:
-        new, content, receive = self.router_input(target, origin), admitted.content, self._receive
-        new.update(self._published_entries(admitted.signature, admitted.operation))
+        adds = self._options.server_adds_root_path
+        new = verified_scope(self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds)
+        new.update(self._published_entries(admitted))
+        content, receive = admitted.content, self._receive
         if self._scope["type"] == "http":
             if content is not None:
-                receive = replay(content, receive)
+                receive = replay(content.chunks, receive)
             elif not has_body:
                 receive = bodiless(receive)
         return new, receive, self._send
 
-    def _published_entries(self, signature: VerifiedSignature | None, operation: Operation | None) -> Scope:
+    def _published_entries(self, admitted: Admitted | None) -> Scope:
         """Return what the application may read of the verification."""
-        chosen = self._options
-        state = {**self._scope.get("state", {}), "signature": signature}
-        return {"state": state, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}
+        chosen, scope = self._options, self._scope
+        ask = None if chosen.fallback is None else partial(chosen.fallback, scope)
+        made = Verification.of_admitted(
+            admitted, chosen.profile, chosen.recorder, chosen.policy, ask=ask, outer=scope.get(VERIFICATION)
+        )
+        return {
+            "state": {**scope.get("state", {}), "signature": made.signature},
+            VERIFICATION: made,
+        }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.asgi.middleware import PROFILE, RECORDER
+from undersigned.asgi.middleware import VERIFICATION
 from undersigned.middleware.requirement import Verification
 
 if TYPE_CHECKING:
     from undersigned.asgi.interface import Scope
+    from undersigned.policy.route import MatchedRoute
     from undersigned.verification.verified_signature import VerifiedSignature
 
 
@@ -18,7 +19,7 @@ def find_signature(scope: Scope) -> VerifiedSignature | None:
     Raises:
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(scope).signature
+    return Verification.of(scope.get(VERIFICATION)).signature
 
 
 def required_signature(scope: Scope, *, route: str | None = None) -> VerifiedSignature:
@@ -32,8 +33,27 @@ def required_signature(scope: Scope, *, route: str | None = None) -> VerifiedSig
         SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(scope).require(method=scope.get("method"), route=route)
+    return Verification.of(scope.get(VERIFICATION)).require(method=scope.get("method"), route=route)
 
 
-def _verification(scope: Scope) -> Verification:
-    return Verification.of(scope.get("state", {}).get("signature"), scope.get(PROFILE), scope.get(RECORDER))
+async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | None:
+    """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
+
+    The scope then has the operation of the route, also in the signature.
+
+    Args:
+        scope: the scope that the middleware passed to the application.
+        route: the route as the framework found it.
+
+    Raises:
+        SignatureError: the policy requires a signature and the request has none.
+            `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified the request.
+
+    Returns:
+        The signature, or None if the request is unsigned and needs none.
+    """
+    checked = await Verification.of(scope.get(VERIFICATION)).check_route(route, method=scope.get("method"))
+    scope[VERIFICATION] = checked
+    scope["state"] = {**scope["state"], "signature": checked.signature}
+    return checked.signature

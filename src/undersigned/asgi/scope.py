@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote_from_bytes
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from undersigned.errors import MalformedURL
-from undersigned.message.request_target import RequestTarget, application_path, percent_decode
+from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.middleware import authority
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def verified_scope(
     """
     added = _added_path(scope) if server_adds_root_path else ""
     raw = added + (application_path(target, origin) if origin.prefix else target.path)
-    path = percent_decode(raw).decode("utf-8", "replace") if "%" in raw else raw
+    path = unquote_to_bytes(raw).decode("utf-8", "replace") if "%" in raw else raw
     root = scope.get("root_path")
     if root:
-        before, received = scope["path"], percent_decode(scope["raw_path"].decode("ascii")).decode("utf-8", "replace")
+        before, received = scope["path"], unquote_to_bytes(scope["raw_path"].decode("ascii")).decode("utf-8", "replace")
         if received.startswith(f"{root}/") and not path.startswith(f"{root}/"):
             raise MalformedURL("the canonical path is outside the mount that routed it", rule="request target")
         if before != received and root + before == received:

@@ -2,45 +2,82 @@
 
 from __future__ import annotations
 
+import contextvars
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from undersigned.asgi.body import event_loop_check
-from undersigned.asgi.worker import run_to_end
-from undersigned.verification.awaited_verifier import AwaitedVerifier
+from undersigned.limits import MOST_VERIFYING_THREADS
 from undersigned.verification.verifier import AsyncVerifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.verification.server import GateVerifier
+    from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request import Request
+    from undersigned.verification.checklist import ReceivedSignature
+    from undersigned.verification.gate import GateVerifier
+    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.verification.verifier import Verifier
 
 Answer = TypeVar("Answer")
 
 
 def awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
-    """Return the verifier as the gate awaits it, without blocking the event loop."""
-    if isinstance(verifier, AsyncVerifier):
+    """Return the verifier as the gate asks it, without blocking the event loop."""
+    if isinstance(verifier, AsyncVerifier) or not verifier.blocking:
         return verifier
-    return ThreadedVerifier(verifier) if verifier.blocking else verifier.awaitable
+    return verifier.for_tasks() or ThreadedVerifier(verifier)
 
 
-class ThreadedVerifier(AwaitedVerifier):
+class ThreadedVerifier:
     """A verifier whose methods can be awaited, and call the methods of another verifier in a thread.
+
+    The threads are its own: those of asyncio resolve names, and the application waits in them for its own work.
 
     Args:
         verifier: the verifier whose sources block.
     """
 
-    __slots__ = ("_check_event_loop",)
+    __slots__ = ("_check_event_loop", "_executor", "_pid", "_verifier", "profile")
 
     def __init__(self, verifier: Verifier) -> None:
-        super().__init__(verifier)
+        self._verifier = verifier
+        self.profile = verifier.profile
         self._check_event_loop = event_loop_check(verifier.profile)
+        self._executor, self._pid = _new_executor(), os.getpid()
 
-    async def run(self, call: Callable[[], Answer]) -> Answer:
-        """Return what a method of the verifier returns in a thread."""
+    async def authenticate(self, message: Request) -> ReceivedSignature:
+        """As `Verifier.authenticate`, in a thread."""
+        return await self._run(partial(self._verifier.authenticate, message))
+
+    async def complete(
+        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        """As `Verifier.complete`, in a thread."""
+        return await self._run(partial(self._verifier.complete, signature, content, digest=digest))
+
+    async def _run(self, call: Callable[[], Answer]) -> Answer:
         self._check_event_loop()
         import asyncio  # noqa: PLC0415 - as in asgi.body
 
-        return await asyncio.to_thread(run_to_end, call)
+        if self._pid != os.getpid():
+            # The threads did not survive the fork.
+            self._executor, self._pid = _new_executor(), os.getpid()
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: context.run(_run_to_end, call))
+
+
+def _new_executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST_VERIFYING_THREADS, "undersigned")
+
+
+def _run_to_end(call: Callable[[], Answer]) -> Answer:
+    """Run `call` and return its result. Before Python 3.12, asyncio waits forever if it raises StopIteration."""
+    try:
+        return call()
+    except StopIteration as stopped:
+        raise RuntimeError("a call in a thread raised StopIteration") from stopped

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
 from undersigned.message.component import Component
-from undersigned.signature.components import ANY_METHOD, UnresolvableComponent
+from undersigned.signature.components import UnresolvableComponent, check_method
 from undersigned.signature.resolver import FIELD_VALUE
 from undersigned.signature.unresolvable import NO_VALUE
 
@@ -42,8 +42,7 @@ def signing_string(
 
 
 def _request_target(method: str, target: CanonicalURL) -> str:
-    if ANY_METHOD.fullmatch(method) is None:
-        raise UnresolvableComponent("the method is not a token")
+    check_method(method, any_case=True)
     path_and_query = target.target_uri.removeprefix(f"{target.scheme}://{target.authority}")
     return f"{method.lower()} {path_and_query}"
 

@@ -21,7 +21,10 @@ def parse_digest(value: str) -> ContentDigest:
     """
     members = value.split(",", MOST_SIGNATURES)
     if len(value) > LONGEST_FIELD or len(members) > MOST_SIGNATURES:
-        raise MalformedField(f"the Digest field has more than {MOST_SIGNATURES} digests, or is too long")
+        raise MalformedField(
+            f"the Digest field has {len(value):,} characters and {value.count(',') + 1:,} digests, and at most "
+            f"{LONGEST_FIELD:,} and {MOST_SIGNATURES} are read: send SHA-256 alone"
+        )
     found: list[bytes] = []
     for member in members:
         name, equals, text = member.strip(" \t").partition("=")

@@ -81,8 +81,13 @@ def serialize_parameters(keyid: str, algorithm: str, names: tuple[str, ...], sig
 
 
 def _parameters(value: str) -> dict[str, str]:
-    if len(value) > LONGEST_FIELD or not value.isascii() or not value.isprintable():
-        raise MalformedField(f"the Signature field has more than {LONGEST_FIELD} characters, or one that is not ASCII")
+    if len(value) > LONGEST_FIELD:
+        raise MalformedField(
+            f"the Signature field has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: sign fewer "
+            "fields, or use a shorter keyId"
+        )
+    if not value.isascii() or not value.isprintable():
+        raise MalformedField("the Signature field has a character that is not printable ASCII")
     given: dict[str, str] = {}
     at = 0
     while match := _PARAMETER.match(value, at):
@@ -101,8 +106,10 @@ def _parameters(value: str) -> dict[str, str]:
 
 def _names(value: str) -> tuple[str, ...]:
     names = tuple(value.split(" "))
-    if len(names) > MOST_COMPONENTS or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
-        raise MalformedField(f"headers is not a list of at most {MOST_COMPONENTS} different names in lower case")
+    if len(names) > MOST_COMPONENTS:
+        raise MalformedField(f"headers has {len(names):,} names, and at most {MOST_COMPONENTS} are read: sign fewer")
+    if len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
+        raise MalformedField("headers is not a list of different names in lower case")
     return names
 
 

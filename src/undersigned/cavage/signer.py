@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from undersigned.cavage.base import components_of, signing_string
+from undersigned.cavage.base import signing_string
 from undersigned.cavage.digest import digest_builder, legacy_digest
 from undersigned.cavage.header import REQUEST_TARGET, serialize_parameters
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_EFFORT, MOST_RSA_BITS
 from undersigned.message import token
 from undersigned.message.content_digest import content_digest
-from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.message.request_target import typed_target
 from undersigned.message.timestamps import http_date
 from undersigned.signature.components import UnresolvableComponent
-from undersigned.signature.receiver import check_base, check_fields, check_target
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
+from undersigned.signature.sendable import check_fields
 from undersigned.signature.signed_fields import SignedFields
 from undersigned.url import canonicalize
 
@@ -52,13 +49,12 @@ class CavageSigner:
         components: more header fields to sign, in lower case.
         algorithm: how the algorithm is spelled in the signature.
         clock: returns seconds since the epoch, for Date.
-        check_limits: whether to reject a request that undersigned's own verifier rejects, as for `Signer`.
 
     Raises:
         ConfigurationError: the key is of another kind, or an argument has a wrong value.
     """
 
-    __slots__ = ("_algorithm", "_check_limits", "_clock", "_components", "_key")
+    __slots__ = ("_algorithm", "_clock", "_components", "_key")
 
     def __init__(
         self,
@@ -67,7 +63,6 @@ class CavageSigner:
         components: Sequence[str] = (),
         algorithm: CavageAlgorithm = "rsa-sha256",
         clock: Callable[[], float] = time.time,
-        check_limits: bool = True,
     ) -> None:
         check_key(key)
         if key.algorithm != _ALGORITHM:
@@ -77,7 +72,7 @@ class CavageSigner:
         if algorithm not in get_args(CavageAlgorithm):
             raise ConfigurationError('algorithm: must be "rsa-sha256" or "hs2019"')
         names = all(isinstance(name, str) and _NAME.fullmatch(name) and name not in _MADE for name in components)
-        if isinstance(components, str) or not names or len(components) > MOST_COMPONENTS - len(_MADE) - 1:
+        if isinstance(components, str) or not names:
             raise ConfigurationError("components: list field names in lower case, such as ['content-type']")
         if not callable(clock):
             raise ConfigurationError("clock: pass a function without arguments")
@@ -85,7 +80,6 @@ class CavageSigner:
         self._components = tuple(name for name in dict.fromkeys(components) if name != "host")
         self._algorithm = algorithm
         self._clock = clock
-        self._check_limits = check_limits
 
     def sign(self, request: Request, *, digest: str | None = None) -> SignedFields:
         """Sign a request: return the header fields Date, Digest if there is content, and Signature.
@@ -117,8 +111,6 @@ class CavageSigner:
     ) -> tuple[list[tuple[str, str]], tuple[str, ...], str, CanonicalURL]:
         """Return the fields to add, the signed names, the signing string and the target."""
         target = canonicalize(request.url)
-        if self._check_limits:
-            check_target(target)
         check_fields(request, target)
         typed = typed_target(request.url, target)
         added = [("Date", http_date(self._clock()))]
@@ -133,17 +125,10 @@ class CavageSigner:
             base = signing_string(sent, typed, names)
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable} (covered: {', '.join(names)})") from None
-        if self._check_limits:
-            made = serialize_parameters(self._key.keyid, self._algorithm, names, bytes(MOST_RSA_BITS // 8))
-            weighed = replace(sent, fields=HeaderFields([*sent.fields, ("signature", made)]))
-            # For a receiver, reading each name is one unit more.
-            check_base(base, weighed, components_of(names), most=MOST_EFFORT - len(names))
         return added, names, base, typed
 
     def _signed_fields(
         self, added: list[tuple[str, str]], names: tuple[str, ...], base: str, target: CanonicalURL, signature: bytes
     ) -> SignedFields:
         value = serialize_parameters(self._key.keyid, self._algorithm, names, signature)
-        if self._check_limits and len(value) > LONGEST_FIELD:
-            raise SigningError(f"headers: Signature has more than {LONGEST_FIELD} characters; use a shorter keyid")
         return SignedFields((*added, ("Signature", value)), names, target.target_uri, base)

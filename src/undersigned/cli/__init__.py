@@ -1,1 +1,1 @@
-"""The command line, with one module for each command. It needs the extra `cli`; the library does not import it."""
+"""The command line, `undersigned`. It needs the extra `cli`."""

@@ -1,4 +1,4 @@
-"""`undersigned canonicalize`: write the canonical form of URLs."""
+"""`undersigned canonicalize`: write the canonical form of URLs, or what each rule changes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned.cli.explain.url import changes, explanation_text, write_lines
-from undersigned.cli.input_file import standard_input
-from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines, write_object
-from undersigned.errors import MalformedURL
+from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, standard_input, write_object
+from undersigned.errors import MalformedURL, printable
 from undersigned.url import ADCP, ADCP_RECEIVED
 from undersigned.url import canonicalize as canonical_form
 from undersigned.url import explain as explanation_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from undersigned.message.strict_json import JSONValue
-    from undersigned.url import Explanation
 
 
 @click.command()
@@ -39,27 +38,38 @@ def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool, explai
     Example:
       undersigned canonicalize --explain 'https://Seller.Example.com:443/a/../b'
     """  # noqa: D301 - click needs the escape to keep the line breaks
+
+    def answer(value: JSONValue) -> JSONObject:
+        if not isinstance(value, str):
+            raise MalformedLine("the line is not a JSON string")
+        return _answer(value, received=received, explained=explained)
+
     if urls == ("-",):
-        file = standard_input(click.get_current_context(), "-")
-        answer_lines(file, lambda value: _answer(_string(value), received=received, explained=explained), _line_error)
-        return
+        good = answer_lines(standard_input(), answer, _line_error)
+        click.get_current_context().exit(int(not good))
     if "-" in urls:
         raise click.UsageError("- reads URLs from standard input; give it as the only argument")
-    answers = [_answer(url, received=received, explained=explained) for url in urls]
-    for url, answer in zip(urls, answers, strict=True):
+    answers = [answer(url) for url in urls]
+    for url, one in zip(urls, answers, strict=True):
         if as_json:
-            write_object(answer)
+            write_object(one)
         elif explained:
-            write_lines(explanation_text(_explanation(url, received=received)))
-        elif "error" in answer:
-            click.echo(f"{answer['error']}: {answer['rule']}: {answer['message']}", err=True)
+            click.echo("\n".join(_explanation(url, received=received)))
+        elif "error" in one:
+            click.echo(f"{one['error']}: {one['rule']}: {one['message']}", err=True)
         else:
-            click.echo(answer["target_uri"])
-    click.get_current_context().exit(int(any("error" in answer for answer in answers)))
+            click.echo(one["target_uri"])
+    click.get_current_context().exit(int(any("error" in one for one in answers)))
 
 
-def _answer(url: str, *, received: bool, explained: bool) -> Answer:
-    more = {"changes": changes(_explanation(url, received=received))} if explained else {}
+def _answer(url: str, *, received: bool, explained: bool) -> JSONObject:
+    more: dict[str, object] = {}
+    if explained:
+        changes = explanation_of(url, ADCP_RECEIVED if received else ADCP).changes
+        more["changes"] = [
+            {"rule": one.rule.name, "source": one.rule.source, "before": one.before, "after": one.after}
+            for one in changes
+        ]
     try:
         canonical = canonical_form(url, received=received)
     except MalformedURL as malformed:
@@ -67,15 +77,20 @@ def _answer(url: str, *, received: bool, explained: bool) -> Answer:
     return {"target_uri": canonical.target_uri, "authority": canonical.authority, **more}
 
 
-def _explanation(url: str, *, received: bool) -> Explanation:
-    return explanation_of(url, ADCP_RECEIVED if received else ADCP)
+def _explanation(url: str, *, received: bool) -> Iterator[str]:
+    """Yield the lines that show each change, and the result or the error."""
+    found = explanation_of(url, ADCP_RECEIVED if received else ADCP)
+    yield click.style(printable(found.url), bold=True)
+    for one in found.changes:
+        yield f"  {click.style(one.rule.name, fg='cyan')}  {one.rule.summary}  ({one.rule.source})"
+        yield click.style(f"    - {printable(one.before)}", fg="red")
+        yield click.style(f"    + {printable(one.after)}", fg="green")
+    if found.error is None:
+        end = "the result" if found.changes else "unchanged"
+        yield f"  = {printable(found.result or '')}  ({end})"
+    else:
+        yield f"  ! {found.error.rule}: {found.error}"
 
 
-def _string(value: JSONValue) -> str:
-    if not isinstance(value, str):
-        raise MalformedLine("the line is not a JSON string")
-    return value
-
-
-def _line_error(malformed: MalformedLine) -> Answer:
+def _line_error(malformed: MalformedLine) -> JSONObject:
     return {"error": CODE, "rule": "line", "message": str(malformed)}

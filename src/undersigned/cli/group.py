@@ -1,80 +1,66 @@
-"""The command group: the commands of this package, and plug-in commands of other packages.
-
-A command that needs more than the extra `cli` is an entry point of the group `undersigned.commands`. The name of the
-entry point is the name of the command and its value a `click.Command`. An extra of that name installs its packages.
-"""
+"""The command group. A command is imported when it is used, so that one does not wait for what others need."""
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import cast
+from importlib import import_module
+from typing import Final, cast
 
 import click
 
-import undersigned as package
-from undersigned.cli.canonicalize import canonicalize
-from undersigned.cli.conformance import conformance
-from undersigned.cli.doctor.command import doctor
-from undersigned.cli.explain.command import explain
-from undersigned.cli.extras import MissingExtra
-from undersigned.cli.keygen import keygen
-from undersigned.cli.request.command import request
-from undersigned.cli.rotate import rotate
-from undersigned.cli.sign import sign
-from undersigned.cli.verify import verify
-from undersigned.signature.ed25519 import library
+COMMANDS: Final = {
+    "canonicalize": "undersigned.cli.canonicalize",
+    "demo": "undersigned_demo.command",
+    "doctor": "undersigned.cli.doctor.command",
+    "explain": "undersigned.cli.explain",
+    "inspect": "undersigned_inspector.command",
+    "keygen": "undersigned.cli.keygen",
+    "request": "undersigned.cli.request",
+    "rotate": "undersigned.cli.rotate",
+    "sign": "undersigned.cli.sign",
+    "verify": "undersigned.cli.verify",
+}
+"""The module of each command, which has it under its name."""
 
-PLUGINS = "undersigned.commands"
-"""The entry-point group of the plug-in commands."""
 
-COMMANDS = (canonicalize, explain, sign, request, verify, conformance, keygen, rotate, doctor)
-"""The commands of this package. A plug-in cannot replace them."""
+class MissingExtra(click.ClickException):
+    """Raised when an extra is not installed. It is shown as one line on standard error; the exit code is 2.
+
+    Args:
+        extra: the extra to install, such as `demo`.
+        missing: the error of the import that failed.
+    """
+
+    exit_code = 2
+
+    def __init__(self, extra: str, missing: ImportError) -> None:
+        super().__init__(f"{missing.name or 'an import'} cannot be imported: pip install 'undersigned[{extra}]'")
 
 
 class Commands(click.Group):
-    """A group that finds plug-in commands by name and imports a command only when it is used."""
+    """A group that imports a command only when it is used, or when the help of all commands is shown."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click passes it
         """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *entry_points(group=PLUGINS).names})
+        return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name. If its imports fail, return a command that names the extra to install."""
-        own = super().get_command(ctx, cmd_name)
-        plugins = entry_points(group=PLUGINS, name=cmd_name)
-        if own is not None or not plugins:
-            return own
-        plugin = next(iter(plugins))
-        try:
-            return cast("click.Command", plugin.load())
-        except ImportError as missing:
-            return _unavailable(plugin, missing)
-
-
-def _unavailable(plugin: EntryPoint, missing: ImportError) -> click.Command:
-    requirement = f"{plugin.dist.name if plugin.dist else 'undersigned'}[{plugin.name}]"
-
-    def fail() -> None:
-        raise MissingExtra(requirement, missing)
-
-    return click.Command(
-        plugin.name,
-        callback=fail,
-        help=f"Not installed: pip install '{requirement}'.",
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    )
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click passes it
+        """Return the command of that name, or None."""
+        module = COMMANDS.get(cmd_name)
+        return None if module is None else cast("click.Command", getattr(import_module(module), cmd_name))
 
 
 def _show_version(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     if value and not context.resilient_parsing:
-        click.echo(f"undersigned {package.__version__} (Ed25519 by {library()})")
+        from undersigned import __version__  # noqa: PLC0415 - imported when it is used, as the module says
+        from undersigned.signature.ed25519 import library  # noqa: PLC0415 - as above
+
+        click.echo(f"undersigned {__version__} (Ed25519 by {library()})")
         context.exit()
 
 
 undersigned = Commands(
     "undersigned",
     help="HTTP message signatures (RFC 9421): canonicalize URLs, sign requests, verify signed requests.",
-    commands=COMMANDS,
 )
 click.option(
     "--version",

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 from click.core import ParameterSource
 
-from undersigned.cli.input_file import MOST_SETTINGS
-from undersigned.cli.new_files import create_files
-from undersigned.cli.options import algorithm_option, pem_option
-from undersigned.cli.pem_file import check_private_pem
+from undersigned.cli.keys import pem_option, warn_if_exposed
+from undersigned.cli.options import algorithm_option
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from undersigned.cli.input_file import InputFile
 
 PRIVATE = "private.jwk.json"
 PUBLIC = "public.jwks.json"
@@ -38,7 +35,7 @@ PRIVATE_MODE = 0o600
     type=click.Path(file_okay=False, path_type=Path),
     help="The directory for the files; created if it does not exist.",
 )
-def keygen(*, algorithm: Algorithm, keyid: str | None, pem: InputFile | None, directory: Path) -> None:
+def keygen(*, algorithm: Algorithm, keyid: str | None, pem: BinaryIO | None, directory: Path) -> None:
     """Make a key pair for request signing.
 
     The files are a private JWK (mode 0600) and a JWK set to publish. Existing files are never overwritten.
@@ -66,7 +63,7 @@ def keygen(*, algorithm: Algorithm, keyid: str | None, pem: InputFile | None, di
     click.echo(f"public JWK set to publish: {click.format_filename(directory / PUBLIC)}")
 
 
-def key_pair(algorithm: Algorithm, keyid: str | None, pem: InputFile | None) -> KeyPair:
+def key_pair(algorithm: Algorithm, keyid: str | None, pem: BinaryIO | None) -> KeyPair:
     """Return a new key pair, or the pair of a private key in PEM.
 
     Args:
@@ -78,22 +75,40 @@ def key_pair(algorithm: Algorithm, keyid: str | None, pem: InputFile | None) -> 
         click.BadParameter: `keyid` is not printable ASCII, or the file has no private key that can be used. The message
             does not quote the file.
     """
-    if pem is None:
-        try:
-            return KeyPair.generate(algorithm, keyid=keyid)
-        except ConfigurationError as wrong:
-            raise click.BadParameter(str(wrong), param_hint="--kid") from None
-    text = pem.read(MOST_SETTINGS)
-    check_private_pem(pem, text)
-    is_chosen = click.get_current_context().get_parameter_source("algorithm") is ParameterSource.COMMANDLINE
     try:
-        pair = KeyPair.from_pem(text, keyid=keyid, algorithm=algorithm if is_chosen else None)
+        if pem is None:
+            return KeyPair.generate(algorithm, keyid=keyid)
+        is_chosen = click.get_current_context().get_parameter_source("algorithm") is ParameterSource.COMMANDLINE
+        pair = KeyPair.from_pem(pem.read(), keyid=keyid, algorithm=algorithm if is_chosen else None)
     except ConfigurationError as wrong:
-        raise click.BadParameter(str(wrong), param_hint="--pem, --kid or --alg") from None
-    pem.warn_if_exposed()
+        hint = "--kid" if pem is None else "--pem, --kid or --alg"
+        raise click.BadParameter(str(wrong), param_hint=hint) from None
+    warn_if_exposed(pem)
     return pair
 
 
 def json_text(content: Mapping[str, object]) -> bytes:
     """Return the text of a key file."""
     return json.dumps(content, indent=2).encode("ascii") + b"\n"
+
+
+def create_files(files: Mapping[Path, tuple[int, bytes]]) -> None:
+    """Create all files or none. A file has its mode from the start and never replaces an existing file.
+
+    Args:
+        files: the mode and the content of each file.
+
+    Raises:
+        OSError: a file cannot be written, or it exists already.
+    """
+    created: list[Path] = []
+    try:
+        for path, (mode, content) in files.items():
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            created.append(path)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+    except OSError:
+        for path in created:
+            path.unlink()
+        raise

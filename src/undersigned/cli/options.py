@@ -1,43 +1,53 @@
-"""Options that several commands share."""
+"""Options that several commands share: the profile, the parts of a request as curl has them, and the connection."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, get_args
+import os
+import re
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, get_args
 
 import click
 
 from undersigned import profiles
-from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
+from undersigned.message.strict_json import loads
 from undersigned.signature.key_pair import Algorithm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from undersigned.errors import MalformedURL
 
 Command = TypeVar("Command", bound="Callable[..., object]")
 
-MOST_SECONDS = 999_999_999_999_999
-"""The largest integer in a signature parameter (RFC 8941 section 3.3.1)."""
 
-SECONDS = click.IntRange(0, MOST_SECONDS)
-"""Seconds since the epoch."""
+STANDARD_INPUT: Final = "standard input"
+
+
+def file_name(file: BinaryIO) -> str:
+    """Return the name of a file that an option gives, for a message."""
+    name: object = getattr(file, "name", "-")
+    return click.format_filename(name) if isinstance(name, str) and name not in {"<stdin>", "-"} else STANDARD_INPUT
+
+
+SECONDS = click.IntRange(0, 999_999_999_999_999)
+"""Seconds since the epoch, up to the largest integer in a signature parameter (RFC 8941 section 3.3.1)."""
+
+_FIELD: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)", re.DOTALL)
+_FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
+
+REQUEST_PROFILES: Final = tuple(name for name, profile in profiles.BY_NAME.items() if profile.message == "request")
+"""The names of the profiles that requests are signed by."""
 
 profile_option = click.option(
     "--profile",
-    type=click.Choice([name for name, profile in profiles.BY_NAME.items() if profile.message == "request"]),
+    type=click.Choice(REQUEST_PROFILES),
     default=profiles.ADCP_3_2.name,
     show_default=True,
     help="The profile of the signatures.",
 )
-
-
-pem_option = click.option(
-    "--pem",
-    type=FILE_OR_DASH,
-    callback=as_input_file,
-    metavar="FILE",
-    help="A private key in PEM, without a password, to take instead of a new one.",
-)
-
 timeout_option = click.option(
     "--timeout",
     type=click.IntRange(1, 600),
@@ -46,22 +56,132 @@ timeout_option = click.option(
     help="Seconds of silence after which a connection fails.",
 )
 
-ca_file_option = click.option(
-    "--ca-file",
-    type=FILE_OR_DASH,
-    callback=as_input_file,
-    metavar="FILE",
-    help="PEM certificates to trust.  [default: the system's]",
-)
 
-
-def algorithm_option(words: str) -> Callable[[Command], Command]:
-    """Return the option for the signature algorithm of a new key; `words` is its help."""
+def algorithm_option(help_text: str) -> Callable[[Command], Command]:
+    """Return the option for the signature algorithm of a new key."""
     return click.option(
         "--alg",
         "algorithm",
         type=click.Choice(get_args(Algorithm)),
         default="ed25519",
         show_default=True,
-        help=f"{words} AdCP accepts the first two.",
+        help=f"{help_text} AdCP accepts the first two.",
     )
+
+
+def _tls_context(_ctx: click.Context, _param: click.Parameter, file: BinaryIO | None) -> ssl.SSLContext:
+    """Return a TLS context that trusts the certificates of a file, or the system's if no file is given.
+
+    Raises:
+        click.BadParameter: the file has no PEM certificate.
+    """
+    if file is None:
+        return ssl.create_default_context()
+    try:
+        # Without any text, the context would trust what the system trusts.
+        return ssl.create_default_context(cadata=file.read().decode("ascii", "ignore") or "-")
+    except (ssl.SSLError, ValueError):
+        raise click.BadParameter(f"{file_name(file)} does not contain PEM certificates") from None
+
+
+ca_file_option = click.option(
+    "--ca-file",
+    "tls",
+    type=click.File("rb"),
+    callback=_tls_context,
+    metavar="FILE",
+    help="PEM certificates to trust.  [default: the system's]",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of a request on the command line.
+
+    Attributes:
+        octets: the bytes.
+        path: the file that has them and can be read again, as it was given; or None.
+    """
+
+    octets: bytes
+    path: str | None
+
+
+def _content(ctx: click.Context, param: click.Parameter, value: str | None) -> Content | None:
+    """Return the content that an option gives, or None if it is not given.
+
+    Raises:
+        click.BadParameter: the file cannot be read.
+    """
+    if value is None or not value.startswith("@"):
+        return None if value is None else Content(os.fsencode(value), None)
+    name = value[1:]
+    file = click.File("rb").convert(name, param, ctx)
+    return Content(file.read(), name if Path(name).is_file() else None)
+
+
+def _fields(_ctx: click.Context, _param: click.Parameter, lines: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(map(_field, lines))
+
+
+def _field(line: str) -> tuple[str, str]:
+    """Return a header field, its value with one character for each byte.
+
+    Raises:
+        click.BadParameter: it has another form, or tells the length of the content.
+    """
+    match = _FIELD.fullmatch(line)
+    if match is None:
+        raise click.BadParameter("write a header field as 'Name: value'")
+    name, value = match[1], os.fsencode(match[2].strip(" \t")).decode("latin-1")
+    if name.lower() in _FRAMING:
+        raise click.BadParameter(f"leave out {name}: the program that sends the request adds it")
+    return name, value
+
+
+header_option = click.option(
+    "-H",
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    callback=_fields,
+    help="A header field of the request; may be repeated.",
+)
+data_option = click.option(
+    "-d",
+    "--data",
+    "content",
+    metavar="TEXT | @FILE",
+    callback=_content,
+    help="The content: text, or the bytes of a file. @- is standard input.",
+)
+
+
+def typed_fields(headers: Sequence[tuple[str, str]], content: Content | None) -> tuple[tuple[str, str], ...]:
+    """Return the header fields of the request, with the Content-Type of JSON if none is given.
+
+    Args:
+        headers: the value of `-H`.
+        content: the value of `-d`.
+
+    Raises:
+        click.BadParameter: the content is not JSON, and no Content-Type is given.
+    """
+    if content is None or not content.octets or any(name.lower() == "content-type" for name, _ in headers):
+        return tuple(headers)
+    try:
+        loads(content.octets)
+    except (ValueError, RecursionError):
+        raise click.BadParameter(
+            "the content is not JSON, so say what it is: -H 'Content-Type: ...'. The content of a file is given by an "
+            "@ before its name",
+            param_hint="'-d' / '--data'",
+        ) from None
+    return (*headers, ("Content-Type", "application/json"))
+
+
+def wrong_url(url: str, malformed: MalformedURL) -> click.BadParameter:
+    """Return the error for a URL that has no canonical form."""
+    hint = "" if "://" in url else "; write all of it, such as https://seller.example.com/orders"
+    return click.BadParameter(f"{malformed}{hint}", param_hint="URL")

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from undersigned.cli.curl import curl_command
-from undersigned.cli.input_file import standard_input
-from undersigned.cli.key_file import key_option, keyid_option, read_signing_key
-from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
-from undersigned.cli.options import SECONDS
-from undersigned.cli.plain_request import data_option, header_option, typed_fields, wrong_url
-from undersigned.cli.request_line import parse_request
-from undersigned.cli.signing import BY_NAME, kept_fields, signing, signing_profile_option
+from undersigned import profiles
+from undersigned.cli.keys import key_option, keyid_option, read_signing_key
+from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request, standard_input
+from undersigned.cli.options import SECONDS, data_option, header_option, profile_option, typed_fields, wrong_url
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.signature_input import parse_signature_input
+from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from undersigned.cli.content import Content
-    from undersigned.cli.input_file import InputFile
+    from undersigned.cli.options import Content
     from undersigned.message.strict_json import JSONValue
     from undersigned.signature.signed_fields import SignedFields
 
@@ -31,11 +29,11 @@ if TYPE_CHECKING:
 @click.command(short_help="Write the header fields that sign a request.")
 @key_option
 @keyid_option
-@signing_profile_option
+@profile_option
 @click.option("-X", "--method", metavar="METHOD", help="The method.  [default: GET, or POST with -d]")
 @header_option
 @data_option
-@click.option("--curl", "as_curl", is_flag=True, help="Write a whole curl command, for bash.")
+@click.option("--curl", "as_curl", is_flag=True, help="Write a whole curl command, for a shell.")
 @click.option("--created", type=SECONDS, help="The time of signing, in seconds since the epoch.  [default: now]")
 @click.option("--expires", type=SECONDS, help="In seconds since the epoch.  [default: the profile's latest]")
 @click.option("--nonce", help="Unpadded Base64url.  [default: a new nonce for each request]")
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 @click.argument("url", metavar="URL | -")
 def sign(
     *,
-    key: InputFile,
+    key: BinaryIO,
     keyid: str | None,
     profile: str,
     method: str | None,
@@ -60,7 +58,6 @@ def sign(
 
     Give the method, the header fields and the content as you will send them, and send all fields that are written.
     Content that is JSON gets its Content-Type if none is given. `undersigned request` signs and sends in one step.
-    A signature by draft-cavage-12 comes with Date, and Digest if there is content: send them in place of your own.
 
     \b
     Examples:
@@ -78,18 +75,17 @@ def sign(
     {"error": "request_not_signable", "message": ...}
     {"error": "line_malformed", "message": ...}
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    lines = standard_input(click.get_current_context(), "-") if url == "-" else None
-    if lines is not None and (method is not None or headers or content is not None or as_curl):
+    if url == "-" and (method is not None or headers or content is not None or as_curl):
         raise click.UsageError("- reads whole requests as JSON; leave out -X, -H, -d and --curl, or give a URL")
-    by = BY_NAME[profile]
-    signing_key = read_signing_key(key, by, keyid=keyid)
+    by = profiles.BY_NAME[profile]
     try:
-        signed = signing(by, signing_key, created=created, expires=expires, nonce=nonce, label=label)
+        signer = Signer(read_signing_key(key, by, keyid=keyid), profile=by)
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from None
-    if lines is not None:
-        answer_lines(lines, lambda value: _answer(value, signed), _line_error)
-        return
+    signed = partial(signer.sign, created=created, expires=expires, nonce=nonce, label=label)
+    if url == "-":
+        good = answer_lines(standard_input(), lambda value: _answer(value, signed), _line_error)
+        click.get_current_context().exit(int(not good))
     fields = typed_fields(headers, content)
     octets = b"" if content is None else content.octets
     request = Request(method or ("GET" if content is None else "POST"), url, fields, octets)
@@ -97,11 +93,10 @@ def sign(
         added = signed(request)
     except MalformedURL as malformed:
         raise wrong_url(url, malformed) from None
-    except SigningError as unsignable:
+    except (ConfigurationError, SigningError) as unsignable:
         raise click.UsageError(str(unsignable)) from None
     if as_curl:
-        sent = [*kept_fields(fields, added, by), *added]
-        click.echo(curl_command(request.method, added.target_uri, sent, content))
+        click.echo(curl_command(request.method, added.target_uri, [*fields, *added], content))
     else:
         for name, value in (*fields[len(headers) :], *added):
             click.echo(f"{name}: {value}")
@@ -110,24 +105,58 @@ def sign(
 
 def _note_expiry(added: SignedFields) -> None:
     """Say on standard error until when the signature can be used."""
-    inputs = dict(added).get("Signature-Input")
-    for member in parse_signature_input(inputs).values() if inputs else ():
+    for member in parse_signature_input(dict(added)["Signature-Input"]).values():
         expires = member.parameters.get("expires")
         if isinstance(expires, int):
             until = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(expires))
             click.echo(f"This signature is for one request, which must arrive before {until}.", err=True)
 
 
-def _answer(value: JSONValue, signed: Callable[[Request], SignedFields]) -> Answer:
+def _answer(value: JSONValue, signed: Callable[[Request], SignedFields]) -> JSONObject:
     request = parse_request(value)
     try:
         added = signed(request)
     except MalformedURL as malformed:
         return {"error": malformed.code, "message": str(malformed)}
-    except SigningError as unsignable:
+    except (ConfigurationError, SigningError) as unsignable:
         return {"error": "request_not_signable", "message": str(unsignable)}
     return {"headers": [list(field) for field in added.fields], "signature_base": added.signature_base}
 
 
-def _line_error(malformed: MalformedLine) -> Answer:
+def _line_error(malformed: MalformedLine) -> JSONObject:
     return {"error": CODE, "message": str(malformed)}
+
+
+def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], content: Content | None) -> str:
+    """Return a curl command for a shell. It reads a file again when it runs; any other content is part of the command.
+
+    Args:
+        method: the method.
+        url: the URL that was signed.
+        fields: all header fields.
+        content: the content, or None.
+
+    Raises:
+        click.UsageError: curl cannot send the request, or a shell cannot be given it as text.
+    """
+    octets = b"" if content is None else content.octets
+    if method == "HEAD" and octets:
+        raise click.UsageError("--curl: curl cannot send a HEAD request with content")
+    # With --request HEAD, curl waits for content that never comes.
+    options = ["--head" if method == "HEAD" else f"--request {shlex.quote(method)}"]
+    options += ["--globoff"] if any(character in url for character in "[]{}") else []
+    options += ["--path-as-is"] if "/." in url else []
+    # curl takes `Name:` for a field to leave out.
+    options += [f"--header {_word(f'{name}: {value}' if value else f'{name};')}" for name, value in fields]
+    if content is not None and content.path is not None:
+        options.append(f"--data-binary {shlex.quote(f'@{content.path}')}")
+    elif octets:
+        options.append(f"--data-raw {_word(octets.decode('latin-1'))}")
+    return " \\\n  ".join([f"curl {options[0]}", *options[1:], shlex.quote(url)])
+
+
+def _word(text: str) -> str:
+    """Return one word of a shell. What is not printable ASCII depends on the locale, and on how it is pasted."""
+    if not (text.isascii() and text.isprintable()):
+        raise click.UsageError("--curl: what is not printable ASCII must be in a file: -d @FILE")
+    return shlex.quote(text)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from undersigned import profiles
-from undersigned.cli.input_file import FILE_OR_DASH, as_input_file
-from undersigned.cli.key_file import jwks_option, keyid_option, read_key_set
-from undersigned.cli.lines import CODE, Answer, MalformedLine, answer_lines
-from undersigned.cli.options import SECONDS, profile_option
-from undersigned.cli.request_line import parse_request
+from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
+from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request
+from undersigned.cli.options import SECONDS, file_name, profile_option
 from undersigned.errors import SignatureError
 from undersigned.replay.memory import MemoryReplayStore, UncheckedReplay
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from undersigned.cli.input_file import InputFile
     from undersigned.message.strict_json import JSONValue
 
 
@@ -29,9 +26,9 @@ if TYPE_CHECKING:
 @profile_option
 @click.option("--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: the real one]")
 @click.option("--no-replay", is_flag=True, help="Accept repeated nonces, for recorded requests.")
-@click.argument("source", type=FILE_OR_DASH, callback=as_input_file, metavar="FILE")
+@click.argument("source", type=click.File("rb"), metavar="FILE")
 def verify(
-    *, jwks: InputFile, keyid: str | None, profile: str, now: int | None, no_replay: bool, source: InputFile
+    *, jwks: BinaryIO, keyid: str | None, profile: str, now: int | None, no_replay: bool, source: BinaryIO
 ) -> None:
     """Verify signed requests, and say for each why it is rejected.
 
@@ -52,7 +49,7 @@ def verify(
     Example:
       undersigned verify --jwks keys/public.jwks.json requests.jsonl
 
-    For one request as `curl -v` shows it, use `undersigned explain --request`.
+    For one request as `curl -v` shows it, use `undersigned explain`.
     """  # noqa: D301 - click needs the escape to keep the line breaks
     verifier = Verifier(
         profiles.BY_NAME[profile],
@@ -62,7 +59,7 @@ def verify(
     )
     counts = Counter[str]()
 
-    def answer(value: JSONValue) -> Answer:
+    def answer(value: JSONValue) -> JSONObject:
         try:
             verified = verifier.verify(parse_request(value))
         except SignatureError as error:
@@ -76,15 +73,15 @@ def verify(
             "signature_base": verified.signature_base,
         }
 
-    def line_error(malformed: MalformedLine) -> Answer:
+    def line_error(malformed: MalformedLine) -> JSONObject:
         counts["rejected"] += 1
         return _rejection(CODE, None, str(malformed))
 
     answer_lines(source, answer, line_error)
     if not counts:
-        click.echo(f"Error: {source} has no request: there is nothing to verify", err=True)
+        click.echo(f"Error: {file_name(source)} has no request: there is nothing to verify", err=True)
     click.get_current_context().exit(int(set(counts) != {"verified"}))
 
 
-def _rejection(code: str, step: int | str | None, detail: str) -> Answer:
+def _rejection(code: str, step: int | str | None, detail: str) -> JSONObject:
     return {"ok": False, "code": code, "step": step, "detail": detail}

@@ -10,13 +10,14 @@ from undersigned.message.response import Response
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Iterable
+    from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 
-    from undersigned.client.signed_request import SignedRequest
+    from undersigned.client.signer import SignedRequest
     from undersigned.errors import SignatureError
     from undersigned.verification.verified_signature import VerifiedSignature
 
 _UNCOVERED = "the response has content, and its signature does not cover content-digest"
+_ENCODED = "the response has a Content-Encoding that its signature does not cover"
 
 
 class ResponseVerification:
@@ -24,25 +25,35 @@ class ResponseVerification:
 
     Every response must be signed, also a redirect or an error. Its signature is checked together with the request that
     was sent. If the profile covers parts of the request (`;req`), the response to another request is rejected. The
-    content is read first, as it is on the wire, up to `max_body` bytes. It must be covered by a digest.
+    content is read first, as it is on the wire, up to `max_body` bytes. It must be covered by a digest, and so must a
+    Content-Encoding: the client decodes by it. So the client asks for content that is not compressed.
 
     Args:
         verifier: verifies by a profile for responses, such as `profiles.UCP_RESPONSE`. Only a client for asyncio awaits
             an `AsyncVerifier`. A `Verifier` whose sources do IO blocks the event loop of such a client.
+        signers: whose responses an origin sends: the `signer` of the verified signature for each origin, such as
+            `{"https://payments.example": "payments"}`, or a function of the origin. The response of any other signer is
+            rejected. None: every key of the verifier's source may sign for every origin. That is right if the source
+            has the keys of one party only.
         max_body: the largest content that is read, in bytes.
 
     Raises:
-        ConfigurationError: an argument has the wrong type or value, or the profile is for requests.
+        ConfigurationError: the verifier is not one, or its profile is for requests.
     """
 
-    __slots__ = ("_max_body", "_verifier")
+    __slots__ = ("_max_body", "_signer_of", "_verifier")
 
-    def __init__(self, verifier: Verifier | AsyncVerifier, *, max_body: int = DEFAULT_MAX_BODY) -> None:
+    def __init__(
+        self,
+        verifier: Verifier | AsyncVerifier,
+        *,
+        signers: Mapping[str, str] | Callable[[str], str | None] | None,
+        max_body: int = DEFAULT_MAX_BODY,
+    ) -> None:
         if not isinstance(verifier, Verifier | AsyncVerifier) or verifier.profile.message != "response":
             raise ConfigurationError("verifier: pass a Verifier of a profile for responses, as UCP_RESPONSE is")
-        if type(max_body) is not int or max_body < 0:
-            raise ConfigurationError("max_body: give whole bytes, at least 0")
         self._verifier = verifier
+        self._signer_of = signers if signers is None or callable(signers) else signers.get
         self._max_body = max_body
 
     def check_sync(self) -> None:
@@ -92,30 +103,38 @@ class ResponseVerification:
             ConfigurationError: the verifier must be awaited.
         """
         verifier, response = self._sync_verifier(), _response(signed, status, fields, content)
-        return self._check_content(response, verifier.verify_response(response))
+        return self._check(signed, response, verifier.verify_response(response))
 
     async def async_verify(
         self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes
     ) -> VerifiedSignature:
         """Verify a response as `verify` does, and await an `AsyncVerifier`."""
         response = _response(signed, status, fields, content)
-        if isinstance(self._verifier, AsyncVerifier):
-            return self._check_content(response, await self._verifier.verify_response(response))
-        return self._check_content(response, self._verifier.verify_response(response))
+        if isinstance(self._verifier, Verifier):
+            return self._check(signed, response, self._verifier.verify_response(response))
+        return self._check(signed, response, await self._verifier.verify_response(response))
 
     def _sync_verifier(self) -> Verifier:
-        if isinstance(self._verifier, AsyncVerifier):
-            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
-        return self._verifier
+        if isinstance(self._verifier, Verifier):
+            return self._verifier
+        raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
 
     def _check_length(self, content: bytearray) -> None:
         if len(content) > self._max_body:
             raise self._error(f"the content of the response is longer than max_body ({self._max_body} bytes)")
 
-    def _check_content(self, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
-        """Check that the signature covers all that the caller gets of the content, and return it."""
+    def _check(self, signed: SignedRequest, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
+        """Check who signed, and that the signature covers all that the caller gets of the content."""
+        if self._signer_of is not None and (not verified.signer or self._signer_of(signed.origin) != verified.signer):
+            raise self._verifier.profile.error(
+                "signature_key_unknown",
+                step=7,
+                detail=f"the key is not of the signer that signers= has for {signed.origin}",
+            )
         if len(verified.content) != len(response.body):
             raise self._error(_UNCOVERED)
+        if "content-encoding" in response.fields.combined and '"content-encoding"' not in verified.components:
+            raise self._error(_ENCODED)
         return verified
 
     def _error(self, detail: str) -> SignatureError:

@@ -2,45 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from undersigned.cavage.signer import CavageSigner
-from undersigned.client.asked import ASKING_STATUSES, asked_signer
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, async_read_content, read_content
-from undersigned.client.double_knock import AnySigner, DoubleKnock
-from undersigned.client.over import SIGNATURE_FIELDS, kept_signature
-from undersigned.client.responses import ResponseVerification
-from undersigned.client.signed_request import SignedRequest, origin_of
+from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, read_content
+from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize, canonicalize_authority
-from undersigned.url.origin import ConfiguredOrigins, Origins
+from undersigned.url.origin import Origins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from undersigned.client.content import DigestedContent, FileContent
+    from undersigned.client.responses import ResponseVerification
     from undersigned.message.content_digest import DigestBuilder
+    from undersigned.signature.signed_fields import SignedFields
     from undersigned.url import CanonicalURL
 
-SignerSource: TypeAlias = AnySigner | DoubleKnock | Callable[[], AnySigner]
+SignerSource: TypeAlias = AnySigner | BotAuth | DoubleKnock | Callable[[], AnySigner | BotAuth]
 """A signer, or a function that returns the one to use now, so that keys change without a restart."""
 
-_SIGNERS = (Signer, CavageSigner, DoubleKnock)
-_ONE_SCHEME = (
-    "signer: this client does not try a second time; pass one Signer or CavageSigner, or call second_try and pass "
-    "tries_again=True"
-)
-_NOT_FOLLOWED = (
-    "request that URL itself, do not follow redirects, or pass follow_unsigned=True to follow it without a signature"
-)
-_LEGACY_FIELDS = SIGNATURE_FIELDS | {"date", "digest"}
-_MODERN_FIELD = "Signature-Input"
-_URLS_KEPT = 128
+ConfiguredOrigins: TypeAlias = Iterable[str] | Callable[[str], bool]
+"""The origins that a client signs for: a list, or a function of an origin, such as `https://site.example`."""
+
+SIGNATURE_FIELDS: Final = frozenset({"signature-input", "signature", "content-digest"})
+"""The names of the fields that a signer writes, in lower case. Such fields that a request already has are replaced."""
+
+_Fields: TypeAlias = tuple[tuple[str, str], ...]
+_LEGACY_FIELDS: Final = SIGNATURE_FIELDS | {"date", "digest"}
+_MODERN_FIELD: Final = "Signature-Input"
+_SCHEMES: Final = {"ws": "http", "wss": "https"}
+"""A WebSocket handshake is an http request (RFC 6455 section 3)."""
+_URLS_KEPT: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRequest:
+    """A signed request: send exactly these parts, and the bytes sent are the bytes signed.
+
+    Attributes:
+        method: the method.
+        url: the canonical URL.
+        origin: the scheme and authority of the URL.
+        authority: the value of `Host` or `:authority`.
+        fields: the given header fields without signature fields; a `Host` among them is in canonical form.
+        signature: the header fields to add: Signature-Input, Signature and, for content, Content-Digest.
+    """
+
+    method: str
+    url: str = field(repr=False)
+    origin: str
+    authority: str
+    fields: tuple[tuple[str, str], ...] = field(repr=False)
+    signature: tuple[tuple[str, str], ...]
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """All header fields to send. Text is bytes decoded as Latin-1."""
+        return [*self.fields, *self.signature]
+
+    @property
+    def request(self) -> Request:
+        """The request without its content: the parts that a signed response can cover (RFC 9421 section 2.4)."""
+        host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
+        return Request(self.method, self.url, [*host, *self.headers])
 
 
 class ClientSigner:
@@ -51,16 +79,12 @@ class ClientSigner:
             to use, so that keys change without a restart.
         origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
             `https://seller.example.com/api`, allows only what is below that path. Instead of a list, there may be a
-            function of an authority, which returns its origin or None. Each listed origin can redirect to another one,
-            and so choose a URL that is signed for it.
-        follow_unsigned: whether to follow a redirect that leaves the listed origins, without a signature. By default
-            such a redirect raises `SigningError`.
+            function of an origin, which returns True to sign for it: a crawler visits sites that nobody listed. Each
+            listed origin can redirect to another one, and so choose a URL that is signed for it.
         max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
-        tries_again: whether the integration calls `second_try`; without it, there cannot be two schemes.
         responses: verifies the responses, or None.
 
     Attributes:
-        follow_unsigned: as given.
         max_spooled: as given.
         responses: as given.
 
@@ -68,39 +92,24 @@ class ClientSigner:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_canonical", "_origins", "_signer", "follow_unsigned", "max_spooled", "responses")
+    __slots__ = ("_canonical", "_is_listed", "_signer", "max_spooled", "responses")
 
     def __init__(
         self,
         signer: SignerSource,
         origins: ConfiguredOrigins,
         *,
-        follow_unsigned: bool = False,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
-        tries_again: bool = False,
         responses: ResponseVerification | None = None,
     ) -> None:
-        if not isinstance(signer, _SIGNERS) and not callable(signer):
+        if not isinstance(signer, Signer | CavageSigner | BotAuth | DoubleKnock) and not callable(signer):
             raise ConfigurationError(
                 "signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_3_2), or a function that returns one"
             )
-        if isinstance(signer, DoubleKnock) and not tries_again:
-            raise ConfigurationError(_ONE_SCHEME)
-        if type(max_spooled) is not int or max_spooled < 0:
-            raise ConfigurationError("max_spooled: give whole bytes, at least 0")
-        if not isinstance(follow_unsigned, bool):
-            raise ConfigurationError("follow_unsigned: pass True or False")
-        if not isinstance(responses, ResponseVerification | None):
-            raise ConfigurationError("responses: pass a ResponseVerification, such as ResponseVerification(verifier)")
-        if responses is not None and follow_unsigned:
-            raise ConfigurationError(
-                "responses: the response to an unsigned redirect is not verified; leave follow_unsigned out"
-            )
         self._signer: SignerSource = signer
-        self.responses = responses
+        self._is_listed = _function(origins) if callable(origins) else Origins(origins).lists
         self.max_spooled = max_spooled
-        self._origins = Origins(origins)
-        self.follow_unsigned = follow_unsigned
+        self.responses = responses
         # A client sends to a few URLs again and again.
         self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(canonicalize)
 
@@ -109,68 +118,75 @@ class ClientSigner:
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
-        content: bytes | DigestedContent,
+        content: bytes | FileDigest,
         *,
-        has_body: bool | None = None,
+        by: AnySigner | None = None,
     ) -> SignedRequest:
         """Sign a request.
 
         Args:
             method: the method as it is sent.
-            url: the absolute URL as the client spells it.
+            url: the absolute URL as the client spells it. `ws` and `wss` become `http` and `https`.
             fields: the header fields as they are sent. Text is bytes decoded as Latin-1.
-            content: the whole content as it is sent, as `read` returns it, or its digest.
-            has_body: whether the request is sent as one with content; by default, whether `content` is not empty.
+            content: the whole content as it is sent, or the digest of a file, as `read` returns it.
+            by: the signer of a second try, as `note_answer` returns it.
 
         Raises:
             MalformedURL: the URL or `Host` has no canonical form.
             SigningError: the origin is not listed, or the request lacks what the signature covers.
             ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
-        signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return SignedRequest.of(request, target, kept, signer.sign(request, digest=digest))
+        signer, target, sent, request, digest = self._parts(method, url, fields, content, by)
+        return _signed(target, request, sent, signer.sign(request, digest=digest))
 
     async def async_sign(
         self,
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
-        content: bytes | DigestedContent,
+        content: bytes | FileDigest,
         *,
-        has_body: bool | None = None,
+        by: AnySigner | None = None,
     ) -> SignedRequest:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        signer, target, kept, request, digest = self._parts(method, url, fields, content, has_body)
-        return SignedRequest.of(request, target, kept, await signer.async_sign(request, digest=digest))
+        signer, target, sent, request, digest = self._parts(method, url, fields, content, by)
+        return _signed(target, request, sent, await signer.async_sign(request, digest=digest))
 
-    def second_try(self, signed: SignedRequest, status: int, wanted: str | None) -> ClientSigner | None:
-        """Note how a receiver answered. Return what signs the request once more, or None if it is not sent again.
+    def note_answer(self, signed: SignedRequest, status: int) -> AnySigner | None:
+        """Note how a receiver answered. Return the signer of a second try, or None if the request is not sent again.
 
-        A request is sent again once: by the other scheme of a `DoubleKnock`, if the answer is 401, or with what the
-        receiver asks for, if the `Signer` may do that. Call this for the second answer too, and ignore what it returns.
+        Only a `DoubleKnock` has two tries. Call this for the second answer too, and ignore what it returns.
 
         Args:
             signed: the request as it was sent.
             status: the status of the response.
-            wanted: the value of Accept-Signature in the response, all lines joined with a comma, or None.
         """
-        current = self._signer
-        other: AnySigner | None = None
-        if isinstance(current, DoubleKnock):
-            modern = any(name == _MODERN_FIELD for name, _ in signed.signature)
-            other = current.note_answer(signed.origin, status, modern=modern)
-        elif wanted and status in ASKING_STATUSES and isinstance(signer := self._current(), Signer):
-            other = asked_signer(signer, signed, wanted)
-        if other is None:
+        if not isinstance(self._signer, DoubleKnock):
             return None
-        again = copy(self)
-        again._signer = other  # noqa: SLF001 - a copy of this object
-        return again
+        modern = any(name == _MODERN_FIELD for name, _ in signed.signature)
+        return self._signer.note_answer(signed.origin, status, modern=modern)
 
-    def read(self, body: object) -> bytes | FileContent:
+    def check(self, url: str) -> CanonicalURL:
+        """Return the canonical form of a URL whose origin is listed.
+
+        Raises:
+            MalformedURL: the URL has no canonical form.
+            SigningError: the origin is not listed.
+        """
+        scheme, separator, rest = url.partition("://")
+        target = self._canonical(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
+        if not self._is_listed(target):
+            raise SigningError(
+                f"origins: {_origin_of(target)} is not listed for this path; add it to origins=, "
+                "do not follow the redirect that leads there, or send the request by a client that does not sign"
+            )
+        return target
+
+    def read(self, body: object) -> bytes | FileDigest:
         """Return the content of a request so that it can be signed before it is sent.
 
-        A file that can be read again is read in chunks. Any other stream is kept, up to `max_spooled` bytes.
+        A file that can be read again is read in chunks, and is then where it was before. Any other stream is kept, up
+        to `max_spooled` bytes.
 
         Args:
             body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no content.
@@ -178,22 +194,19 @@ class ClientSigner:
         Raises:
             SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
         """
-        return read_content(body, self.digest_builder, max_spooled=self.max_spooled)
-
-    async def async_read(self, body: object) -> bytes | FileContent:
-        """Return the content of a request as `read` does. The body may also be an async iterable of bytes."""
-        return await async_read_content(body, self.digest_builder, max_spooled=self.max_spooled)
+        return read_content(body, self.digest_builder(), most=self.max_spooled)
 
     def digest_builder(self) -> DigestBuilder:
         """Return a new builder of a Content-Digest, for content that an integration reads by itself."""
         current = self._current()
-        return (current.legacy if isinstance(current, DoubleKnock) else current).digest_builder()
+        signer = current.legacy if isinstance(current, DoubleKnock) else current
+        return (signer.signer if isinstance(signer, BotAuth) else signer).digest_builder()
 
-    def _current(self) -> AnySigner | DoubleKnock:
-        if isinstance(self._signer, _SIGNERS):
+    def _current(self) -> AnySigner | BotAuth | DoubleKnock:
+        if isinstance(self._signer, Signer | CavageSigner | BotAuth | DoubleKnock):
             return self._signer
         current = self._signer()
-        if not isinstance(current, Signer | CavageSigner):
+        if not isinstance(current, Signer | CavageSigner | BotAuth):
             raise ConfigurationError("signer: the function must return a Signer")
         return current
 
@@ -202,70 +215,49 @@ class ClientSigner:
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
-        content: bytes | DigestedContent,
-        has_body: bool | None,  # noqa: FBT001 - passed on by `sign`, by keyword there
-    ) -> tuple[AnySigner, CanonicalURL, tuple[tuple[str, str], ...], Request, str | None]:
-        """Return the signer, the canonical target, the fields that stay, the request, and the digest of a file.
-
-        The digest is None if `content` is the content itself.
-        """
-        target = self._canonical(url)
-        origin = origin_of(target)
-        if not self._origins.lists(target):
-            raise SigningError(
-                f"origins: {origin} is not listed for this path; add it to origins=, or send the request by a client "
-                "that does not sign"
-            )
-        current = self._current()
-        signer = current.signer(origin) if isinstance(current, DoubleKnock) else current
-        replaced = SIGNATURE_FIELDS if isinstance(signer, Signer) else _LEGACY_FIELDS
-        given = tuple(fields)
-        kept = tuple(
-            [
-                (name, _canonical_host(value, target) if lower == "host" else value)
-                for name, value in given
-                if (lower := name.lower()) not in replaced
-            ]
+        content: bytes | FileDigest,
+        by: AnySigner | None,
+    ) -> tuple[AnySigner, CanonicalURL, _Fields, Request, str | None]:
+        """Return the signer, the canonical target, the fields, the request, and the digest if the content is a file."""
+        target = self.check(url)
+        current = by or self._current()
+        added: list[tuple[str, str]] = []
+        if isinstance(current, BotAuth):
+            added.append(current.field)
+            signer: AnySigner = current.signer
+        else:
+            signer = current.signer(_origin_of(target)) if isinstance(current, DoubleKnock) else current
+        if self.responses is not None:
+            # If the signature does not cover Content-Encoding, a relay could change how the content is decoded.
+            added.append(("Accept-Encoding", "identity"))
+        replaced = (SIGNATURE_FIELDS if isinstance(signer, Signer) else _LEGACY_FIELDS).union(
+            [name.lower() for name, _ in added]
         )
-        sent = kept
-        if isinstance(signer, Signer) and signer.profile.coverage.over:
-            sent = (*kept, *kept_signature(given, content, signer.profile))
+        kept = [
+            (name, _canonical_host(value, target) if lower == "host" else value)
+            for name, value in fields
+            if (lower := name.lower()) not in replaced
+        ]
+        chunked = any(name.lower() == "transfer-encoding" for name, _ in kept)
+        sent = (*kept, *added)
         if isinstance(content, bytes):
-            return signer, target, kept, Request(method, target.target_uri, sent, content, has_body=has_body), None
-        return signer, target, kept, Request(method, target.target_uri, sent, has_body=True), content.digest
+            request = Request(method, target.target_uri, sent, content, has_body=chunked or bool(content))
+            return signer, target, sent, request, None
+        return signer, target, sent, Request(method, target.target_uri, sent, has_body=True), content.value
 
-    def signs_redirect(self, before: str | None, url: str) -> bool:
-        """Return whether to sign the request that a redirect leads to.
 
-        A redirect is signed within the listed origins. A chain of redirects that has left them is never signed again,
-        even if it returns: an origin that is not listed must not choose what is signed.
+def _signed(target: CanonicalURL, request: Request, sent: _Fields, signed: SignedFields) -> SignedRequest:
+    return SignedRequest(request.method, target.target_uri, _origin_of(target), target.authority, sent, signed.fields)
 
-        Args:
-            before: the origin that the redirected request was signed for, or None if it was sent without a signature.
-            url: the URL that the redirect leads to.
 
-        Returns:
-            True to sign the request, False to send it without any signature field.
+def _function(ask: Callable[[str], bool]) -> Callable[[CanonicalURL], bool]:
+    """Return a check of a target by a function of its origin. Only True lists it: another function may return text."""
+    return lambda target: ask(_origin_of(target)) is True
 
-        Raises:
-            MalformedURL: the URL has no canonical form.
-            SigningError: the redirect leaves the listed origins or paths, or left them before, and `follow_unsigned` is
-                False.
-        """
-        if before is None and self.follow_unsigned:
-            return False
-        target = self._canonical(url)
-        origin = origin_of(target)
-        is_listed = self._origins.lists(target)
-        if before is not None and is_listed:
-            return True
-        if self.follow_unsigned:
-            return False
-        if is_listed:
-            raise SigningError(f"redirect: a request without a signature leads to {origin}; {_NOT_FOLLOWED}")
-        raise SigningError(
-            f"redirect: it leads to {origin}, which is not listed for this path; add it to origins=, {_NOT_FOLLOWED}"
-        )
+
+def _origin_of(target: CanonicalURL) -> str:
+    """Return the scheme and authority of a URL (RFC 6454 section 6.2)."""
+    return f"{target.scheme}://{target.authority}"
 
 
 def _canonical_host(value: str, target: CanonicalURL) -> str:

@@ -2,30 +2,82 @@
 
 The host's name is resolved once, every address is checked, and the connection goes to an address that was checked. So
 it does not matter if the name resolves to another address later. SNI names the URL's host, and the certificate must be
-for it. Cookies, proxies and .netrc are not used. Redirects are not followed unless the request allows them.
+for it. httpcore2 follows no redirects, keeps no cookies, reads no proxies from the environment and decodes no content.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urljoin
+import ssl
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
 
-from undersigned.discovery.failures import NotConnected, Unreachable, UntrustedURL
-from undersigned.errors import MalformedURL
-from undersigned.limits import LONGEST_URL, MOST_TRIES
+import httpcore2
+
+from undersigned.errors import MalformedURL, UndersignedError
+from undersigned.limits import CONNECT_TIMEOUT, LONGEST_URL, MOST_RESPONSE_HEAD, MOST_TRIES
 from undersigned.url import URL, canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
-    from undersigned.discovery.network import Network, Resolver
+    from undersigned.discovery.network import Network
 
+Result = TypeVar("Result")
 
-_HTTPS_PORT = 443
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CERTIFICATE_FAULTS = {
+    9: "is not valid yet",
+    10: "has expired",
+    62: "is for another host",
+    64: "is for another host",
+}
+"""What a certificate lacks, by OpenSSL's code (X509_V_ERR)."""
+
+
+class FetchError(UndersignedError):
+    """The base of the errors of a fetch. The message is made of our words only, and contains no address."""
+
+
+class UntrustedURL(FetchError):
+    """Raised when a URL must not be fetched: it is not an https URL, or its host has a special address."""
+
+
+class Unreachable(FetchError):
+    """Raised when a server did not answer with a document: name, connection, TLS, time, or another status than 200.
+
+    Attributes:
+        status: the status of the response, or None if there was none.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class NotConnected(Unreachable):
+    """Raised when no connection could be made, so that nothing was sent."""
+
+
+class Redirected(Unreachable):
+    """Raised when a server redirects. No redirect is followed here.
+
+    Attributes:
+        location: the URL that the server names, or "".
+    """
+
+    def __init__(self, status: int, location: str) -> None:
+        super().__init__("the server answers with a redirect, which is not followed", status=status)
+        self.location = location
+
+
+class UnusableDocument(FetchError):
+    """Raised when a server's document cannot be used: too large, wrongly encoded, or not what was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +86,13 @@ class FetchRequest:
 
     Attributes:
         url: an https URL.
-        max_bytes: upper bound on the bytes of the body, after decoding.
+        max_bytes: upper bound on the bytes of the body.
         method: the method.
         accept: the media types that are asked for.
         content: the content, or None.
         fields: further header fields.
         seconds: a further upper bound on the seconds that the fetch may take, next to `Network.total_timeout`.
-        redirects: how many redirects are followed at most.
-        may_redirect: tells whether the first URL may redirect to the second one. None: no URL may redirect.
+        accepts: tells whether a body may have this Content-Type. None: any.
         ends: takes the next bytes of the body, and returns whether the rest is not needed.
     """
 
@@ -52,8 +103,7 @@ class FetchRequest:
     content: bytes | None = None
     fields: Sequence[tuple[str, str]] = ()
     seconds: float = math.inf
-    redirects: int = 0
-    may_redirect: Callable[[str, str], bool] | None = None
+    accepts: Callable[[str], bool] | None = None
     ends: Callable[[bytes], bool] | None = None
 
 
@@ -62,13 +112,11 @@ class FetchResponse:
     """The response of a server.
 
     Attributes:
-        url: the URL that answered, after redirects.
         status: the status code.
         fields: the header fields by lower-case name; several lines of one name are joined with `, `.
-        body: the decoded body; read only if the status is 200.
+        body: the body; read only if the status is 200.
     """
 
-    url: str
     status: int
     fields: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
@@ -108,74 +156,190 @@ class Target:
         if URL.parse(url).userinfo is not None:
             raise UntrustedURL("the URL has user info")
         start = len("https://") + len(canonical.authority)
-        return cls(
-            canonical.host.strip("[]"),
-            _HTTPS_PORT if canonical.port is None else canonical.port,
-            canonical.authority,
-            canonical.target_uri[start:],
-        )
+        return cls(canonical.host.strip("[]"), canonical.port or 443, canonical.authority, canonical.target_uri[start:])
 
 
-class FetchIO(Protocol):
-    """The IO of a fetch: one implementation blocks, the other awaits."""
-
-    async def resolve(self, resolver: Resolver, host: str, port: int) -> Sequence[str]:
-        """Return the addresses that `resolver` finds for a host.
-
-        Raises:
-            OSError: it finds none.
-        """
-        ...
-
-    async def exchange(self, request: FetchRequest, target: Target, address: str) -> FetchResponse:
-        """Send `request` to `address` and return the response.
-
-        Raises:
-            NotConnected: there was no connection, so that another address can be tried.
-            Unreachable: the exchange failed or took too long.
-            UnusableDocument: the body is too large or wrongly encoded.
-        """
-        ...
-
-
-async def fetch(request: FetchRequest, network: Network, io: FetchIO) -> FetchResponse:
-    """Return the response of the server of `request.url`, fetched under the guard.
+def fetch(request: FetchRequest, network: Network) -> FetchResponse:
+    """Return the response of the server of `request.url`, fetched under the guard. It takes `total_timeout` at most.
 
     Raises:
-        UntrustedURL: the URL, or one that it redirects to, must not be fetched.
-        Unreachable: the server did not answer in time, or redirected although that is not allowed.
-        UnusableDocument: the answer is too large or wrongly encoded.
+        UntrustedURL: the URL must not be fetched.
+        Unreachable: the server did not answer in time, or redirects.
+        UnusableDocument: the answer is too large, or has a content coding.
     """
-    for _ in range(request.redirects):
-        response = await _fetch_one(request, network, io)
-        if response.status not in _REDIRECTS:
-            return response
-        request = replace(request, url=_redirect_target(request, response.fields.get("location", "")))
-    response = await _fetch_one(request, network, io)
-    if response.status in _REDIRECTS:
-        raise Unreachable("the server answers with a redirect, which is not followed", status=response.status)
-    return response
-
-
-async def _fetch_one(request: FetchRequest, network: Network, io: FetchIO) -> FetchResponse:
+    deadline = time.monotonic() + max(0.0, min(request.seconds, network.total_timeout))
     target = Target.of(request.url)
+    # The system's resolver has no time limit.
+    answers = in_thread(lambda: network.resolve(target.host, target.port), "undersigned-resolver")
     try:
-        answers = await io.resolve(network.resolve, target.host, target.port)
+        addresses = network.check(answers.result(_left(deadline)))
+    except TimeoutError:
+        raise _too_slow() from None
     except (OSError, UnicodeError) as error:
-        raise Unreachable("the host has no address") from error
-    addresses = network.check(answers)
+        raise Unreachable("the host has no address: there is no such name, or no name server answers") from error
     *others, last = addresses[:MOST_TRIES]
     for address in others:
         with suppress(NotConnected):
-            return await io.exchange(request, target, address)
-    return await io.exchange(request, target, last)
+            return _exchange(request, network, target, address, deadline)
+    return _exchange(request, network, target, last, deadline)
 
 
-def _redirect_target(request: FetchRequest, location: str) -> str:
+async def fetch_async(request: FetchRequest, network: Network) -> FetchResponse:
+    """As `fetch`, in a thread of its own."""
+    return await asyncio.wrap_future(in_thread(lambda: fetch(request, network), "undersigned-fetch"))
+
+
+def in_thread(call: Callable[[], Result], name: str) -> Future[Result]:
+    """Call a function in a daemon thread of its own, or here if the process may have no more threads."""
+    future: Future[Result] = Future()
+    future.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - raised where the result is awaited
+            future.set_exception(error)
+
     try:
-        url = urljoin(request.url, location)
-    except ValueError:
-        raise UntrustedURL("the server redirects to a malformed URL") from None
-    if not location or request.may_redirect is None or not request.may_redirect(request.url, url):
-        raise UntrustedURL("the server redirects to a URL that it may not redirect to")
-    return url
+        threading.Thread(target=run, name=name, daemon=True).start()
+    except RuntimeError:
+        run()
+    return future
+
+
+def _exchange(request: FetchRequest, network: Network, target: Target, address: str, deadline: float) -> FetchResponse:
+    url = httpcore2.URL(scheme=b"https", host=target.host, port=target.port, target=target.path_and_query)
+    backend = _Backend(address, deadline, request.max_bytes + MOST_RESPONSE_HEAD)
+    fields = {"Host": target.authority, "Accept": request.accept, "Accept-Encoding": "identity", "Connection": "close"}
+    with (
+        _connection_errors(),
+        httpcore2.HTTPConnection(url.origin, network.context, network_backend=backend) as connection,
+        connection.stream(
+            request.method,
+            url,
+            headers=[(name.encode("ascii"), text.encode("ascii")) for name, text in (*fields.items(), *request.fields)],
+            content=request.content,
+            extensions={"timeout": {"connect": CONNECT_TIMEOUT}},
+        ) as response,
+    ):
+        got = _fields(response.headers)
+        body = _body(request, got, response.iter_stream()) if response.status == 200 else b""  # noqa: PLR2004 - OK
+        if response.status in _REDIRECTS:
+            raise Redirected(response.status, got.get("location", ""))
+        return FetchResponse(status=response.status, fields=got, body=body)
+
+
+def _body(request: FetchRequest, fields: Mapping[str, str], chunks: Iterable[bytes]) -> bytes:
+    """Read a body up to the limit."""
+    limit, body = request.max_bytes, bytearray()
+    if fields.get("content-encoding", "identity").strip().lower() != "identity":
+        raise UnusableDocument("the response has a content coding, though none was asked for")
+    if request.accepts is not None and not request.accepts(fields.get("content-type", "")):
+        raise UnusableDocument("the document is not of the media type that was asked for")
+    # The HTTP client has checked that a Content-Length is a number of at most 20 digits.
+    if int(fields.get("content-length", "0")) > limit:
+        raise UnusableDocument(f"the response has more than {limit} bytes")
+    for chunk in chunks:
+        body += chunk
+        if len(body) > limit:
+            raise UnusableDocument(f"the response has more than {limit} bytes")
+        if request.ends is not None and request.ends(chunk):
+            break
+    return bytes(body)
+
+
+def _fields(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("ascii").lower(), raw_value.decode("latin-1")
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    return fields
+
+
+@contextmanager
+def _connection_errors() -> Generator[None]:
+    try:
+        yield
+    except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+        raise NotConnected(f"the connection failed: {_cause(error)}") from error
+    except httpcore2.TimeoutException as error:
+        raise _too_slow() from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
+        raise Unreachable(f"the exchange failed ({type(error).__name__})") from error
+
+
+def _cause(error: BaseException) -> str:
+    """Return why a connection failed, for the operator."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            untrusted = "is not trusted: its authority is not in Network(tls=...)"
+            return f"the server's certificate {_CERTIFICATE_FAULTS.get(cause.verify_code, untrusted)}"
+        if isinstance(cause, ssl.SSLError):
+            return "the server does not speak TLS as this client does"
+        if isinstance(cause, ConnectionRefusedError):
+            return "the server refused it"
+        if isinstance(cause, (TimeoutError, httpcore2.TimeoutException)):
+            return "it timed out"
+    return f"the host cannot be reached, or closed it ({type(causes[-1]).__name__})"
+
+
+class _Backend(httpcore2.SyncBackend):
+    """A backend that connects to `address` for any host, and reads at most `most` bytes until `deadline`."""
+
+    def __init__(self, address: str, deadline: float, most: int) -> None:
+        self._address, self._deadline, self._most = address, deadline, most
+
+    def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002 - the name was resolved and checked before
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        seconds = _left(self._deadline, timeout)
+        stream = super().connect_tcp(self._address, port, seconds, local_address, socket_options)
+        return _Stream(stream, self._deadline, self._most)
+
+
+class _Stream(httpcore2.NetworkStream):
+    def __init__(self, stream: httpcore2.NetworkStream, deadline: float, most: int) -> None:
+        self._stream, self._deadline, self._most = stream, deadline, most
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data = self._stream.read(max_bytes, _left(self._deadline, timeout))
+        self._most -= len(data)
+        if self._most < 0:
+            raise Unreachable("the server sends too many bytes outside the body")
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, _left(self._deadline, timeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        stream = self._stream.start_tls(ssl_context, server_hostname, _left(self._deadline, timeout))
+        return _Stream(stream, self._deadline, self._most)
+
+
+def _left(deadline: float, timeout: float | None = None) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise _too_slow()
+    return left if timeout is None else min(timeout, left)
+
+
+def _too_slow() -> Unreachable:
+    return Unreachable("the server, or its name's resolution, took too long")

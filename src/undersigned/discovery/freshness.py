@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
-from undersigned.limits import LONGEST_RETRY_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
 _MAX_AGE = re.compile(r'(?:^|,)[ \t]*max-age=(?:"([0-9]{1,10})"|([0-9]{1,10}))[ \t]*(?=,|$)', re.IGNORECASE | re.ASCII)
 _NEVER = re.compile(r"(?:^|,)[ \t]*no-(?:store|cache)[ \t]*(?=,|=|$)", re.IGNORECASE | re.ASCII)
 _SECONDS = re.compile(r"[0-9]{1,10}", re.ASCII)
-_DATE = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +28,7 @@ class Freshness:
         default: a document without `max-age` is fresh for this long.
         stale: a document that is no longer fresh is used for this long while it cannot be fetched again.
         interval: the least time between two fetches for something that the document does not have, and after a fetch
-            that failed (AdCP: 30). A server may ask for more with Retry-After: up to five minutes.
+            that failed (AdCP: 30).
 
     Raises:
         ConfigurationError: a value is less than 1 (`stale`: 0), or `default` is not between `least` and `most`.
@@ -69,33 +65,6 @@ class Freshness:
         else:
             lifetime = self.default
         return min(max(lifetime, self.least), self.most)
-
-
-def retry_after(fields: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks its clients to wait, or None (RFC 9110 section 10.2.3).
-
-    A date counts from the response's own Date field. More than five minutes count as five minutes.
-
-    Args:
-        fields: the response's header fields by lower-case name.
-    """
-    asked = fields.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(asked):
-        return min(float(asked), LONGEST_RETRY_AFTER)
-    until, now = _date(asked), _date(fields.get("date", "").strip())
-    if until is None or now is None:
-        return None
-    return min(max((until - now).total_seconds(), 0.0), LONGEST_RETRY_AFTER)
-
-
-def _date(text: str) -> datetime | None:
-    """Return a date of HTTP, or None (RFC 9110 section 5.6.7)."""
-    if _DATE.fullmatch(text) is None:
-        return None
-    try:
-        return parsedate_to_datetime(text)
-    except ValueError:
-        return None
 
 
 def check_seconds(option: str, value: object, *, least: float) -> None:

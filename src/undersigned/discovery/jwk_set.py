@@ -2,19 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
-from undersigned.discovery.failures import UnusableDocument
+from undersigned.discovery.fetch import UnusableDocument
 from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_KEYS
 from undersigned.message.strict_json import loads
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-Keys: TypeAlias = Mapping[str, tuple[VerificationKey, ...]]
-"""The keys of a source by keyid; one keyid may name several."""
+    from undersigned.signature.jwk import JWK
+
+
+class Keys:
+    """The keys of a document by keyid; one keyid may name several, and the first four count.
+
+    A key is made when it is looked up: making one takes up to 300 us, and a document may list many.
+
+    Args:
+        named: the JWKs, each with the keyid that names it.
+        make: makes a key of a JWK, whose `kid` is the keyid.
+        is_empty: whether the document lists no key at all.
+    """
+
+    __slots__ = ("_jwks", "_made", "_make", "is_empty")
+
+    def __init__(
+        self,
+        named: Iterable[tuple[str, JWK]],
+        *,
+        make: Callable[[JWK], VerificationKey] = VerificationKey.from_jwk,
+        is_empty: bool = False,
+    ) -> None:
+        self._jwks: dict[str, list[JWK]] = {}
+        for keyid, jwk in named:
+            self._jwks.setdefault(keyid, []).append(jwk)
+        self._make = make
+        self._made: dict[str, tuple[VerificationKey, ...]] = {}
+        self.is_empty = is_empty
+
+    def __contains__(self, keyid: str) -> bool:
+        return keyid in self._jwks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._jwks)
+
+    def get(self, keyid: str) -> tuple[VerificationKey, ...]:
+        """Return the keys that a keyid names, four at most."""
+        made = self._made.get(keyid)
+        if made is None:
+            jwks = self._jwks.get(keyid)
+            if jwks is None:
+                return ()
+            keys = tuple(self._make({**jwk, "kid": keyid}) for jwk in jwks[:MOST_CANDIDATES])
+            # Two threads may make the keys at once; then both use the same.
+            made = self._made.setdefault(keyid, keys)
+        return made
 
 
 def read_json_object(text: bytes) -> Mapping[str, object]:
@@ -32,23 +76,8 @@ def read_json_object(text: bytes) -> Mapping[str, object]:
     return value
 
 
-def parse_jwk_set(text: bytes) -> Keys:
-    """Return the keys of a JWK set, as `read_jwk_set` does, from its JSON text."""
-    return read_jwk_set(read_json_object(text))
-
-
-def read_jwk_set(
-    document: Mapping[str, object], *, wanted: Callable[[Mapping[str, object]], bool] | None = None
-) -> Keys:
-    """Return the keys of a JWK set.
-
-    A member that is not an object or has no `kid` of 1 to 1,024 characters is ignored: no signature can name it. A key
-    that cannot be used is kept with its fault, so that a signature naming it is rejected for what is wrong with it.
-    When several keys have one `kid`, the first four are kept.
-
-    Args:
-        document: the JWK set.
-        wanted: tells whether a JWK is to be kept; all are, if it is not given.
+def members_of(document: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the objects in the array `keys` of a JWK set.
 
     Raises:
         UnusableDocument: there is no array `keys`, or it has more than 256 members.
@@ -58,17 +87,43 @@ def read_jwk_set(
         raise UnusableDocument("the JWK set has no array keys")
     if len(cast("list[object]", members)) > MOST_KEYS:
         raise UnusableDocument(f"the JWK set has more than {MOST_KEYS} keys")
-    keys: dict[str, tuple[VerificationKey, ...]] = {}
-    for member in cast("list[object]", members):
-        if not isinstance(member, dict):
-            continue
-        jwk = cast("Mapping[str, object]", member)
-        keyid = jwk.get("kid")
-        if (
-            not isinstance(keyid, str)
-            or not 0 < len(keyid) <= LONGEST_KEYID
-            or (wanted is not None and not wanted(jwk))
-        ):
-            continue
-        keys[keyid] = (*keys.get(keyid, ()), VerificationKey.from_jwk(jwk))[:MOST_CANDIDATES]
-    return keys
+    return [
+        cast("Mapping[str, object]", member) for member in cast("list[object]", members) if isinstance(member, dict)
+    ]
+
+
+def read_jwk_set(
+    document: Mapping[str, object],
+    *,
+    owner: str = "",
+    wanted: Callable[[Mapping[str, object]], bool] = lambda _jwk: True,
+    most: int = MOST_KEYS,
+) -> Keys:
+    """Return the keys of a JWK set.
+
+    A member that is not an object or has no `kid` of 1 to 1,024 characters is ignored: no signature can name it. A key
+    that cannot be used is kept with its fault, so that a signature naming it is rejected for what is wrong with it.
+
+    Args:
+        document: the JWK set.
+        owner: whose keys they are.
+        wanted: tells whether a JWK is to be kept.
+        most: how many keys are kept: the first ones.
+
+    Raises:
+        UnusableDocument: there is no array `keys`, or it has more than 256 members.
+    """
+    members = members_of(document)
+    named = [
+        (keyid, jwk)
+        for jwk in members
+        if isinstance(keyid := jwk.get("kid"), str) and 0 < len(keyid) <= LONGEST_KEYID and wanted(jwk)
+    ]
+    return Keys(
+        named[:most], make=lambda jwk: VerificationKey.from_jwk(jwk, owner=owner), is_empty=not document["keys"]
+    )
+
+
+def parse_jwk_set(text: bytes) -> Keys:
+    """Return the keys of a JWK set, as `read_jwk_set` does, from its JSON text."""
+    return read_jwk_set(read_json_object(text))

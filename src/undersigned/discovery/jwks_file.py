@@ -6,8 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from undersigned.discovery.freshness import check_seconds
-from undersigned.discovery.jwk_set import Keys, parse_jwk_set, read_jwk_set
+from undersigned.discovery.jwk_set import Keys, read_json_object, read_jwk_set
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
 from undersigned.signature.jwk import PRIVATE_FAULT, SHARED_FAULT
@@ -33,7 +32,7 @@ class JWKSFile:
     Args:
         path: the file.
         keyid: the keyid of a public key in PEM, which has none itself. A JWK set names its own keys.
-        interval: seconds between two looks at the file.
+        owner: whose keys they are: `signature.signer` of the requests that they verify.
         clock: seconds that never go back.
 
     Raises:
@@ -48,13 +47,14 @@ class JWKSFile:
         path: str | os.PathLike[str],
         *,
         keyid: str | None = None,
-        interval: float = 1.0,
+        owner: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        check_seconds("interval", interval, least=0)
-        read = partial(_read, keyid=keyid)
-        self._file = WatchedFile(path, read, most=MOST_JWKS_FILE_BYTES, interval=interval, clock=clock)
-        faults = [key.fault for keys in self._file.value.values() for key in keys]
+        if not isinstance(owner, str):
+            raise ConfigurationError("owner: give the name of the keys' owner, such as acme")
+        read = partial(_read, keyid=keyid, owner=owner)
+        self._file = WatchedFile(path, read, most=MOST_JWKS_FILE_BYTES, clock=clock)
+        faults = [key.fault for keyid in self._file.value for key in self._file.value.get(keyid)]
         for fault in (SHARED_FAULT, PRIVATE_FAULT):
             if fault in faults:
                 raise ConfigurationError(f"path: {self.path} is not for verifying: {fault}")
@@ -73,14 +73,14 @@ class JWKSFile:
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the keys that `lookup.keyid` names, four at most."""
-        return self._file.value.get(lookup.keyid, ())
+        return self._file.value.get(lookup.keyid)
 
 
-def _read(text: bytes, *, keyid: str | None) -> Keys:
+def _read(text: bytes, *, keyid: str | None, owner: str) -> Keys:
     if not is_pem(text):
         if keyid is not None:
             raise ConfigurationError("keyid: the file is not a PEM; the keys of a JWK set have their own kids")
-        return parse_jwk_set(text)
+        return read_jwk_set(read_json_object(text), owner=owner)
     if keyid is None:
         raise ConfigurationError("keyid: a PEM has no key ID; give the keyid that signatures name the key by")
-    return read_jwk_set(pem_jwks(text, keyid=keyid))
+    return read_jwk_set(pem_jwks(text, keyid=keyid), owner=owner)

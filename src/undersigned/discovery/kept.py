@@ -1,236 +1,449 @@
-"""Kept documents: each has a cache, one fetch at a time, and a background refresh; for threads and for asyncio."""
+"""Kept documents: the last copy of each, when to fetch it again, and what to answer until then.
+
+Every fetch runs in a thread of its own, and there is at most one for a document. Threads and tasks wait for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import os
+import random
 import threading
 import time
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future
+from concurrent.futures import wait as wait_for_futures
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-from undersigned.discovery.fetch_report import FetchReport
-from undersigned.discovery.flight import AsyncFlight, Flight
+from undersigned.discovery.fetch import FetchError, Unreachable, UntrustedURL, fetch, in_thread
 from undersigned.errors import KeySourceError
+from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
 from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Collection
 
-    from undersigned.discovery.cache import Cache, Copy
-    from undersigned.discovery.fetch_report import Document
-    from undersigned.discovery.flight import Outcome
+    from undersigned.discovery.fetch import FetchRequest
+    from undersigned.discovery.freshness import Freshness
     from undersigned.discovery.network import Network
     from undersigned.errors import Reason
 
 Value = TypeVar("Value")
 
+Document = Literal["keys", "revocations"]
+"""What is fetched: a set of keys, with everything that leads to it, or a revocation list."""
+
+_AHEAD = 0.1
+"""How early a document is fetched again while requests use it: one to two such parts of its lifetime before its end."""
+
+_OK = 200
+_A_MINUTE = 60.0
+
 _logger = logging.getLogger("undersigned.discovery")
 
 
-class Load(Protocol[Value]):
-    """A function that fetches a document. It gets the last copy, if there is one, for a conditional request.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchReport:
+    """A report of one fetch of a document, for metrics.
 
-    Raises:
-        KeySourceError: the document cannot be fetched now.
+    Attributes:
+        document: what was fetched.
+        url: the URL that the operator configured, or the URL that a sender named, if the source fetches those.
+        seconds: how long the fetch took, with all requests that it needed.
+        error: why it failed, or None.
     """
 
-    def __call__(self, last: Copy[Value] | None, /) -> Coroutine[object, None, Copy[Value]]:
-        """Return a copy."""
-        ...
+    document: Document
+    url: str
+    seconds: float
+    error: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy(Generic[Value]):
+    """A document as it was last fetched. Times are those of the source's clock.
+
+    Attributes:
+        value: what was read from the document.
+        fetched: when its fetch began.
+        fresh_until: when it is to be fetched again.
+    """
+
+    value: Value
+    fetched: float
+    fresh_until: float
+
+
+class Flight(Future[object]):
+    """A fetch in flight. It is done when the fetch has ended, whether it succeeded or not."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__()
+        self.host = host
+        self.began = time.monotonic()
+        self._pid = os.getpid()
+
+    def is_over(self) -> bool:
+        """Return whether nobody should wait: the fetch has ended, or it is of the process that forked this one."""
+        return self.done() or self._pid != os.getpid()
+
+
+Wait: TypeAlias = "Callable[[Collection[Future[object]], float], Awaitable[object]]"
+"""A function that waits for one of several futures, for some seconds at most."""
+
+
+async def wait_in_thread(futures: Collection[Future[object]], seconds: float) -> None:
+    """Wait for one of the futures. It blocks, and does not suspend."""
+    wait_for_futures(futures, seconds, FIRST_COMPLETED)
+
+
+async def wait_in_task(futures: Collection[Future[object]], seconds: float) -> None:
+    """Wait for one of the futures, without blocking the event loop."""
+    loop, woken = asyncio.get_running_loop(), asyncio.Event()
+
+    def wake(_future: Future[object]) -> None:
+        # The loop may have been closed since.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(woken.set)
+
+    for future in futures:
+        future.add_done_callback(wake)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await woken.wait()
+
+
+class Loader:
+    """What the documents of one source share: where they are fetched, how long they are used, and who may wait.
+
+    Args:
+        network: which addresses may be reached, and in what time.
+        freshness: how long what is fetched is used.
+        clock: the clock of what is kept.
+    """
+
+    def __init__(self, network: Network, freshness: Freshness, clock: Callable[[], float]) -> None:
+        self.network = network
+        self.freshness = freshness
+        self.clock = clock
+        self._lock = threading.Lock()
+        self._waiting: Counter[tuple[int, Wait, str]] = Counter()
+        self._logged: dict[str, float] = {}
+
+    def load(self, request: FetchRequest, read: Callable[[bytes], Value]) -> Copy[Value]:
+        """Fetch a document and return a copy of it, with the value that `read` returns for the body.
+
+        Args:
+            request: the request for the document.
+            read: reads a body.
+
+        Raises:
+            FetchError: the document cannot be fetched, or `read` raised this error.
+        """
+        began = self.clock()
+        response = fetch(request, self.network)
+        if response.status != _OK:
+            raise Unreachable(f"the server answers {response.status}", status=response.status)
+        return Copy(read(response.body), began, began + self.freshness.lifetime(response.fields))
+
+    async def wait(self, wait: Wait, flight: Flight, seconds: float, *, is_new: bool) -> None:
+        """Wait for a fetch that a stranger may have caused, if not too many wait: its server may never answer.
+
+        A document that a sender names and that was not read yet leaves a quarter of the places for known ones, and half
+        of them for those of other hosts.
+        """
+        most = MOST_WAITING_THREADS if wait is wait_in_thread else MOST_WAITING_TASKS
+        bounds = {(os.getpid(), wait, ""): most}
+        if is_new:
+            bounds = {(os.getpid(), wait, ""): most - most // 4, (os.getpid(), wait, flight.host): most // 2}
+        with self._lock:
+            if any(self._waiting[place] >= bound for place, bound in bounds.items()):
+                return
+            self._waiting.update(bounds.keys())
+        try:
+            await wait((flight,), seconds)
+        finally:
+            with self._lock:
+                self._waiting -= Counter(bounds.keys())
+
+    def may_log(self, host: str) -> bool:
+        """Return whether a failure of a host may be logged: once a minute."""
+        now = time.monotonic()
+        with self._lock:
+            if now < self._logged.get(host, -math.inf) + _A_MINUTE:
+                return False
+            if len(self._logged) >= MOST_LOGGED_HOSTS:
+                self._logged.clear()
+            self._logged[host] = now
+            return True
+
+
+def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Reason | None = None) -> KeySourceError:
+    """Return the error of a source for a failed fetch.
+
+    Args:
+        what: the document, for the message.
+        error: why the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
+        unreachable: the reason to report for a server that did not answer with a document.
+        unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
+    """
+    reason = unreachable if isinstance(error, Unreachable) else unusable or unreachable
+    if isinstance(error, UntrustedURL):
+        reason = "signature_jwks_untrusted"
+    return KeySourceError(reason, f"{what}: {error}")
+
+
+class Gate:
+    """A rule of who may fetch now. This one lets all fetch: the operator has chosen the URLs."""
+
+    is_for_strangers = False
+
+    def enter(self, flight: Flight, *, is_known: bool, is_wanted: bool) -> Flight:
+        """Return the flight if it may begin, or another flight to wait for before.
+
+        Args:
+            flight: the fetch that is to begin.
+            is_known: whether the document was fetched before.
+            is_wanted: whether it is fetched for something that the last copy does not have.
+
+        Raises:
+            KeySourceError: too many fetches begin.
+        """
+        del is_known, is_wanted
+        return flight
 
 
 class Kept(Generic[Value]):
-    """A document that threads share.
+    """A document that threads and tasks share.
+
+    From a little before a copy expires, a request that uses it begins the next fetch, and does not wait for it. If that
+    fetch fails or hangs, the copy is used for another `freshness.stale` seconds, and nobody waits for the next fetches.
 
     Args:
         name: the name of the document in the log.
-        load: fetches the document; its coroutine must not suspend.
-        cache: the cache for the document.
-        network: has the seconds that a caller waits for a fetch, and the function that gets its report. The fetch
-            continues after that time.
-        document: what the document is, for that report.
+        host: the host that it is fetched from.
+        load: fetches the document. It gets the last copy, and raises `KeySourceError`.
+        loader: has the clock, how long a copy is used, and how long a caller waits for a fetch.
+        gate: tells which fetch may begin.
+        document: what the document is, for the report of the fetch.
+        is_empty: tells whether a document has nothing in it. Such a document counts if it is fetched twice in a row.
     """
 
-    __slots__ = ("_cache", "_document", "_flight", "_load", "_name", "_network", "_stop", "_thread", "_wait")
-
     def __init__(
-        self, name: str, load: Load[Value], cache: Cache[Value], *, network: Network, document: Document = "keys"
+        self,
+        name: str,
+        host: str,
+        load: Callable[[Copy[Value] | None], Copy[Value]],
+        loader: Loader,
+        *,
+        gate: Gate = Gate(),  # noqa: B008 - it has no state
+        document: Document = "keys",
+        is_empty: Callable[[Value], bool] = lambda _value: False,
     ) -> None:
         self._name = name
-        self._network = network
-        self._document: Document = document
-        self._wait = network.wait_timeout
+        self._host = host
         self._load = load
-        self._cache = cache
-        self._flight = Flight()
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._loader = loader
+        self._gate = gate
+        self._document: Document = document
+        self._is_empty = is_empty
+        self._copy: Copy[Value] | None = None
+        self._emptied = self._logged = False
+        self._failure: KeySourceError | None = None
+        self._retry_at = self._sought = self._refresh_at = -math.inf
+        self._lock = threading.Lock()
+        self._flight: Flight | None = None
 
     def last(self) -> Value | None:
         """Return the value that was fetched last, however long ago."""
-        return None if self._cache.copy is None else self._cache.copy.value
+        return None if self._copy is None else self._copy.value
 
-    def waits(self, satisfied: Callable[[Value], bool]) -> bool:
-        """Return whether `get` would fetch now, or wait for a fetch."""
-        value = self._cache.fresh()
-        if value is not None and satisfied(value):
-            return False
-        return self._flight.is_flying or self._cache.is_due(since=self._cache.now(), satisfied=satisfied)
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last fetch failed."""
+        return self._failure is not None
 
-    def get(self, satisfied: Callable[[Value], bool]) -> Value:
-        """Return the value. First fetch it if it is not fresh, or if it does not satisfy and may be fetched again.
+    def fresh(self) -> Copy[Value] | None:
+        """Return the copy if it may be used without waiting. Begin the next fetch if the copy expires soon."""
+        copy = self._copy
+        if copy is None:
+            return None
+        now = self._loader.clock()
+        if now >= self._refresh_at:
+            flight = None
+            with suppress(KeySourceError):
+                flight = self._begin(lambda: self._is_due(copy.fetched, lambda _copy: True))
+            if now >= copy.fresh_until and self._failure is None and not self._is_late(flight):
+                return None
+            if now >= copy.fresh_until + self._loader.freshness.stale:
+                return None
+        return copy
+
+    def get(self, enough: Callable[[Copy[Value]], bool]) -> Value:
+        """Return the value, fetched again if the copy is not enough. It blocks for `wait_timeout` at most.
 
         Args:
-            satisfied: tells whether a value has what the caller needs.
+            enough: tells whether a copy has what the caller looks for.
 
         Raises:
-            KeySourceError: there is no value, or the value does not satisfy and could not be fetched again in time.
+            KeySourceError: there is no value, or it is not enough and could not be fetched again in time.
         """
-        cache = self._cache
-        value = cache.fresh()
-        if value is None or not satisfied(value):
-            since, ends = cache.now(), time.monotonic() + self._wait
+        return finish(self.get_by(enough, wait_in_thread))
 
-            def due() -> bool:
-                return cache.claim(since=since, satisfied=satisfied)
+    async def async_get(self, enough: Callable[[Copy[Value]], bool]) -> Value:
+        """As `get`, without blocking the event loop."""
+        return await self.get_by(enough, wait_in_task)
 
-            ended = self._flight.run(self._fetch, if_due=due, seconds=self._wait)
-            if ended == "joined":
-                # That fetch began before this call, so it may have missed a newer version of the document.
-                left = max(0.0, ends - time.monotonic())
-                ended = self._flight.run(self._fetch, if_due=due, seconds=left)
-            value = _answer(cache, satisfied, ended)
-        return value
+    async def get_by(self, enough: Callable[[Copy[Value]], bool], wait: Wait) -> Value:
+        """As `get`, by a way to wait."""
+        since, ends = self._loader.clock(), time.monotonic() + self._loader.network.wait_timeout
+        while flight := self.wanted(since, enough):
+            seconds = max(0.0, ends - time.monotonic())
+            is_new = self._copy is None
+            if is_new and not self._gate.is_for_strangers:
+                await wait((flight,), seconds)
+            else:
+                await self._loader.wait(wait, flight, seconds, is_new=is_new)
+            if not flight.is_over():
+                break
+        return self.answer(since, enough)
 
-    def start(self) -> None:
-        """Refresh in the background until `stop`. A second call does nothing."""
-        # A thread that was started before a fork does not run in this process.
-        if self._thread is None or not self._thread.is_alive():
-            self._stop = threading.Event()
-            self._thread = threading.Thread(target=self._refresh, name=f"undersigned {self._name}", daemon=True)
-            self._thread.start()
+    def wanted(self, since: float, enough: Callable[[Copy[Value]], bool]) -> Flight | None:
+        """Return the fetch to wait for, or None if waiting would not help. Begin it if there is none.
 
-    def stop(self) -> None:
-        """End the background refresh, and wait for the fetch that is in flight."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._stop.set()
-            thread.join()
-        self._flight.wait()
+        Args:
+            since: when the request came. A document fetched later is not fetched again for it.
+            enough: as for `get`.
 
-    def _refresh(self) -> None:
-        cache = self._cache
-        stop = self._stop
-        while not stop.wait(max(0.0, cache.refresh_at() - cache.now())):
-            self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now(), seconds=None)
+        Raises:
+            KeySourceError: too many fetches begin.
+        """
+        copy = self.fresh()
+        if copy is not None and enough(copy):
+            return None
+        copy = self._copy
+        if copy is not None and copy.fetched >= since:
+            return None
+        flight = self._begin(lambda: self._is_due(since, enough))
+        return None if self._is_late(flight) else flight
 
-    def _fetch(self) -> None:
-        began, reason = time.perf_counter(), None
-        try:
-            self._cache.store(finish(self._load(self._cache.copy)))
-        except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
-            failure = _logged_failure(self._name, error)
-            self._cache.fail(failure)
-            reason = failure.reason
-        _report(self._network, self._document, self._name, began, reason)
+    def answer(self, since: float, enough: Callable[[Copy[Value]], bool]) -> Value:
+        """Return the value after a wait. A stale value is returned if it is enough.
 
-
-class AsyncKept(Generic[Value]):
-    """`Kept` for the tasks of an event loop."""
-
-    __slots__ = ("_cache", "_document", "_flight", "_load", "_name", "_network", "_task", "_wait")
-
-    def __init__(
-        self, name: str, load: Load[Value], cache: Cache[Value], *, network: Network, document: Document = "keys"
-    ) -> None:
-        self._name = name
-        self._network = network
-        self._document: Document = document
-        self._wait = network.wait_timeout
-        self._load = load
-        self._cache = cache
-        self._flight = AsyncFlight()
-        self._task: asyncio.Task[None] | None = None
-
-    def fresh(self) -> Value | None:
-        """Return the value while it is fresh."""
-        return self._cache.fresh()
-
-    def last(self) -> Value | None:
-        """Return the value that was fetched last, however long ago."""
-        return None if self._cache.copy is None else self._cache.copy.value
-
-    async def get(self, satisfied: Callable[[Value], bool]) -> Value:
-        """Return the value as `Kept.get` does. Call it only if the value of `fresh` does not satisfy."""
-        cache, since, ends = self._cache, self._cache.now(), time.monotonic() + self._wait
-
-        def due() -> bool:
-            return cache.claim(since=since, satisfied=satisfied)
-
-        ended = await self._flight.run(self._fetch, if_due=due, seconds=self._wait)
-        if ended == "joined":
-            left = max(0.0, ends - time.monotonic())
-            ended = await self._flight.run(self._fetch, if_due=due, seconds=left)
-        return _answer(cache, satisfied, ended)
-
-    def start(self) -> None:
-        """Refresh in the background until `stop`, in a task of the running event loop. A second call does nothing."""
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._refresh(), name=f"undersigned {self._name}")
-
-    async def stop(self) -> None:
-        """End the background refresh, and the fetch that is in flight."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
-        await self._flight.cancel()
-
-    async def _refresh(self) -> None:
-        cache = self._cache
-        while True:
-            await asyncio.sleep(max(0.0, cache.refresh_at() - cache.now()))
-            await self._flight.run(self._fetch, if_due=lambda: cache.refresh_at() <= cache.now(), seconds=None)
-
-    async def _fetch(self) -> None:
-        began, reason = time.perf_counter(), None
-        try:
-            self._cache.store(await self._load(self._cache.copy))
-        except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
-            failure = _logged_failure(self._name, error)
-            self._cache.fail(failure)
-            reason = failure.reason
-        _report(self._network, self._document, self._name, began, reason)
-
-
-def _answer(cache: Cache[Value], satisfied: Callable[[Value], bool], ended: Outcome) -> Value:
-    """Return the value after a wait for a fetch.
-
-    A stale value is returned if it satisfies. If it does not, a newer version of the document may have what is missing.
-
-    Raises:
-        KeySourceError: there is no value, or the value does not satisfy and could not be fetched again in time.
-    """
-    value = cache.answer()
-    if not satisfied(value):
-        if ended == "flying":
-            raise KeySourceError(
-                "signature_jwks_unavailable", "the fetch takes longer than wait_timeout, and continues"
+        Raises:
+            KeySourceError: there is no value, or it is not enough and could not be fetched again in time.
+        """
+        copy, failure, flight = self._copy, self._failure, self._flight
+        is_flying = flight is not None and not flight.is_over()
+        is_usable = copy is not None and self._loader.clock() < copy.fresh_until + self._loader.freshness.stale
+        if copy is not None and is_usable:
+            # A key that the copy does not have is unknown if the owner could be asked.
+            has_asked = copy.fetched >= since or (failure is None and not is_flying)
+            if has_asked or enough(copy):
+                return copy.value
+        if failure is None:
+            failure = KeySourceError(
+                "signature_jwks_unavailable", "the fetch takes longer than wait_timeout, or too many wait; it continues"
             )
-        if (failure := cache.failure) is not None:
-            raise failure
-    return value
+        # An exception that is raised again and again would keep the frames of every time.
+        raise KeySourceError(failure.reason, str(failure)) from failure
 
+    def _is_late(self, flight: Flight | None) -> bool:
+        """Return whether a fetch takes so long that nobody waits for it."""
+        return flight is not None and time.monotonic() >= flight.began + self._loader.network.wait_timeout
 
-def _report(network: Network, document: Document, url: str, began: float, error: Reason | None) -> None:
-    seconds = time.perf_counter() - began
-    FetchReport(document=document, url=url, seconds=seconds, error=error).send(network.on_fetch)
+    def _is_due(self, since: float, enough: Callable[[Copy[Value]], bool]) -> bool:
+        now, copy = self._loader.clock(), self._copy
+        if self._failure is not None and now < self._retry_at:
+            return False
+        if copy is None or now >= self._refresh_at:
+            return True
+        return copy.fetched < since and now >= self._sought + self._loader.freshness.interval and not enough(copy)
 
+    def _begin(self, is_due: Callable[[], bool]) -> Flight | None:
+        """Return the fetch in flight. If there is none, begin one if it is due and may begin."""
+        with self._lock:
+            if self._flight is not None and not self._flight.is_over():
+                return self._flight
+            if not is_due():
+                return None
+            now, flight = self._loader.clock(), Flight(self._host)
+            is_wanted = self._copy is not None and now < self._refresh_at
+            admitted = self._gate.enter(flight, is_known=self._copy is not None, is_wanted=is_wanted)
+            if admitted is not flight:
+                return admitted
+            if is_wanted:
+                self._sought = now
+            self._flight = flight
+        in_thread(lambda: self._fetch(flight), f"undersigned {self._name}")
+        return flight
 
-def _logged_failure(name: str, error: Exception) -> KeySourceError:
-    """Log `error`, and return it as the failure of a key source."""
-    if isinstance(error, KeySourceError):
-        _logger.warning("%s: %s", name, error)
-        return error
-    _logger.error("%s: fetching it raised an exception", name, exc_info=error)
-    return KeySourceError("signature_jwks_unavailable", "fetching raised an exception: see the log")
+    def _fetch(self, flight: Flight) -> None:
+        began, reason, last = time.perf_counter(), None, self._copy
+        try:
+            copy = self._load(last)
+            if last is not None and self._is_empty(copy.value) and not self._is_empty(last.value):
+                self._check_emptied()
+        except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
+            failure = self._failed(error)
+            reason = failure.reason
+        else:
+            self._take(copy)
+        on_fetch = self._loader.network.on_fetch
+        if on_fetch is not None:
+            seconds = time.perf_counter() - began
+            try:
+                on_fetch(FetchReport(document=self._document, url=self._name, seconds=seconds, error=reason))
+            except Exception:
+                # A callback that counts fetches must not end one.
+                _logger.exception("on_fetch raised an exception; ignored")
+        with self._lock:
+            self._flight = None
+        flight.set_result(None)
+
+    def _take(self, copy: Copy[Value]) -> None:
+        lifetime = copy.fresh_until - copy.fetched
+        # The fetches of many processes are spread.
+        self._refresh_at = copy.fresh_until - lifetime * _AHEAD * (1 + random.random())  # noqa: S311 - no secret
+        self._copy, self._failure, self._emptied = copy, None, False
+        if self._logged:
+            self._logged = False
+            _logger.warning("%s: it was fetched again", self._shown())
+
+    def _check_emptied(self) -> None:
+        """Check that an empty document is no accident: the one before was empty too.
+
+        Raises:
+            KeySourceError: it was not.
+        """
+        if not self._emptied:
+            self._emptied = True
+            raise KeySourceError(
+                "signature_jwks_unavailable",
+                "the document has no keys any more. The keys of the last one are used until the next fetch, which "
+                "decides. If this was an accident, publish the keys again now",
+            )
+
+    def _failed(self, error: Exception) -> KeySourceError:
+        """Log and keep a failure, and drop the copy if it must not be used any more."""
+        if isinstance(error, KeySourceError):
+            failure, cause = error, None
+        else:
+            failure = KeySourceError("signature_jwks_unavailable", "fetching raised an exception: see the log")
+            cause = error
+        if self._loader.may_log(self._host):
+            level = logging.ERROR if cause is not None or self._emptied else logging.WARNING
+            _logger.log(level, "%s: %s", self._shown(), failure, exc_info=cause)
+            self._logged = True
+        self._retry_at = self._loader.clock() + self._loader.freshness.interval
+        self._failure = failure
+        if failure.definite:
+            self._copy = None
+        return failure
+
+    def _shown(self) -> str:
+        return ascii(self._name[:LONGEST_IN_LINE])[1:-1]

@@ -3,41 +3,82 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
+import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.discovery.owned import AsyncOwner, Owned, Owner
-from undersigned.errors import ConfigurationError
-from undersigned.limits import MOST_HINTS
-from undersigned.signature.key_source import is_awaited, is_key_source
+from undersigned.discovery.fetch import in_thread
+from undersigned.discovery.kept import wait_in_task, wait_in_thread
+from undersigned.discovery.remote_jwks import FetchedKeys
+from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_HINTS, MOST_LOGGED_HOSTS
+from undersigned.signature.key_source import is_key_source
+from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
-    from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
+    from undersigned.discovery.kept import Wait
+    from undersigned.signature.key_source import AsyncKeySource, KeyLookup
     from undersigned.signature.verification_key import VerificationKey
 
-Source = TypeVar("Source", bound="AsyncKeySource")
+_MOST_AT_ONCE: Final = 16
+"""Sources that are asked at once for one keyid."""
 
-_MOST_THREADS: Final = 16
+_SOON: Final = 30.0
+"""Seconds until all sources are asked again for a key that was found while one of them could not be asked."""
 
 _Keys = tuple["VerificationKey", ...]
-_Answer = tuple[_Keys, Exception | None]
+
+_logger = logging.getLogger("undersigned.discovery")
 
 
-class _Sources(Generic[Source]):
-    """The sources of several signers, and the order in which they are asked.
+@dataclass(slots=True)
+class _Hint:
+    """Who had the keys of one keyid when all sources were asked.
 
-    If all sources were asked for every key, each would fetch for the keys of the other signers. So the first round asks
-    the sources that had the key last time. If none has it, the second round asks the sources whose last copy has such a
-    key, and those that cannot say. The last round asks all other sources.
+    Attributes:
+        signers: the signers.
+        until: when all sources are asked again.
+        found: what the only signer's source found last.
+        owned: the same keys, with the signer as owner.
     """
 
-    __slots__ = ("_hints", "_owned", "_sources")
+    signers: tuple[str, ...]
+    until: float
+    found: Sequence[VerificationKey] = ()
+    owned: _Keys = ()
 
-    def __init__(self, sources: Mapping[str, Source]) -> None:
+
+class KeySources:
+    """A key source that combines the sources of several signers. It names the signer of each key.
+
+    Two signers may have keys with the same keyid. Then both keys are tried, and the key that verifies names the signer.
+    The first request for a keyid asks all sources, at most 16 at once, until one deadline. Further requests ask only
+    those that had it. A source that fails or hangs does not delay the keys of another.
+
+    Two signers may also publish the same public key. It belongs to the signer whose key it was when all sources were
+    asked. If both had it then, nobody can tell whose requests it signs: it is rejected, and the log names both. A
+    source that could not be asked is asked again after 30 seconds. Until then, a copy of its key may pass for the key.
+
+    Args:
+        sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
+
+    Raises:
+        ConfigurationError: a signer is not printable text, or a source is not a key source.
+    """
+
+    __slots__ = ("_hints", "_logged", "_sources")
+
+    asks_again = True
+
+    def __init__(self, sources: Mapping[str, AsyncKeySource]) -> None:
         if not isinstance(sources, Mapping) or not sources:
             raise ConfigurationError(
                 "sources: give a key source for each signer, such as {'buyer.example.com': source}"
@@ -48,134 +89,202 @@ class _Sources(Generic[Source]):
             if not is_key_source(source):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
         self._sources = dict(sources)
-        self._owned = Owned(tuple(sources.values()))
-        self._hints: dict[str, tuple[str, ...]] = {}
-
-    @property
-    def asks_again(self) -> bool:
-        """Always True: a signer's new key may have the keyid of another signer's key."""
-        return True
-
-    def _rounds(self, lookup: KeyLookup) -> Iterator[dict[str, Source]]:
-        """Yield the sources to ask, round by round, until one has the key."""
-        hinted = self._hints.get(lookup.keyid, ())
-        if hinted and not lookup.again:
-            yield {signer: self._sources[signer] for signer in hinted}
-        likely: dict[str, Source] = {}
-        others: dict[str, Source] = {}
-        for signer, source in self._sources.items():
-            if signer not in hinted:
-                holds = getattr(source, "holds", None)
-                (likely if holds is None or holds(lookup.keyid) else others)[signer] = source
-        if lookup.again:
-            # Any source may have the new key, also a source without another key of this name.
-            yield likely | others
-        else:
-            yield likely
-            yield others
-
-    def _join(self, lookup: KeyLookup, answers: Sequence[_Answer]) -> _Keys:
-        """Join the keys of all answers. If there are no keys, raise the first failure."""
-        found = tuple(key for keys, _ in answers for key in keys)
-        if found:
-            if len(self._hints) >= MOST_HINTS:
-                self._hints.clear()
-            before = self._hints.get(lookup.keyid, ()) if lookup.again else ()
-            self._hints[lookup.keyid] = tuple(dict.fromkeys([*before, *(key.owner for key in found)]))
-            return found
-        for _, failure in answers:
-            if failure is not None:
-                raise failure
-        return ()
-
-
-class KeySources(Owner, _Sources["KeySource"]):
-    """A key source that combines the sources of several signers, for threads. It names the signer of each key.
-
-    Two signers may have keys with the same keyid. Then both keys are tried, and the key that verifies names the signer.
-    `with` (or `start` and `stop`) starts and stops the sources that fetch ahead of time.
-
-    Args:
-        sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
-
-    Raises:
-        ConfigurationError: a signer is not printable text, or a source is not a key source for threads.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, sources: Mapping[str, KeySource]) -> None:
-        super().__init__(sources)
-        for signer, source in sources.items():
-            if is_awaited(source):
-                raise ConfigurationError(f"sources: the answers of {signer} have to be awaited; use AsyncKeySources")
+        self._hints: dict[str, _Hint] = {}
+        self._logged: set[tuple[str, ...]] = set()
 
     @property
     def blocking(self) -> bool:
         """Whether one of the sources may block."""
         return any(getattr(source, "blocking", True) for source in self._sources.values())
 
-    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+    def find(self, lookup: KeyLookup) -> _Keys:
         """Return the keys that `lookup.keyid` names, each with its signer as owner.
 
         Raises:
             Exception: no source has such a key, and at least one failed. It is the exception of the first that failed.
         """
-        answers: list[_Answer] = []
-        for sources in self._rounds(lookup):
-            answers += self._ask(lookup, sources)
-            if any(keys for keys, _ in answers):
+        return self._hinted(lookup) or finish(self._search(lookup, wait_in_thread))
+
+    def async_find(self, lookup: KeyLookup) -> _Keys | Coroutine[object, None, _Keys]:
+        """Return the keys as `find` does, or an awaitable of them if a source has to be asked."""
+        return self._hinted(lookup) or self._search(lookup, wait_in_task)
+
+    def _hinted(self, lookup: KeyLookup) -> _Keys:
+        """Return the keys of the only signer that had this keyid, if they may be used without waiting."""
+        hint = self._hints.get(lookup.keyid)
+        if hint is None or lookup.again or len(hint.signers) != 1 or time.monotonic() >= hint.until:
+            return ()
+        found = self._held(hint.signers[0], lookup)
+        if found != hint.found:
+            hint.found, hint.owned = found, _with_owner(found, hint.signers[0])
+        return hint.owned
+
+    async def _search(self, lookup: KeyLookup, wait: Wait) -> _Keys:
+        hint = self._hints.get(lookup.keyid)
+        known: tuple[str, ...] = ()
+        if hint is not None and (lookup.again or time.monotonic() < hint.until):
+            known = hint.signers
+        if known and not lookup.again:
+            answers, _ = await self._ask(lookup, known, wait)
+            if found := self._join(lookup.keyid, answers):
+                return found
+        # At a second look, any other source may have a new key of this name.
+        asked = [signer for signer in self._sources if not lookup.again or signer not in known]
+        answers, failures = await self._ask(lookup, asked, wait)
+        if lookup.again:
+            # Who copies a key that another signer had before does not get it.
+            held = {key.thumbprint for signer in known for key in self._held(signer, lookup)} - {""}
+            answers = {signer: [key for key in keys if key.thumbprint not in held] for signer, keys in answers.items()}
+        found = self._join(lookup.keyid, answers)
+        if found:
+            signers = (*(known if lookup.again else ()), *(signer for signer, keys in answers.items() if keys))
+            if len(self._hints) >= MOST_HINTS:
+                self._hints.clear()
+            self._hints[lookup.keyid] = _Hint(signers, time.monotonic() + _SOON if failures else math.inf)
+        elif failures:
+            raise failures[0]
+        return found
+
+    def _held(self, signer: str, lookup: KeyLookup) -> Sequence[VerificationKey]:
+        source = self._sources[signer]
+        if isinstance(source, FetchedKeys):
+            return source.held(lookup.keyid)
+        return () if getattr(source, "blocking", True) else cast("Sequence[VerificationKey]", source.find(lookup))
+
+    async def _ask(
+        self, lookup: KeyLookup, signers: Sequence[str], wait: Wait
+    ) -> tuple[dict[str, Sequence[VerificationKey]], list[Exception]]:
+        """Ask sources at the same time. Return the keys of each that answered in time, and why others did not."""
+        ends = time.monotonic() + DEFAULT_WAIT_TIMEOUT
+        questions = {signer: _question(self._sources[signer], lookup, wait) for signer in signers}
+        answers: dict[str, Sequence[VerificationKey]] = {}
+        failures: list[Exception] = []
+        while questions:
+            pending: list[Future[object]] = []
+            for signer, question in list(questions.items()):
+                if len(pending) >= _MOST_AT_ONCE:
+                    break
+                is_over = time.monotonic() >= ends
+                future = None if is_over else question.begin()
+                if future is not None:
+                    pending.append(future)
+                    continue
+                del questions[signer]
+                try:
+                    answers[signer] = question.end()
+                except Exception as failure:  # noqa: BLE001 - another source may have the key
+                    failures.append(failure)
+            if not pending:
+                continue
+            if any(answers.values()) and all(question.is_failing for question in questions.values()):
+                failures.append(KeySourceError("signature_jwks_unavailable", "a source that failed is asked again"))
                 break
-        return self._join(lookup, answers)
+            await wait(pending, max(0.0, ends - time.monotonic()))
+        # In the operator's order, whoever answered first.
+        return {signer: answers[signer] for signer in signers if signer in answers}, failures
 
-    def _ask(self, lookup: KeyLookup, sources: Mapping[str, KeySource]) -> list[_Answer]:
-        """Ask the sources. Those that have to fetch are asked at the same time, so that a slow server delays none."""
-        waiting = [(signer, source) for signer, source in sources.items() if _waits(source, lookup)]
-        if len(waiting) <= 1:
-            return [_ask_source(lookup, signer, source) for signer, source in sources.items()]
+    def _join(self, keyid: str, answers: Mapping[str, Sequence[VerificationKey]]) -> _Keys:
+        """Return the keys of all signers, one of each signer in turn, without those that two signers publish.
 
-        def ask(item: tuple[str, KeySource]) -> _Answer:
-            return _ask_source(lookup, *item)
-
-        prompt = [item for item in sources.items() if item not in waiting]
-        with ThreadPoolExecutor(min(len(waiting), _MOST_THREADS), "undersigned-keys") as pool:
-            return [*map(ask, prompt), *pool.map(ask, waiting)]
-
-
-class AsyncKeySources(AsyncOwner, _Sources["AsyncKeySource"]):
-    """`KeySources` for the tasks of an event loop. Its sources may be async, and `async with` starts and stops them."""
-
-    __slots__ = ()
-
-    async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        """Return the keys as `KeySources.find` does."""
-        answers: list[_Answer] = []
-        for sources in self._rounds(lookup):
-            answers += await asyncio.gather(*(_ask_async_source(lookup, *item) for item in sources.items()))
-            if any(keys for keys, _ in answers):
-                break
-        return self._join(lookup, answers)
-
-
-def _waits(source: KeySource, lookup: KeyLookup) -> bool:
-    waits = getattr(source, "waits", None)
-    return getattr(source, "blocking", True) if waits is None else bool(waits(lookup.keyid))
+        Raises:
+            KeySourceError: all keys are such keys.
+        """
+        owned = [_with_owner(keys, signer) for signer, keys in answers.items()]
+        in_turn = [key for turn in zip_longest(*owned) for key in turn if key is not None]
+        owners: dict[str, dict[str, None]] = {}
+        for key in in_turn:
+            owners.setdefault(key.thumbprint, {})[key.owner] = None
+        shared = {name for name, signers in owners.items() if name and len(signers) > 1}
+        for name in shared:
+            signers = tuple(owners[name])
+            if signers not in self._logged and len(self._logged) < MOST_LOGGED_HOSTS:
+                self._logged.add(signers)
+                _logger.error(
+                    "sources: %s publish the same key (keyid %s, thumbprint %s), so its requests are rejected: nobody "
+                    "can tell who signs them. Remove the source of the one who copied it",
+                    " and ".join(signers), ascii(keyid[:LONGEST_IN_LINE]), name,
+                )  # fmt: skip
+        found = tuple(key for key in in_turn if key.thumbprint not in shared)
+        if in_turn and not found:
+            raise KeySourceError("signature_key_unknown", "sources: two signers publish this key: the log names them")
+        return found
 
 
-def _ask_source(lookup: KeyLookup, signer: str, source: KeySource) -> _Answer:
+class _FetchedQuestion:
+    """A question to a source that fetches one document."""
+
+    def __init__(self, source: FetchedKeys, keyid: str) -> None:
+        self._source, self._keyid, self._since = source, keyid, source.now()
+
+    @property
+    def is_failing(self) -> bool:
+        return self._source.is_failing
+
+    def begin(self) -> Future[object] | None:
+        return self._source.begin(self._keyid, self._since)
+
+    def end(self) -> Sequence[VerificationKey]:
+        return self._source.end(self._keyid, self._since)
+
+
+class _Question:
+    """A question to any other source."""
+
+    is_failing = False
+
+    def __init__(self, source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> None:
+        self._source, self._lookup, self._wait = source, lookup, wait
+        self._future: Future[object] | None = None
+
+    def begin(self) -> Future[object] | None:
+        if self._future is None:
+            self._future = self._ask()
+        return None if self._future.done() else self._future
+
+    def end(self) -> Sequence[VerificationKey]:
+        if self._future is None or not self._future.done():
+            raise KeySourceError("signature_jwks_unavailable", "the source takes too long")
+        return cast("Sequence[VerificationKey]", self._future.result())
+
+    def _ask(self) -> Future[object]:
+        source, future = self._source, Future[object]()
+        if self._wait is wait_in_task:
+            find = getattr(source, "async_find", None)
+            if find is None and getattr(source, "blocking", False):
+                return in_thread(lambda: source.find(self._lookup), "undersigned-keys")
+            return _settle(future, find or source.find, self._lookup)
+        if getattr(source, "blocking", True):
+            return in_thread(lambda: source.find(self._lookup), "undersigned-keys")
+        return _settle(future, source.find, self._lookup)
+
+
+def _settle(future: Future[object], find: Callable[[KeyLookup], object], lookup: KeyLookup) -> Future[object]:
+    """Set the result of a future to what a source finds, which may have to be awaited."""
     try:
-        return _with_owner(source.find(lookup), signer), None
-    except Exception as failure:  # noqa: BLE001 - another source may have the key
-        return (), failure
+        answer = find(lookup)
+    except Exception as failure:  # noqa: BLE001 - raised where the result is read
+        future.set_exception(failure)
+        return future
+    if not isawaitable(answer):
+        future.set_result(answer)
+        return future
+
+    async def settle() -> None:
+        try:
+            future.set_result(await answer)
+        except Exception as failure:  # noqa: BLE001 - raised where the result is read
+            future.set_exception(failure)
+
+    task = asyncio.ensure_future(settle())
+    future.add_done_callback(lambda _future: task)  # the loop holds tasks weakly
+    return future
 
 
-async def _ask_async_source(lookup: KeyLookup, signer: str, source: AsyncKeySource) -> _Answer:
-    try:
-        answer = source.find(lookup)
-        return _with_owner(await answer if isawaitable(answer) else answer, signer), None
-    except Exception as failure:  # noqa: BLE001 - another source may have the key
-        return (), failure
+def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> _FetchedQuestion | _Question:
+    return (
+        _FetchedQuestion(source, lookup.keyid) if isinstance(source, FetchedKeys) else _Question(source, lookup, wait)
+    )
 
 
-def _with_owner(keys: Iterable[VerificationKey], signer: str) -> _Keys:
+def _with_owner(keys: Sequence[VerificationKey], signer: str) -> _Keys:
     return tuple(key if key.owner == signer else key.with_owner(signer) for key in keys)

@@ -7,18 +7,67 @@ import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING, TypeAlias
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from undersigned.discovery.addresses import is_special
-from undersigned.discovery.failures import Unreachable, UntrustedURL
+from undersigned.discovery.fetch import Unreachable, UntrustedURL
 from undersigned.discovery.freshness import check_seconds
 from undersigned.errors import ConfigurationError
-from undersigned.limits import DEFAULT_CONNECT_TIMEOUT, DEFAULT_TOTAL_TIMEOUT, DEFAULT_WAIT_TIMEOUT, MOST_ADDRESSES
+from undersigned.limits import DEFAULT_TOTAL_TIMEOUT, DEFAULT_WAIT_TIMEOUT, MOST_ADDRESSES
 
 if TYPE_CHECKING:
-    from undersigned.discovery.addresses import AddressRange
-    from undersigned.discovery.fetch_report import FetchReport
+    from undersigned.discovery.kept import FetchReport
+
+Address: TypeAlias = IPv4Address | IPv6Address
+AddressRange: TypeAlias = IPv4Network | IPv6Network
+
+SPECIAL_RANGES: Final[tuple[AddressRange, ...]] = tuple(
+    map(
+        ip_network,
+        (
+            "0.0.0.0/8",  # this network
+            "10.0.0.0/8",  # private
+            "100.64.0.0/10",  # shared by carriers
+            "127.0.0.0/8",  # loopback
+            "168.63.129.16/32",  # Azure's metadata service
+            "169.254.0.0/16",  # link-local; metadata services of most clouds
+            "172.16.0.0/12",  # private
+            "192.0.0.0/24",  # IETF protocols
+            "192.0.2.0/24",  # documentation
+            "192.31.196.0/24",  # AS112
+            "192.52.193.0/24",  # AMT
+            "192.88.99.0/24",  # 6to4 relays
+            "192.168.0.0/16",  # private
+            "192.175.48.0/24",  # AS112
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",  # documentation
+            "203.0.113.0/24",  # documentation
+            "224.0.0.0/4",  # multicast
+            "240.0.0.0/4",  # reserved; broadcast
+            "2001::/23",  # IETF protocols; Teredo, which holds IPv4 addresses
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4, which holds IPv4 addresses
+            "2620:4f:8000::/48",  # AS112
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+"""`ipaddress.is_global` is not used: up to Python 3.11 it is true for NAT64, 6to4, ::10.0.0.1 and 168.63.129.16."""
+
+
+_GLOBAL: Final = IPv6Network("2000::/3")
+"""All other IPv6 addresses are local, translated, or not assigned (RFC 4291 section 2.4)."""
+
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+"""IPv4 addresses behind NAT64 (RFC 6052)."""
+
+
+def is_special(address: Address) -> bool:
+    """Return whether `address` must not be reached for a peer."""
+    if isinstance(address, IPv6Address) and address not in _GLOBAL:
+        return True
+    return any(address in special for special in SPECIAL_RANGES)
+
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 """A function that returns the addresses of a host name, given the port. It may block, and raises OSError if there are
@@ -44,7 +93,6 @@ class Network:
             party wrote.
         resolve: returns the addresses of a host name; called once per fetch, off the event loop.
         tls: the client's TLS context, for a private certificate authority. Default: the system's authorities.
-        connect_timeout: seconds for one connection with its TLS handshake.
         total_timeout: seconds for a whole fetch, from the name's resolution to the last byte.
         wait_timeout: seconds that a request waits for a fetch. After that, the fetch continues without it, and the last
             good copy is used. If that copy does not have what the request needs, the request gets 503.
@@ -57,7 +105,6 @@ class Network:
     allowed: Sequence[str] = ()
     resolve: Resolver = system_addresses
     tls: ssl.SSLContext | None = None
-    connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
     total_timeout: float = DEFAULT_TOTAL_TIMEOUT
     wait_timeout: float = DEFAULT_WAIT_TIMEOUT
     on_fetch: Callable[[FetchReport], object] | None = field(default=None, repr=False, compare=False)
@@ -77,7 +124,7 @@ class Network:
             raise ConfigurationError("tls: pass a client SSLContext that checks certificates and host names")
         if self.on_fetch is not None and not callable(self.on_fetch):
             raise ConfigurationError("on_fetch: pass a function that takes a FetchReport")
-        for option in ("connect_timeout", "total_timeout", "wait_timeout"):
+        for option in ("total_timeout", "wait_timeout"):
             check_seconds(option, getattr(self, option), least=0.001)
         object.__setattr__(self, "_allowed", allowed)
 
@@ -94,7 +141,10 @@ class Network:
         for text in distinct:
             if not self._permits(text):
                 # The address is left out: it can tell a stranger how names resolve inside the operator's network.
-                raise UntrustedURL("the host has an address that is private, local, reserved or translated")
+                raise UntrustedURL(
+                    "the host has an address that is private, local, reserved or translated; "
+                    "network=Network(allowed=[...]) names the ranges that may be reached all the same"
+                )
         return distinct
 
     def _permits(self, text: str) -> bool:
@@ -102,7 +152,12 @@ class Network:
             address = ip_address(text)
         except ValueError:
             return False
-        return not is_special(address) or any(address in permitted for permitted in self._allowed)
+        if is_special(address) and not any(address in permitted for permitted in self._allowed):
+            return False
+        if address in _NAT64:
+            # A translator may reach the IPv4 addresses of its own network.
+            return self._permits(str(IPv4Address(int(address) & 0xFFFFFFFF)))
+        return True
 
     @property
     def context(self) -> ssl.SSLContext:

@@ -5,48 +5,106 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from undersigned.discovery.cache import Cache
-from undersigned.discovery.document import Loader, source_error
-from undersigned.discovery.failures import FetchError, UntrustedURL
-from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch import FetchError, FetchRequest, Target, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
-from undersigned.discovery.kept import AsyncKept, Kept
+from undersigned.discovery.kept import Kept, Loader, source_error
 from undersigned.discovery.network import Network
-from undersigned.discovery.source import AsyncFetchedKeys, FetchedKeys
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
-    from undersigned.discovery.cache import Copy
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept import Load
-
+    from undersigned.discovery.kept import Copy, Flight
+    from undersigned.signature.key_source import KeyLookup
+    from undersigned.signature.verification_key import VerificationKey
 
 JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"
 
 
+class FetchedKeys:
+    """A key source over one document with keys that is fetched. Threads and tasks may share it."""
+
+    __slots__ = ("_kept", "_loader", "url")
+
+    blocking = True
+
+    def __init__(self, url: str, load: Callable[[Copy[Keys] | None], Copy[Keys]], loader: Loader) -> None:
+        self.url = url
+        self._loader = loader
+        self._kept = Kept(url, Target.of(url).host, load, loader, is_empty=lambda keys: keys.is_empty)
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the keys that `lookup.keyid` names, four at most.
+
+        Raises:
+            KeySourceError: the keys cannot be fetched, or none has this keyid and they cannot be fetched again.
+        """
+        keyid = lookup.keyid
+        return self.held(keyid) or self._kept.get(lambda copy: keyid in copy.value).get(keyid)
+
+    def async_find(
+        self, lookup: KeyLookup
+    ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
+        """Return the keys as `find` does, or an awaitable of them if they have to be fetched."""
+        return self.held(lookup.keyid) or self._fetch(lookup.keyid)
+
+    def held(self, keyid: str) -> tuple[VerificationKey, ...]:
+        """Return the keys with this keyid that may be used without waiting."""
+        copy = self._kept.fresh()
+        return () if copy is None else copy.value.get(keyid)
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last fetch failed."""
+        return self._kept.is_failing
+
+    def begin(self, keyid: str, since: float) -> Flight | None:
+        """Begin to fetch the keys if they lack a keyid. Return the fetch to wait for, or None if it would not help.
+
+        Args:
+            keyid: the keyid.
+            since: when the request came, by `now`.
+        """
+        return self._kept.wanted(since, lambda copy: keyid in copy.value)
+
+    def end(self, keyid: str, since: float) -> tuple[VerificationKey, ...]:
+        """Return the keys with this keyid after such a wait.
+
+        Raises:
+            KeySourceError: as for `find`.
+        """
+        return self._kept.answer(since, lambda copy: keyid in copy.value).get(keyid)
+
+    def now(self) -> float:
+        """Return the time of this source's clock."""
+        return self._loader.clock()
+
+    async def _fetch(self, keyid: str) -> tuple[VerificationKey, ...]:
+        return (await self._kept.async_get(lambda copy: keyid in copy.value)).get(keyid)
+
+
 class RemoteJWKS(FetchedKeys):
-    """A key source that fetches a JWK set over https, for threads.
+    """A key source that fetches a JWK set over https.
 
     For an unknown keyid, the set is fetched again at once, then at most every `freshness.interval` seconds. At most one
     fetch is in flight, however many threads wait. If the server cannot be reached when the set expires, the set is used
     for another `freshness.stale` seconds. A new set replaces the old one: a key that is not in the new set is unknown.
+    But an empty set is taken for an accident, until a second fetch in a row finds it empty too.
 
     Args:
         url: the https URL of the set.
         freshness: how long the set is used.
         network: which addresses may be reached, and in what time.
-        max_bytes: upper bound on the bytes of the set.
         clock: returns seconds that never go back, such as `time.monotonic`.
 
     Raises:
-        ConfigurationError: `url` is not an https URL, or `max_bytes` is not a positive whole number.
+        ConfigurationError: `url` is not an https URL.
     """
 
-    __slots__ = ("url",)
+    __slots__ = ()
 
     def __init__(
         self,
@@ -54,46 +112,19 @@ class RemoteJWKS(FetchedKeys):
         *,
         freshness: Freshness = Freshness(),  # noqa: B008 - frozen
         network: Network = Network(),  # noqa: B008 - frozen
-        max_bytes: int = MOST_JWKS_BYTES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        loader = Loader.blocking(network, freshness, clock)
-        super().__init__(Kept(url, _load(url, loader, max_bytes), Cache(freshness, clock), network=network))
-        self.url = url
+        check_url("url", url)
+        loader = Loader(network, freshness, clock)
+        request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES)
 
+        def load(_last: Copy[Keys] | None) -> Copy[Keys]:
+            try:
+                return loader.load(request, parse_jwk_set)
+            except FetchError as error:
+                raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
 
-class AsyncRemoteJWKS(AsyncFetchedKeys):
-    """`RemoteJWKS` for the tasks of an event loop."""
-
-    __slots__ = ("url",)
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        freshness: Freshness = Freshness(),  # noqa: B008 - frozen
-        network: Network = Network(),  # noqa: B008 - frozen
-        max_bytes: int = MOST_JWKS_BYTES,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        loader = Loader.awaiting(network, freshness, clock)
-        super().__init__(AsyncKept(url, _load(url, loader, max_bytes), Cache(freshness, clock), network=network))
-        self.url = url
-
-
-def _load(url: str, loader: Loader, max_bytes: int) -> Load[Keys]:
-    check_url("url", url)
-    if type(max_bytes) is not int or max_bytes < 1:
-        raise ConfigurationError("max_bytes: give a number of bytes, such as 65536")
-    request = FetchRequest(url=url, max_bytes=max_bytes, accept=JWK_SET_TYPES)
-
-    async def load(last: Copy[Keys] | None) -> Copy[Keys]:
-        try:
-            return await loader.load(request, last, parse_jwk_set)
-        except FetchError as error:
-            raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
-
-    return load
+        super().__init__(url, load, loader)
 
 
 def check_url(option: str, url: object) -> None:

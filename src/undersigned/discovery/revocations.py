@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.discovery.cache import Cache
-from undersigned.discovery.document import Loader, source_error
-from undersigned.discovery.failures import FetchError
-from undersigned.discovery.fetch import FetchRequest
+from undersigned.discovery.fetch import FetchError, FetchRequest, Target, UnusableDocument, in_thread
 from undersigned.discovery.freshness import Freshness
-from undersigned.discovery.kept import AsyncKept, Kept
+from undersigned.discovery.jwk_set import read_json_object
+from undersigned.discovery.kept import Kept, Loader, source_error
 from undersigned.discovery.network import Network
-from undersigned.discovery.owned import AsyncOwner, Owned, Owner
 from undersigned.discovery.remote_jwks import check_url
-from undersigned.discovery.signed_list import PinnedKeys, read_signed_list
-from undersigned.discovery.source import AsyncFetched, Fetched
-from undersigned.errors import ConfigurationError
+from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_LIST_BYTES
+from undersigned.signature.key_source import KeySet
+from undersigned.signature.watched_file import WatchedFile
+from undersigned.tokens.jwt import read_token
 from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
-    from undersigned.discovery.cache import Copy
-    from undersigned.discovery.kept import Load
-    from undersigned.verification.revocation import AsyncRevocationSource
+    from undersigned.discovery.kept import Copy
+    from undersigned.verification.revocation import AsyncRevocationSource, RevocationSource
 
 LIST_FRESHNESS: Final = Freshness(
     least=SHORTEST_INTERVAL, default=SHORTEST_INTERVAL, most=LONGEST_INTERVAL, stale=10 * LONGEST_INTERVAL
 )
 """When a list is fetched again. The verifier checks separately whether a list is stale."""
 
+LIST_TYPE: Final = "adcp-gov-revocation+jws"
+"""The `typ` of a revocation list's JWS (AdCP)."""
 
-class RemoteRevocationList(Fetched[RevocationList]):
-    """A revocation source that polls an issuer's signed list over https, for threads.
+_LATEST: Final = 60
+"""Upper bound on the seconds that a list's `updated` may lie in the future: two clocks differ."""
 
-    The list is fetched again at its `next_update`, but not before a minute and not after 30 minutes. After a failed
-    fetch, it is fetched every 30 seconds. The last good list counts until its grace period is over. Then the verifier
-    rejects signatures until a fresh list is fetched. `with` polls in a thread. Without it, a request fetches the list
-    when it is due.
+_logger = logging.getLogger("undersigned.discovery")
+
+_SOON: Final = 10.0
+"""The least seconds until the next fetch of a list that is due soon."""
+
+
+class RemoteRevocationList:
+    """A revocation source that fetches an issuer's signed list over https.
+
+    The list is fetched again a little before its `next_update`, and after 30 minutes at most. After a failed fetch, it
+    is fetched every 30 seconds. No request waits for that: the last good list counts until its grace period is over.
+    Then the verifier rejects signatures until a fresh list is fetched.
 
     Args:
         url: the https URL of the list, such as `https://gov.example.com/.well-known/governance-revocations.json`.
@@ -55,7 +65,9 @@ class RemoteRevocationList(Fetched[RevocationList]):
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ()
+    __slots__ = ("_kept",)
+
+    blocking = True
 
     def __init__(
         self,
@@ -67,9 +79,27 @@ class RemoteRevocationList(Fetched[RevocationList]):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
-        load = _load(url, issuer, keys, Loader.blocking(network, LIST_FRESHNESS, clock), now)
-        cache = Cache[RevocationList](LIST_FRESHNESS, clock, ahead=0)
-        super().__init__(Kept(url, load, cache, network=network, document="revocations"))
+        check_url("url", url)
+        if not isinstance(issuer, str) or not issuer:
+            raise ConfigurationError("issuer: give the issuer of the list, such as https://gov.example.com")
+        pinned = pinned_keys(keys)
+        loader = Loader(network, LIST_FRESHNESS, clock)
+        request = FetchRequest(url=url, max_bytes=MOST_LIST_BYTES, accept="application/jose+json, application/jose")
+
+        def load(last: Copy[RevocationList] | None) -> Copy[RevocationList]:
+            wall = now()
+            before = None if last is None else last.value
+            read = partial(read_signed_list, keys=pinned, issuer=issuer, last=before, now=wall)
+            try:
+                copy = loader.load(request, read)
+            except FetchError as error:
+                raise source_error("the revocation list", error, "signature_revocation_stale") from error
+            # The list's own time counts and not Cache-Control.
+            left = copy.value.next_update - wall
+            seconds = min(max(left, _SOON), LONGEST_INTERVAL) if left > 0 else SHORTEST_INTERVAL
+            return replace(copy, fresh_until=copy.fetched + seconds)
+
+        self._kept = Kept(url, Target.of(url).host, load, loader, document="revocations")
 
     def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature
         """Return the issuer's list, whoever owns the key.
@@ -77,38 +107,68 @@ class RemoteRevocationList(Fetched[RevocationList]):
         Raises:
             KeySourceError: no list could be fetched yet.
         """
-        return self._kept.get(_is_enough)
+        return self._held() or self._kept.get(lambda _copy: True)
+
+    def async_current(self, owner: str) -> RevocationList | Coroutine[object, None, RevocationList]:  # noqa: ARG002
+        """Return the list as `current` does, or an awaitable of it if it has to be fetched."""
+        return self._held() or self._kept.async_get(lambda _copy: True)
+
+    def _held(self) -> RevocationList | None:
+        copy = self._kept.fresh()
+        return None if copy is None else copy.value
 
 
-class AsyncRemoteRevocationList(AsyncFetched[RevocationList]):
-    """`RemoteRevocationList` for the tasks of an event loop; `async with` polls in a task."""
+class RevocationFile:
+    """A revocation source over a list in a file, read again when the file changes. Safe to share between threads.
 
-    __slots__ = ()
+    The file has the JSON of AdCP, such as `{"issuer": "https://gov.example.com", "updated": "2026-11-22T10:00:00Z",
+    "next_update": "2026-11-22T10:15:00Z", "revoked_kids": ["buyer-2025"]}`. To change it, write another file and rename
+    it. If it is not written again before its `next_update`, the log says when signatures will be rejected for it: four
+    intervals later.
+
+    Args:
+        path: the file.
+        issuer: the list's `issuer`; None: any.
+        clock: seconds that never go back.
+        now: seconds since the epoch.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or has no such list.
+    """
+
+    __slots__ = ("_file", "_now", "_warned")
+
+    blocking = False
 
     def __init__(
         self,
-        url: str,
+        path: str | os.PathLike[str],
         *,
-        issuer: str,
-        keys: Mapping[str, object],
-        network: Network = Network(),  # noqa: B008 - frozen
+        issuer: str | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
-        load = _load(url, issuer, keys, Loader.awaiting(network, LIST_FRESHNESS, clock), now)
-        cache = Cache[RevocationList](LIST_FRESHNESS, clock, ahead=0)
-        super().__init__(AsyncKept(url, load, cache, network=network, document="revocations"))
+        read = partial(RevocationList.from_json, issuer=issuer)
+        self._file = WatchedFile(path, read, most=MOST_LIST_BYTES, clock=clock)
+        self._now = now
+        self._warned: RevocationList | None = None
 
-    def current(self, owner: str) -> RevocationList | Coroutine[object, None, RevocationList]:  # noqa: ARG002 - as above
-        """As `RemoteRevocationList.current`; to be awaited if the list is due."""
-        return self._kept.fresh() or self._kept.get(_is_enough)
+    def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature
+        """Return the list, whoever owns the key."""
+        current = self._file.value
+        if self._warned is not current and self._now() >= current.next_update:
+            self._warned = current
+            left = round(current.next_update + 4 * (current.next_update - current.updated) - self._now())
+            _logger.warning(
+                "%s: the next revocation list was due at its next_update; write it. In %d seconds, every signature is "
+                "rejected with revocation_stale",
+                self._file.path, max(left, 0),
+            )  # fmt: skip
+        return current
 
 
-class RevocationSources(Owner, AsyncOwner):
+class RevocationSources:
     """Revocation sources by owner: each signer's keys by the list that applies to that signer.
-
-    `with` or `async with` starts and stops the sources that poll. If the answer of one has to be awaited, this is a
-    source for `AsyncVerifier`.
 
     Args:
         sources: a source for each owner, as the key source names them.
@@ -117,14 +177,13 @@ class RevocationSources(Owner, AsyncOwner):
         ConfigurationError: an owner is not text, or a source is not one.
     """
 
-    __slots__ = ("_owned", "_sources")
+    __slots__ = ("_sources",)
 
     def __init__(self, sources: Mapping[str, AsyncRevocationSource]) -> None:
         for owner, source in sources.items():
             if not isinstance(owner, str) or not callable(getattr(source, "current", None)):
                 raise ConfigurationError("sources: name for each owner a source such as RemoteRevocationList(url, ...)")
         self._sources = dict(sources)
-        self._owned = Owned(tuple(sources.values()))
 
     @property
     def blocking(self) -> bool:
@@ -136,30 +195,68 @@ class RevocationSources(Owner, AsyncOwner):
         source = self._sources.get(owner)
         return None if source is None else source.current(owner)
 
-
-def _load(
-    url: str, issuer: str, keys: Mapping[str, object], loader: Loader, now: Callable[[], float]
-) -> Load[RevocationList]:
-    check_url("url", url)
-    if not isinstance(issuer, str) or not issuer:
-        raise ConfigurationError("issuer: give the issuer of the list, such as https://gov.example.com")
-    pinned = PinnedKeys(keys)
-    request = FetchRequest(url=url, max_bytes=MOST_LIST_BYTES, accept="application/jose+json, application/jose")
-
-    async def load(last: Copy[RevocationList] | None) -> Copy[RevocationList]:
-        wall = now()
-        before = None if last is None else last.value
-        read = partial(read_signed_list, keys=pinned, issuer=issuer, last=before, now=wall)
-        try:
-            copy = await loader.load(request, last, read)
-        except FetchError as error:
-            raise source_error("the revocation list", error, "signature_revocation_stale") from error
-        # The list's own time counts and not Cache-Control; a 304 makes a list no younger.
-        seconds = min(max(copy.value.next_update - wall, SHORTEST_INTERVAL), LONGEST_INTERVAL)
-        return replace(copy, fresh_until=copy.fetched + seconds)
-
-    return load
+    def async_current(self, owner: str) -> RevocationList | Awaitable[RevocationList | None] | None:
+        """As `current`, without blocking the event loop."""
+        source = self._sources.get(owner)
+        if source is None:
+            return None
+        ask = getattr(source, "async_current", None)
+        if ask is None and getattr(source, "blocking", False):
+            blocking = cast("RevocationSource", source)
+            return asyncio.wrap_future(in_thread(lambda: blocking.current(owner), "undersigned-revocations"))
+        return (ask or source.current)(owner)
 
 
-def _is_enough(_list: RevocationList) -> bool:
-    return True
+def pinned_keys(jwks: Mapping[str, object]) -> KeySet:
+    """Return the keys that may sign an issuer's revocation lists.
+
+    Raises:
+        ConfigurationError: it is not a JWK set, has no key with a `kid`, or one of its keys cannot be used.
+    """
+    keys = KeySet.from_jwks(jwks)
+    for key in keys.keys.values():
+        if key.algorithm not in {"ed25519", "ecdsa-p256-sha256"}:
+            fault = key.fault or "its alg must be EdDSA or ES256"
+            raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {fault}")
+    return keys
+
+
+def read_signed_list(
+    text: bytes, *, keys: KeySet, issuer: str, last: RevocationList | None, now: float
+) -> RevocationList:
+    """Return the revocation list in a JWS, in compact or JSON serialization.
+
+    Args:
+        text: the JWS.
+        keys: the keys that may have signed it.
+        issuer: who must have made the list.
+        last: the list that was read last.
+        now: seconds since the epoch.
+
+    Raises:
+        UnusableDocument: it is not signed by one of the keys, not a list of the issuer, older than `last`, or of the
+            future.
+    """
+    try:
+        token = read_token(_compact(text), types={LIST_TYPE}, most=MOST_LIST_BYTES)
+        token.check_issuer(keys.find(token))
+        read = RevocationList.from_document(token.claims, issuer)
+    except (KeySourceError, ConfigurationError) as error:
+        raise UnusableDocument(str(error)) from None
+    if read.updated > now + _LATEST:
+        raise UnusableDocument("the revocation list is of the future")
+    if last is not None and read.updated < last.updated:
+        raise UnusableDocument("the revocation list is older than the one that was read before")
+    return read
+
+
+def _compact(text: bytes) -> str:
+    """Return the compact serialization of a JWS, which has no header that is not signed (RFC 7515 section 7)."""
+    try:
+        if not text.strip().startswith(b"{"):
+            return text.decode("ascii").strip()
+        document = read_json_object(text)
+        [signature] = cast("list[Mapping[str, str]]", document.get("signatures", [document]))
+        return ".".join((signature["protected"], cast("str", document["payload"]), signature["signature"]))
+    except (ValueError, TypeError, KeyError):
+        raise UnusableDocument("the document is not a JWS with one signature") from None

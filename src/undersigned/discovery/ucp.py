@@ -6,27 +6,23 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from undersigned.discovery.allowance import Allowance
-from undersigned.discovery.document import Loader, source_error
-from undersigned.discovery.failures import FetchError, UntrustedURL
-from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch import FetchError, FetchRequest, Target, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
-from undersigned.discovery.named_keys import AsyncNamedKeys, NamedKeys, TrustedAgents, check_freshness, trusted_urls
+from undersigned.discovery.kept import Loader, source_error
+from undersigned.discovery.named_keys import NamedKeys, Senders, TrustedAgents, check_freshness, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.errors import KeySourceError, MalformedURL
-from undersigned.limits import MOST_AGENT_FETCHES, MOST_NEW_AGENTS, MOST_UCP_PROFILE_BYTES
-from undersigned.message.structured_fields import MalformedField, ParserBudget, parse_dictionary
+from undersigned.limits import MOST_AGENT_FETCHES, MOST_AGENTS, MOST_NAMED_KEYS, MOST_NEW_AGENTS, MOST_UCP_PROFILE_BYTES
+from undersigned.message.structured_fields import MalformedField, check_size, parse_dictionary
 from undersigned.signature.jwk import texts_of
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from undersigned.discovery.cache import Copy
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept import Load
-    from undersigned.discovery.named_keys import FoundKeys
+    from undersigned.discovery.kept import Copy
     from undersigned.signature.key_source import KeyLookup
 
 UCP_FRESHNESS: Final = Freshness(interval=60)
@@ -36,7 +32,7 @@ _BUSINESS_PATH: Final = "/.well-known/ucp"
 
 
 class UCPKeys(NamedKeys["UCPAgent"]):
-    """The keys in the UCP profile that a request's UCP-Agent names, for threads. Their `owner` is the profile's URL.
+    """The keys in the UCP profile that a request's UCP-Agent names. Their `owner` is the profile's URL.
 
     Senders choose the URLs, so fetches are guarded and bounded as those of Web Bot Auth.
 
@@ -53,7 +49,7 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ()
+    __slots__ = ("_is_business", "_trusted")
 
     def __init__(
         self,
@@ -67,31 +63,38 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         check_freshness(freshness)
-        allowance = Allowance(at_once=most_at_once, a_minute=most_a_minute, clock=clock)
-        rule = _Rule(trusted_urls(trusted), is_business, network, allowance)
-        super().__init__(rule, Loader.blocking(network, freshness, clock))
+        loader = Loader(network, freshness, clock)
+        super().__init__(Senders(loader, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute))
+        self._trusted = trusted_urls(trusted)
+        self._is_business = is_business
 
+    def agent(self, lookup: KeyLookup) -> UCPAgent:
+        """Return the agent that UCP-Agent names."""
+        value = lookup.covered_value("ucp-agent")
+        if value is None:
+            raise KeySourceError("signature_identity_missing", "the signature covers no UCP-Agent")
+        try:
+            location = _profile_url(value, is_business=self._is_business)
+        except (MalformedField, MalformedURL, UntrustedURL) as fault:
+            raise KeySourceError("signature_identity_malformed", f"UCP-Agent: {fault}") from None
+        if not self._trusted(location, location):
+            raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of UCP-Agent")
+        return UCPAgent(location)
 
-class AsyncUCPKeys(AsyncNamedKeys["UCPAgent"]):
-    """`UCPKeys` for the tasks of an event loop; `async with` ends the fetches in flight when it is left."""
+    def load(self, agent: UCPAgent) -> Copy[Keys]:
+        """Fetch the keys of a profile."""
 
-    __slots__ = ()
+        def read(body: bytes) -> Keys:
+            document = read_json_object(body)
+            return read_jwk_set(document, owner=agent.location, wanted=_verifies, most=MOST_NAMED_KEYS)
 
-    def __init__(
-        self,
-        *,
-        trusted: TrustedAgents = None,
-        is_business: bool = False,
-        freshness: Freshness = UCP_FRESHNESS,
-        network: Network = Network(),  # noqa: B008 - frozen
-        most_at_once: int = MOST_AGENT_FETCHES,
-        most_a_minute: int = MOST_NEW_AGENTS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        check_freshness(freshness)
-        allowance = Allowance(at_once=most_at_once, a_minute=most_a_minute, clock=clock)
-        rule = _Rule(trusted_urls(trusted), is_business, network, allowance)
-        super().__init__(rule, Loader.awaiting(network, freshness, clock))
+        request = FetchRequest(url=agent.location, max_bytes=MOST_UCP_PROFILE_BYTES)
+        try:
+            return self._senders.loader.load(request, read)
+        except FetchError as error:
+            raise source_error(
+                "the UCP profile", error, "signature_jwks_unavailable", "signature_jwks_malformed"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,60 +108,6 @@ class UCPAgent:
     location: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """A rule that finds the UCP agent of a request, and loads its keys.
-
-    Attributes:
-        trusted: tells whether a profile may be fetched.
-        is_business: whether the path of the URL must be the well-known one.
-        network: which addresses may be reached.
-        allowance: bounds all fetches.
-    """
-
-    trusted: Callable[[str, str], bool]
-    is_business: bool
-    network: Network
-    allowance: Allowance
-
-    @property
-    def held(self) -> Mapping[str, FoundKeys]:
-        return {}
-
-    def agent(self, lookup: KeyLookup) -> UCPAgent:
-        value = lookup.covered_value("ucp-agent")
-        if value is None:
-            raise KeySourceError("signature_identity_missing", "the signature covers no UCP-Agent")
-        try:
-            location = _profile_url(value, is_business=self.is_business)
-        except (MalformedField, MalformedURL, UntrustedURL) as fault:
-            raise KeySourceError("signature_identity_malformed", f"UCP-Agent: {fault}") from None
-        if not self.trusted(location, location):
-            raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of UCP-Agent")
-        return UCPAgent(location)
-
-    def load(self, agent: UCPAgent, loader: Loader) -> Load[Keys]:
-        self.allowance.check()
-        request = FetchRequest(url=agent.location, max_bytes=MOST_UCP_PROFILE_BYTES)
-
-        def read(body: bytes) -> Keys:
-            keys = read_jwk_set(read_json_object(body), wanted=_verifies)
-            return {keyid: tuple(key.with_owner(agent.location) for key in found) for keyid, found in keys.items()}
-
-        async def load(last: Copy[Keys] | None) -> Copy[Keys]:
-            self.allowance.begin(is_known=last is not None)
-            try:
-                return await loader.load(request, last, read)
-            except FetchError as error:
-                raise source_error(
-                    "the UCP profile", error, "signature_jwks_unavailable", "signature_jwks_malformed"
-                ) from error
-            finally:
-                self.allowance.end()
-
-        return load
-
-
 def _profile_url(value: str, *, is_business: bool) -> str:
     """Return the URL that UCP-Agent names, in canonical form.
 
@@ -167,7 +116,7 @@ def _profile_url(value: str, *, is_business: bool) -> str:
         MalformedURL: the URL has no canonical form.
         UntrustedURL: it is not an https URL, or has user info.
     """
-    ParserBudget().spend(value)
+    check_size(value)
     url, _ = parse_dictionary(value).get("profile", (None, {}))
     if type(url) is not str:
         raise MalformedField("it has no profile that is a String")

@@ -1,26 +1,48 @@
-"""Pasted requests: a request as curl, a browser or a proxy shows it, whichever it is."""
+"""Pasted requests: HTTP/1.1 as on the wire, the output of `curl -v`, a curl command, or JSON lines."""
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from undersigned.explanation.curl_command import STARTS, read_curl_command
-from undersigned.explanation.json_request import FETCH, read_fetch, read_json_request
-from undersigned.explanation.log_request import read_log, read_pseudo_fields
-from undersigned.explanation.raw_request import MalformedRequest, parse_raw_request
-from undersigned.message.content_digest import ContentDigest
+from undersigned.errors import UndersignedError
+from undersigned.explanation.contents import parse_digest
 from undersigned.message.request import Request
-from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
-    from undersigned.explanation.shown_request import ShownRequest
+    from collections.abc import Iterator, Sequence
 
-_CURL_OUTPUT: Final = re.compile(r"^> [A-Za-z-]+ \S+ HTTP/", re.MULTILINE)
-_HTTP: Final = re.compile(r"[\r\n]*[!-~]+ [!-~]+ HTTP/[0-9.]+\r?\n")
-_JSON: Final = re.compile(r"\s*(?:\{|\[\s*\{)", re.ASCII)
-_BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
+    Fields = list[tuple[str, str]]
+
+_CURL_OUTPUT: Final = re.compile(r"^> ([A-Za-z-]+ \S+ HTTP/[0-9.]+)\r?$", re.MULTILINE)
+_CURL: Final = re.compile(r"\s*(?:\$ )?curl\s", re.ASCII)
+_BLANK_LINE: Final = re.compile(r"\r?\n\r?\n")
+_REQUEST_LINE: Final = re.compile(r"([^ ]+) ([^ ]+) HTTP/[0-9.]+")
+_FIELD: Final = re.compile(r"(:?[^:\s]+):(.*)", re.DOTALL)
+_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
+_CHUNK: Final = re.compile(r"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
+_CONTINUED: Final = re.compile(r"\\\r?\n")
+_LINE_END: Final = re.compile(r"[\r\n\0]")
+_DIGITS: Final = 18
+
+_CURL_OPTIONS: Final = {
+    "-X": "method", "--request": "method", "-H": "field", "--header": "field", "-d": "data", "--data": "data",
+    "--data-raw": "raw", "--data-binary": "data", "--json": "json", "-I": "head", "--head": "head", "--url": "url",
+}  # fmt: skip
+_CURL_FLAGS: Final = frozenset(
+    {"-v", "--verbose", "-s", "--silent", "-S", "--show-error", "-i", "--include", "-k", "--insecure", "-L"}
+    | {"--location", "-f", "--fail", "-g", "--globoff", "--path-as-is", "--compressed", "--http1.1", "--http2"}
+)
+"""Options without a value that do not change the request."""
+
+
+class MalformedRequest(UndersignedError, ValueError):
+    """Raised when a text is not a recorded request. The message does not quote the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +65,30 @@ class PastedRequest:
         return not self.fault
 
 
-def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | None = None) -> PastedRequest:
-    """Parse a request as curl, a browser or a proxy shows it.
+class _Read(NamedTuple):
+    """A request as it was read. Its texts are bytes decoded as Latin-1; its content is None if it is not shown."""
 
-    The text may be a request of HTTP/1.1 as on the wire, the output of `curl -v`, a curl command, or a fetch call. It
-    may be the header fields of a browser's panel, a HAR file or entry, or a line of `undersigned sign`. And it may be
-    from the debug log of nginx, HAProxy or Envoy, Apache's forensic log, or the access log of Caddy.
+    method: str
+    target: str
+    fields: Fields
+    body: bytes | None
+    fault: str = ""
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether there is a signature."""
+        return _value(self.fields, "signature") is not None
+
+
+def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | None = None) -> PastedRequest:
+    """Parse a request as a tool shows it.
+
+    The text may be a request of HTTP/1.1 as on the wire, the output of `curl -v`, a curl command, or JSON: lines of
+    `undersigned sign`, or objects that have one as `request`, such as of an access log. Of several requests, it is the
+    signed one. Lines of HTTP end with CRLF or LF. Text that an editor added after the content is ignored.
 
     Args:
-        text: the text, in UTF-8.
+        text: the text.
         scheme: the scheme of the request, if the text does not name one.
         body: the content, if the text does not have it.
 
@@ -59,74 +96,232 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
         MalformedRequest: the text has none of these forms. The message does not quote the text.
     """
     words = text.decode("latin-1")
-    shown, form = _read_shown(words)
-    if shown is not None:
-        content = shown.body if body is None else body
-        request = parse_raw_request(shown.head(), scheme=scheme, body=content or b"")
-        if content is None and (shown.declares_content or _has_digest_of_content(request)):
-            fault = f"{form} does not show the body: give its bytes with --body"
-            return PastedRequest(_without_content(request), form, fault)
-        return PastedRequest(request, form)
-    form = "the output of curl -v" if _CURL_OUTPUT.search(words) else "an HTTP request"
-    try:
-        request = parse_raw_request(text, scheme=scheme, body=body)
-    except MalformedRequest as malformed:
-        if body is not None:
-            raise
-        fault = str(malformed)
-        # The text may have only the head, or its content with other line ends: a page changes them.
-        found = _with_crlf(text, scheme)
-        if found is not None:
-            return PastedRequest(found, form)
-        return PastedRequest(_without_content(parse_raw_request(text, scheme=scheme, body=b"")), form, fault)
-    if body is None and _has_digest_of_content(request):
-        fault = f"{form} has a Content-Digest and no body: give its bytes with --body"
-        return PastedRequest(_without_content(request), form, fault)
+    if _CURL_OUTPUT.search(words):
+        form, read = "the output of curl -v", _read_curl_output(words)
+    elif _CURL.match(words):
+        form, read = "a curl command", _read_curl_command(words)
+    elif words.lstrip()[:1] in {"{", "["}:
+        form, read = "a request in JSON", _read_json(text)
+    else:
+        form, read = "an HTTP request", _read_http(words)
+    content = read.body if body is None else body
+    if any(map(_LINE_END.search, [read.method, read.target, *chain.from_iterable(read.fields)])):
+        raise MalformedRequest("the method, the URL or a header field has a line end in it")
+    url = _url(read.target.partition("#")[0], read.fields, scheme)
+    fields = read.fields
+    absolute = _ABSOLUTE.match(read.target)
+    if absolute is not None and _value(fields, "host") is None:
+        fields = [("Host", absolute[1].rpartition("@")[2]), *fields]
+    request = Request(read.method, url, fields, content or b"")
+    declared = request.fields.combined.get("content-digest", "")
+    lost = not content and parse_digest(declared).expected and not parse_digest(declared).running_digest(b"").matches()
+    if body is None and (content is None or lost):
+        fault = read.fault or f"{form} does not show the body: give its bytes with --body"
+        return PastedRequest(Request(read.method, url, fields, b"", has_body=True), form, fault)
     return PastedRequest(request, form)
 
 
-def _read_shown(words: str) -> tuple[ShownRequest | None, str]:
-    """Return what a tool shows of a request, and the name of the form; None for HTTP and the output of `curl -v`."""
-    if _HTTP.match(words):
-        return None, ""
-    if STARTS.match(words) and not _CURL_OUTPUT.search(words):
-        return read_curl_command(words), "a curl command"
-    if FETCH.match(words):
-        return read_fetch(_decode(words)), "a fetch call"
-    if _JSON.match(words):
-        return read_json_request(_decode(words)), "a request in JSON"
-    fields = read_pseudo_fields(words)
-    if fields is not None:
-        return fields, "the header fields of a browser"
-    return read_log(words), "the log of a proxy"
-
-
-def _has_digest_of_content(request: Request) -> bool:
-    """Return whether a request without content has a Content-Digest, which is not the one of no content."""
-    declared = request.fields.combined.get("content-digest")
-    if declared is None or request.body:
-        return False
-    try:
-        return not ContentDigest.parse(declared, "base64", "base64url").running_digest(b"").matches()
-    except MalformedField:
-        return False
-
-
-def _without_content(request: Request) -> Request:
-    return Request(request.method, request.url, request.fields, b"", has_body=True)
-
-
-def _decode(words: str) -> str:
-    return words.encode("latin-1").decode("utf-8", "replace")
-
-
-def _with_crlf(text: bytes, scheme: str) -> Request | None:
-    """Return the request whose content has CRLF as its line ends, if that is as long as Content-Length says."""
+def _read_http(words: str) -> _Read:
+    text = words.lstrip("\r\n")
     blank = _BLANK_LINE.search(text)
-    if blank is None:
-        return None
-    content = text[blank.end() :].replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    head, rest = (text[: blank.start()], text[blank.end() :]) if blank else (text.rstrip("\r\n"), "")
+    read = _head(re.split(r"\r?\n", head))
     try:
-        return parse_raw_request(text[: blank.end()] + content, scheme=scheme)
-    except MalformedRequest:
-        return None
+        return read._replace(body=_content(rest, read.fields))
+    except MalformedRequest as malformed:
+        try:
+            # A page changes the line ends of what is pasted into it.
+            return read._replace(body=_content(re.sub(r"\r?\n", "\r\n", rest), read.fields))
+        except MalformedRequest:
+            return read._replace(fault=str(malformed))
+
+
+def _read_curl_output(words: str) -> _Read:
+    starts = [match.start() for match in _CURL_OUTPUT.finditer(words)]
+    reads = [_head(list(_sent_lines(words[start:end]))) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    read = next((read for read in reads if read.is_signed), reads[0])
+    has_content = (_value(read.fields, "content-length") or "0") != "0" or _value(read.fields, "transfer-encoding")
+    return read if has_content else read._replace(body=b"")
+
+
+def _sent_lines(text: str) -> Iterator[str]:
+    for line in re.split(r"\r?\n", text):
+        if line.rstrip(" ") == ">" or line.startswith("<"):
+            return
+        if line.startswith("> "):
+            yield line[2:]
+
+
+def _head(lines: Sequence[str]) -> _Read:
+    request_line = _REQUEST_LINE.fullmatch(lines[0])
+    if request_line is None:
+        raise MalformedRequest("line 1 is not a request line: expected method, target and version")
+    return _Read(request_line[1], request_line[2], [_field(line) for line in filter(None, lines[1:])], None)
+
+
+def _field(line: str) -> tuple[str, str]:
+    match = _FIELD.fullmatch(line)
+    if match is None:
+        raise MalformedRequest("a line is not a header field: expected a name, a colon and a value")
+    return match[1], match[2].strip(" \t")
+
+
+def _content(rest: str, fields: Fields) -> bytes:
+    if (_value(fields, "transfer-encoding") or "").lower() == "chunked":
+        return _join_chunks(rest).encode("latin-1")
+    length = _value(fields, "content-length")
+    if length is None:
+        return rest.encode("latin-1") if rest.strip("\r\n") else b""
+    if not (length.isascii() and length.isdigit() and len(length) <= _DIGITS):
+        raise MalformedRequest("Content-Length is not a number of bytes")
+    if len(rest) < int(length):
+        raise MalformedRequest(f"the body has {len(rest)} bytes, but Content-Length is {length}")
+    return rest[: int(length)].encode("latin-1")
+
+
+def _join_chunks(rest: str) -> str:
+    content: list[str] = []
+    at = 0
+    while chunk := _CHUNK.match(rest, at):
+        size = int(chunk[1], 16)
+        if size == 0:
+            return "".join(content)
+        content.append(rest[chunk.end() : chunk.end() + size])
+        at = chunk.end() + size
+        if rest[at : at + 1] == "\r":
+            at += 1
+        if rest[at : at + 1] != "\n":
+            break
+        at += 1
+    raise MalformedRequest("the chunks of the body are incomplete or have wrong sizes")
+
+
+def _read_curl_command(words: str) -> _Read:
+    """Return the request that a curl command sends, without the fields that curl adds by itself, such as Accept."""
+    options = _curl_options(words)
+    urls = options.get("url", [])
+    if len(urls) != 1:
+        raise MalformedRequest(f"the curl command has {len(urls)} URLs: expected one")
+    fields = [_field(line) for line in options.get("field", [])]
+    data = options.get("data", []) + options.get("json", [])
+    content = [*data, *options.get("raw", [])]
+    body: bytes | None = "&".join(content).encode("latin-1")
+    if any(value.startswith("@") for value in data):
+        body = None
+    if content and _value(fields, "content-type") is None:
+        form = "application/json" if "json" in options else "application/x-www-form-urlencoded"
+        fields.append(("Content-Type", form))
+    method = options.get("method", ["HEAD" if "head" in options else "POST" if content else "GET"])[-1]
+    return _Read(method, urls[0] if "://" in urls[0] else f"http://{urls[0]}", fields, body)
+
+
+def _curl_options(words: str) -> dict[str, list[str]]:
+    """Return the values of the options of a curl command, by what they are."""
+    try:
+        given = iter(shlex.split(_CONTINUED.sub(" ", words).lstrip("$ \t\r\n"))[1:])
+    except ValueError:
+        raise MalformedRequest("a quote of the curl command is not closed") from None
+    options: dict[str, list[str]] = {}
+    for word in given:
+        kind = _CURL_OPTIONS.get(word, "" if word in _CURL_FLAGS else "url")
+        if kind == "url" and word.startswith("-") and word != "--url":
+            raise MalformedRequest(
+                "the curl command has an option that is not read: leave it out, or paste what curl -v shows"
+            )
+        if kind == "head":
+            options["head"] = []
+        elif kind == "url" and word != "--url":
+            options.setdefault("url", []).append(word)
+        elif kind:
+            value = next(given, None)
+            if value is None:
+                raise MalformedRequest("the last option of the curl command has no value")
+            # `Name;` is how curl is given a field without a value.
+            field = f"{value[:-1]}:" if kind == "field" and ":" not in value and value.endswith(";") else value
+            options.setdefault(kind, []).append(field)
+    return options
+
+
+def _read_json(text: bytes) -> _Read:
+    values: list[object] = []
+    decoder = json.JSONDecoder()
+    words = text.decode("utf-8", "replace").strip()
+    try:
+        while words:
+            value, end = decoder.raw_decode(words)
+            values.append(cast("object", value))
+            words = words[end:].lstrip()
+    except (ValueError, RecursionError):
+        raise MalformedRequest("the text looks like JSON, and is not") from None
+    reads = list(_requests(values))
+    signed = [read for read in reads if read.is_signed]
+    if len(signed) > 1:
+        raise MalformedRequest(
+            f"the text has {len(signed)} signed requests: give one of them. `undersigned verify` checks every line"
+        )
+    if not reads:
+        raise MalformedRequest("the JSON has no request: expected method, url and headers")
+    return (signed or reads)[0]
+
+
+def _requests(values: object) -> Iterator[_Read]:
+    """Yield the requests among values, each an object with the members of a request, or with `request`."""
+    for value in cast("list[object]", values) if isinstance(values, list) else [values]:
+        if not isinstance(value, dict):
+            continue
+        members = cast("dict[str, object]", value)
+        if isinstance(members.get("method"), str):
+            yield _request(members)
+        elif "request" in members:
+            yield from _requests(members["request"])
+
+
+def _request(members: dict[str, object]) -> _Read:
+    url, host = members.get("url", members.get("uri")), members.get("host")
+    if not isinstance(url, str):
+        raise MalformedRequest("the JSON has no method and url of a request")
+    fields = [("Host", host)] if isinstance(host, str) else []
+    for name, value in _pairs(members.get("headers") or []):
+        several = cast("list[object]", value) if isinstance(value, list) else [value]
+        fields += [(name, str(one)) for one in several]
+    body, encoded = members.get("body"), members.get("body_b64")
+    content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else b""
+    if isinstance(encoded, str):
+        try:
+            content = base64.b64decode(encoded, validate=True)
+        except ValueError:
+            raise MalformedRequest("body_b64 is not padded Base64") from None
+    named = [(_latin_1(name), _latin_1(value)) for name, value in fields]
+    return _Read(_latin_1(str(members["method"])), _latin_1(url), named, content)
+
+
+def _pairs(headers: object) -> Iterator[tuple[str, object]]:
+    """Yield the names and values of header fields, which are an object or a list of pairs."""
+    if isinstance(headers, dict):
+        yield from cast("dict[str, object]", headers).items()
+        return
+    for pair in cast("list[object]", headers) if isinstance(headers, list) else [headers]:
+        members = cast("list[object]", pair) if isinstance(pair, list) else []
+        if len(members) != 2 or not isinstance(members[0], str):  # noqa: PLR2004 - a name and a value
+            raise MalformedRequest("a header of the JSON is not a name and a value")
+        yield members[0], members[1]
+
+
+def _latin_1(text: str) -> str:
+    """Return the bytes of UTF-8 decoded as Latin-1."""
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _url(target: str, fields: Fields, scheme: str) -> str:
+    if _ABSOLUTE.match(target):
+        return target
+    authority = _value(fields, ":authority") or _value(fields, "host")
+    if authority is None:
+        raise MalformedRequest("the request has no Host field, so its target is unknown; add the Host field")
+    if target != "*" and target[:1] != "/":
+        raise MalformedRequest("the request target is not a path, an absolute URL or *")
+    return f"{scheme}://{authority}{'' if target == '*' else target}"
+
+
+def _value(fields: Fields, name: str) -> str | None:
+    return next((value.strip() for field, value in fields if field.lower() == name), None)

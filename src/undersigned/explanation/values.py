@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL
-from undersigned.explanation.recorded_signature import rebuilt_base
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.message.request_target import check_length, received_target, typed_target
+from undersigned.signature.components import ComponentValues, signature_base
 from undersigned.url import URL, CanonicalURL, canonicalize_authority
 
 if TYPE_CHECKING:
-    from undersigned.explanation.draft import DraftInput
     from undersigned.message.content import Content
     from undersigned.message.reading import Reading
     from undersigned.message.signature_input import SignatureInput
@@ -75,7 +74,7 @@ class SignedValues(NamedTuple):
         cls,
         request: Request,
         profile: Profile,
-        read: SignatureInput | DraftInput,
+        read: SignatureInput,
         signature: bytes,
         *,
         keys: tuple[VerificationKey, ...],
@@ -114,7 +113,7 @@ class SignedValues(NamedTuple):
         query = "" if self.query is None else f"?{self.query}"
         return CanonicalURL(f"{self.scheme}://{self.authority}{self.path}{query}", self.authority)
 
-    def base(self, read: SignatureInput | DraftInput) -> str:
+    def base(self, read: SignatureInput) -> str:
         """Return the signature base of these values (RFC 9421 section 2.5).
 
         Raises:
@@ -122,7 +121,7 @@ class SignedValues(NamedTuple):
         """
         target = self.target
         request = Request(self.method, str(target), self.fields, self.content)
-        return rebuilt_base(read, request, target, reading=self.reading)
+        return signature_base(ComponentValues(request, target, reading=self.reading), read.components, read.text)
 
     def with_field(self, name: str, value: str) -> SignedValues:
         """Return a copy in which the field `name` has one line with this value."""

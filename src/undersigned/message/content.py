@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from undersigned.limits import LONGEST_CONTENT_TYPE
+from undersigned.limits import LONGEST_FIELD
 from undersigned.message import token
 from undersigned.message.strict_json import loads
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.strict_json import JSONValue
 
-_DELIMITERS: Final = b"{[,:%"
-_ESCAPES: Final = (rb"\x", rb"\u00", rb"\U0000")
-
 # One of the parts of a value, which commas separate.
 _JSON = re.compile(
     rf"(?:\A|,)[ \t]*(?:application|text)/(?:{token.LOWER}+\+)?json[ \t]*(?:;[^,]*)?(?=,|\Z)", re.IGNORECASE
@@ -25,9 +22,6 @@ _JSON = re.compile(
 _NO_CODING = frozenset({"", "identity"})
 _CHARSET = re.compile(r"charset", re.IGNORECASE)
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)
-_LIKE_ASCII = re.compile(
-    r";[ \t]*charset=(\"?)(?:utf-?8|us-ascii|iso-8859-[0-9]{1,2}|windows-125[0-8])\1[ \t]*(?=;|\Z)", re.IGNORECASE
-)
 
 
 class Content:
@@ -68,14 +62,6 @@ class Content:
     def __repr__(self) -> str:
         return f"<Content: {len(self)} bytes>"
 
-    def delimiters(self) -> int:
-        """Return how many brackets, commas and colons of JSON and escapes of letters there are, also inside strings.
-
-        An escape of a letter counts twice, because decoding it takes as long as two delimiters.
-        """
-        octets = bytes(self)
-        return len(octets) - len(octets.translate(None, _DELIMITERS)) + 2 * sum(map(octets.count, _ESCAPES))
-
     def json(self) -> JSONValue:
         """Return the content parsed by `strict_json.loads`: parsed on the first call, the same result each time.
 
@@ -98,41 +84,29 @@ class Content:
 def is_json(fields: HeaderFields) -> bool:
     """Return whether a Content-Type, or a part of it between commas, is a JSON type.
 
-    A value longer than `LONGEST_CONTENT_TYPE` is not read, and counts as JSON.
+    A value longer than `LONGEST_FIELD` is not read, and counts as JSON.
     """
     value = fields.combined.get("content-type")
     if value is None or value == "application/json":
         return value is not None
-    return len(value) > LONGEST_CONTENT_TYPE or _JSON.search(value) is not None
+    return len(value) > LONGEST_FIELD or _JSON.search(value) is not None
 
 
 def has_other_charset(fields: HeaderFields) -> bool:
     """Return whether a Content-Type may have a charset other than UTF-8.
 
-    A charset counts unless it is plainly UTF-8 or ASCII. A value longer than `LONGEST_CONTENT_TYPE` is not read, and
-    counts too.
+    A charset counts unless it is plainly UTF-8 or ASCII. A value longer than `LONGEST_FIELD` is not read, and counts
+    too.
     """
-    return _has_charset_besides(_UTF_8, fields)
+    combined = fields.combined.get("content-type", "")
+    if len(combined) > LONGEST_FIELD:
+        return True
+    # The combined value is searched first, because the field may have a hundred lines.
+    return _CHARSET.search(combined) is not None and any(
+        len(_CHARSET.findall(line)) != len(_UTF_8.findall(line)) for line in fields.values("content-type")
+    )
 
 
 def has_content_coding(fields: HeaderFields) -> bool:
     """Return whether there is a Content-Encoding, so that an application may decode the content first."""
     return not _NO_CODING.issuperset([line.strip().lower() for line in fields.values("content-encoding")])
-
-
-def is_decoded_alike(fields: HeaderFields) -> bool:
-    """Return whether every reader that decodes the content finds the same ASCII characters in it.
-
-    This needs a message without Content-Encoding, and no charset that reads an ASCII octet as another character.
-    """
-    return not has_content_coding(fields) and not _has_charset_besides(_LIKE_ASCII, fields)
-
-
-def _has_charset_besides(known: re.Pattern[str], fields: HeaderFields) -> bool:
-    combined = fields.combined.get("content-type", "")
-    if len(combined) > LONGEST_CONTENT_TYPE:
-        return True
-    # The combined value is searched first, because the field may have a hundred lines.
-    return _CHARSET.search(combined) is not None and any(
-        len(_CHARSET.findall(line)) != len(known.findall(line)) for line in fields.values("content-type")
-    )

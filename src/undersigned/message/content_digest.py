@@ -11,7 +11,7 @@ from undersigned.message.structured_fields import parse_byte_sequences, serializ
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from undersigned.message.structured_fields import Encoding, ParserBudget
+    from undersigned.message.structured_fields import Encoding
 
 
 class Hash(Protocol):
@@ -45,14 +45,14 @@ class ContentDigest(NamedTuple):
     expected: Mapping[str, bytes]
 
     @classmethod
-    def parse(cls, value: str, *encodings: Encoding, budget: ParserBudget | None = None) -> ContentDigest:
+    def parse(cls, value: str, *encodings: Encoding) -> ContentDigest:
         """Read a field value.
 
         Raises:
             MalformedField: the value is not a dictionary of byte sequences, repeats a key, has an upper-case key, or is
                 in another Base64.
         """
-        members = parse_byte_sequences(value, *encodings, budget=budget)
+        members = parse_byte_sequences(value, *encodings)
         if not DIGEST_ALGORITHMS.issuperset(members):
             members = {name: digest for name, digest in members.items() if name in DIGEST_ALGORITHMS}
         return cls(members)

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError
-from undersigned.limits import LONGEST_PARSED
 from undersigned.message.field_types import TYPES
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ class Reading:
         repeated_keys: whether the last one counts if a label or a parameter is repeated (RFC 9651 sections 4.2.2 and
             4.2.3.2). Programs differ in which one they use, so AdCP rejects such a field.
         field_types: the types of the application's own structured fields, by name in lower case. `sf` needs them.
-        longest_parsed: upper bound on the characters that are parsed for components with parameters, all together.
 
     Raises:
         ConfigurationError: `field_types` has a name that is not in lower case, or another type.
@@ -38,7 +36,6 @@ class Reading:
     lower_case_methods: bool = False
     repeated_keys: bool = False
     field_types: Mapping[str, FieldType] = field(default_factory=_none, hash=False)
-    longest_parsed: int = LONGEST_PARSED
 
     def __post_init__(self) -> None:
         """Check the types."""

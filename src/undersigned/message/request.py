@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from undersigned.limits import LONGEST_FIELD
 from undersigned.message.content import Content, has_content_coding, has_other_charset, is_json
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import ReceivedURL
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _NO_CONTENT = Content()
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@dataclass(slots=True, init=False, repr=False, unsafe_hash=True)
 class Request:
     """One HTTP request. `dataclasses.replace` makes a copy with some parts changed.
 
@@ -72,15 +73,14 @@ class Request:
         else:
             body = body if isinstance(body, bytes) else content_octets(body)
             content = Content((body,)) if body else _NO_CONTENT
-        assign = object.__setattr__
-        assign(self, "method", method)
-        assign(self, "url", url)
-        assign(self, "fields", fields if isinstance(fields, HeaderFields) else HeaderFields(fields))
-        assign(self, "content", content)
-        assign(self, "body", body)
-        assign(self, "has_body", bool(body) if has_body is None else has_body)
-        assign(self, "received", ReceivedURL())
-        assign(self, "query_unknown", query_unknown)
+        self.method = method
+        self.url = url
+        self.fields = fields if isinstance(fields, HeaderFields) else HeaderFields(fields)
+        self.content = content
+        self.body = body
+        self.has_body = bool(body) if has_body is None else has_body
+        self.received = ReceivedURL()
+        self.query_unknown = query_unknown
 
     @staticmethod
     def unread(
@@ -96,18 +96,9 @@ class Request:
             has_body: as of the class.
             query_unknown: as of the class.
         """
-        unread: Any = _Unfrozen()
-        unread.method = method
-        unread.url = target.url(origin)
-        unread.fields = fields
-        unread.body = b""
-        unread.has_body = has_body
-        unread.query_unknown = query_unknown
-        unread.content = _NO_CONTENT
-        unread.received = ReceivedURL.at(origin, target)
-        # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
-        unread.__class__ = Request
-        request: Request = unread
+        url = target.url(origin)
+        request = Request(method, url, fields, has_body=has_body, query_unknown=query_unknown)
+        request.received = ReceivedURL.at(origin, target)
         return request
 
     def with_content(self, content: Content) -> Request:
@@ -115,7 +106,7 @@ class Request:
         has_body = self.has_body or len(content) > 0
         unknown = self.query_unknown
         request = Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=unknown)
-        object.__setattr__(request, "received", self.received)
+        request.received = self.received
         return request
 
     def canonical_url(self) -> CanonicalURL:
@@ -145,6 +136,11 @@ class Request:
                 Content-Encoding.
             ValueError: the content is not JSON, or not UTF-8, or has a byte order mark.
         """
+        size = len(self.fields.combined.get("content-type", ""))
+        if size > LONGEST_FIELD:
+            raise AmbiguousJSON(
+                f"Content-Type has {size:,} characters, and at most {LONGEST_FIELD:,} are read: send a shorter value"
+            )
         # RFC 8259 gives charset no meaning, but some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
         if has_other_charset(self.fields):
             raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
@@ -178,12 +174,6 @@ class Request:
     def __repr__(self) -> str:
         """Return sizes only, as fields, target and content may hold secrets."""
         return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
-
-
-class _Unfrozen:
-    """A `Request` while it is made."""
-
-    __slots__ = Request.__slots__
 
 
 def content_octets(body: bytes | str | None) -> bytes:

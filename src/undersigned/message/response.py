@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _STATUS = range(100, 1000)
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@dataclass(slots=True, init=False, repr=False, unsafe_hash=True)
 class Response:
     """One HTTP response. `dataclasses.replace` makes a copy with some parts changed.
 
@@ -63,16 +63,13 @@ class Response:
         else:
             octets = body if isinstance(body, bytes) else content_octets(body)
             content = Content((octets,)) if octets else Content()
-        assign = object.__setattr__
-        assign(self, "status", int(status))
-        assign(self, "fields", fields if isinstance(fields, HeaderFields) else HeaderFields(fields))
-        assign(self, "content", content)
-        assign(self, "body", octets)
-        assign(self, "request", request)
-        if trailers is not None and not isinstance(trailers, HeaderFields):
-            trailers = HeaderFields(trailers)
-        assign(self, "trailers", trailers)
-        assign(self, "has_body", bool(octets) if has_body is None else has_body)
+        self.status = int(status)
+        self.fields = fields if isinstance(fields, HeaderFields) else HeaderFields(fields)
+        self.content = content
+        self.body = octets
+        self.request = request
+        self.trailers = trailers if trailers is None or isinstance(trailers, HeaderFields) else HeaderFields(trailers)
+        self.has_body = bool(octets) if has_body is None else has_body
 
     @property
     def method(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 import http_sf
 
 from undersigned.errors import MalformedURL
-from undersigned.message.structured_fields import KEY, MalformedField, ParserBudget, parse_dictionary
+from undersigned.message.structured_fields import KEY, MalformedField, check_size, parse_dictionary
 from undersigned.url import URL, canonicalize
 
 if TYPE_CHECKING:
@@ -47,14 +47,13 @@ class SignatureAgent:
     Attributes:
         url: the URL as the sender wrote it.
         document: what the URL names.
-        location: the URL to fetch, in canonical form.
-        identity: who the sender is: `location` without its query (Web Bot Auth section 5.5).
+        location: the URL to fetch, in canonical form. It also says who the sender is. Web Bot Auth section 5.5 leaves
+            the query out; but then two tenants of a host whose URLs differ in it would be one sender.
     """
 
     url: str
     document: AgentDocument
     location: str
-    identity: str
 
 
 def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = "") -> SignatureAgent | None:
@@ -69,7 +68,7 @@ def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = 
         MalformedField: the field does not have this form, is too large, or has no such member. Or the member is not an
             absolute https URL.
     """
-    ParserBudget().spend(value)
+    check_size(value)
     if form == "string":
         text, _ = _item(value)
         return _agent(text, "directory")
@@ -85,7 +84,7 @@ def read_signature_agents(value: str, *, form: SignatureAgentForm) -> dict[str, 
     Raises:
         MalformedField: the field is not a Dictionary, is too large, or a member is not an absolute https URL.
     """
-    ParserBudget().spend(value)
+    check_size(value)
     return {key: _member(*member, form) for key, member in parse_dictionary(value).items()}
 
 
@@ -160,5 +159,5 @@ def _agent(value: object, document: AgentDocument) -> SignatureAgent | None:
         if canonical.path != "/" or canonical.query is not None or "#" in value:
             return None
         location = origin + DIRECTORY_PATH
-        return SignatureAgent(value, document, location, location)
-    return SignatureAgent(value, document, canonical.target_uri, origin + canonical.path)
+        return SignatureAgent(value, document, location)
+    return SignatureAgent(value, document, canonical.target_uri)

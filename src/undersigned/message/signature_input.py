@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message.component import Component, Coverage
-from undersigned.message.dictionaries import serialize_item, serialize_parameters
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
-    ParserBudget,
+    check_size,
     parse_dictionary,
     serialize_inner_list,
+    serialize_item,
 )
 
 if TYPE_CHECKING:
@@ -60,24 +60,22 @@ def parse_signature_input(value: str, *, repeated_keys: bool = False) -> dict[st
     return {label: member.read() for label, member in members.items()}
 
 
-def parse_parameters(value: str) -> dict[str, Mapping[str, Parameter]]:
-    """Read the parameters of each member by its label. Components that a pattern reads are checked, and not made.
+def labels_of_inputs(value: str) -> set[str]:
+    """Return the labels of a Signature-Input field value of any size.
 
     Raises:
-        MalformedField: as `parse_signature_input`.
+        MalformedField: not a dictionary of inner lists, or a repeated label or parameter.
     """
-    members: Mapping[str, _Matched | SignatureInput] | None = _read_by_pattern(value)
-    if members is None:
-        # A parser reads only a few components. Making them also counts the parameters.
-        members = {label: member.read() for label, member in _members(value).items()}
-    return {label: member.parameters for label, member in members.items()}
+    members = parse_dictionary(value)
+    if not all(isinstance(items, list) for items, _ in members.values()):
+        raise MalformedField("a member of Signature-Input is not an inner list")
+    return set(members)
 
 
 def choose_signature_inputs(
     value: str,
     choose: Callable[[Mapping[str, Mapping[str, Parameter]]], Sequence[str]],
     *,
-    budget: ParserBudget | None = None,
     only_one: bool = False,
 ) -> Sequence[tuple[str, SignatureInput]]:
     """Return the members that are to be verified, each with its label. All are checked, and only these are serialized.
@@ -85,7 +83,6 @@ def choose_signature_inputs(
     Args:
         value: the field value, as for `parse_signature_input`.
         choose: returns some of the labels, given the parameters of each.
-        budget: how much the parser may read of the message.
         only_one: whether a member that is alone is chosen without asking.
 
     Raises:
@@ -102,7 +99,7 @@ def choose_signature_inputs(
             }  # fmt: skip
             read = SignatureInput(coverage, parameters, text, (begins, ends, nonce, keyid, algorithm, tag))
             return ((label, read),) if only_one or choose({label: parameters}) else ()
-    members: Mapping[str, _Matched | _Member] = _read_by_pattern(value, budget) or _members(value, budget)
+    members: Mapping[str, _Matched | _Member] = _read_by_pattern(value) or _members(value)
     given = {label: member.parameters for label, member in members.items()}
     chosen = tuple(given) if only_one and len(given) == 1 else choose(given)
     return [(label, members[label].read()) for label in chosen]
@@ -113,8 +110,8 @@ def serialize_signature_input(components: Iterable[str], parameters: Mapping[str
     return serialize_inner_list([(name, {}) for name in components], parameters)
 
 
-def _members(value: str, budget: ParserBudget | None = None, *, repeated_keys: bool = False) -> dict[str, _Member]:
-    (budget or ParserBudget()).spend(value)
+def _members(value: str, *, repeated_keys: bool = False) -> dict[str, _Member]:
+    check_size(value)
     read = parse_dictionary(value, repeated_keys=repeated_keys)
     return {label: _Member.of(*member) for label, member in read.items()}
 
@@ -132,7 +129,9 @@ class _Member(NamedTuple):
             raise MalformedField("a member of Signature-Input is not an inner list")
         items = cast("list[tuple[str, dict[str, Parameter]]]", value)
         if len(items) > MOST_COMPONENTS:
-            raise MalformedField(f"a signature covers more than {MOST_COMPONENTS} components")
+            raise MalformedField(
+                f"a signature covers {len(items):,} components, and at most {MOST_COMPONENTS} are verified: cover fewer"
+            )
         seen: set[tuple[str, frozenset[tuple[str, Parameter]]]] = set()
         for name, qualifiers in items:
             if not isinstance(name, str) or name != name.lower():
@@ -149,46 +148,41 @@ class _Member(NamedTuple):
         Raises:
             MalformedField: the member has more than `MOST_PARAMETERS` parameters.
         """
-        if len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items) > MOST_PARAMETERS:
-            raise MalformedField(f"a signature and its components have more than {MOST_PARAMETERS} parameters")
+        count = len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items)
+        if count > MOST_PARAMETERS:
+            raise MalformedField(
+                f"a signature and its components have {count:,} parameters, and at most {MOST_PARAMETERS} are read "
+                "where a value is not a plain string or integer: send fewer"
+            )
         components = [_make_component(name, given) for name, given in self.items]
         coverage = Coverage.of(components)
-        return SignatureInput(
-            coverage, self.parameters, f"({' '.join(coverage.texts)}){serialize_parameters(self.parameters)}"
-        )
+        return SignatureInput(coverage, self.parameters, serialize_inner_list(self.items, self.parameters))
 
 
 def _make_component(name: str, parameters: Mapping[str, Parameter]) -> Component:
-    # http-sf looks at each character of a text again. Here the parser has checked it.
-    text = serialize_item(name) + serialize_parameters(parameters)
+    text = serialize_item(name, parameters)
     return _KNOWN.get(text) or Component(name, text, not parameters)
 
 
-# Nearly every signer writes one label, components with at most one parameter, strings without escapes, integers without
-# leading zeros, flags and no optional white space. A pattern reads such a value 20 times as fast as the parser. The
-# value is its own serialization, so a part of it goes into the base unchanged.
+# Nearly every signer writes components with at most one parameter, strings without escapes, integers without leading
+# zeros, and flags. A pattern reads such a value 20 times as fast as the parser.
 
-_QUALIFIER = rf';{KEY.pattern}(?>(?:="[!#-\[\]-~]*+")?)'
+_QUALIFIER = rf'; *+{KEY.pattern}(?>(?:="[!#-\[\]-~]*+")?)'
 _NAME = rf'"[!#-@\[\]-~]++"(?>(?:{_QUALIFIER})?)'
-_NAMES = rf"{_NAME}(?>(?: {_NAME})*)"
+_NAMES = rf" *+{_NAME}(?>(?: ++{_NAME})*) *+"
+_PLAIN_NAMES = r'"[!#-@\[\]-~]++"(?>(?: "[!#-@\[\]-~]++")*)'
 _TEXT = r"[ !#-\[\]-~]*+"
 _WHOLE = r"(?:0|[1-9][0-9]{0,14}+)"
 
 
-def _member(parameters: str) -> re.Pattern[str]:
-    """Return the pattern of a member with `parameters`: the label, the member, the components, the parameters."""
-    return re.compile(rf"({KEY.pattern})=(\(({_NAMES})\){parameters})")
-
-
-_USUAL_ORDER = _member(
-    rf';created=({_WHOLE});expires=({_WHOLE});nonce="({_TEXT})";keyid="({_TEXT})";alg="({_TEXT})";tag="({_TEXT})"'
+_USUAL_ORDER = re.compile(
+    rf"({KEY.pattern})=(\(({_PLAIN_NAMES})\);created=({_WHOLE});expires=({_WHOLE});"
+    rf'nonce="({_TEXT})";keyid="({_TEXT})";alg="({_TEXT})";tag="({_TEXT})")'
 )
-_ANY_ORDER = _member(rf'((?>(?:;{KEY.pattern}(?>(?:=(?:{_WHOLE}|"{_TEXT}"))?))+))')
-_PARAMETERS = re.compile(rf';({KEY.pattern})(?>(?:=([0-9]+|"{_TEXT}"))?)')
-# What patterns read without effort (`undersigned.signature.effort`): the registered parameters of two signatures, and
-# as many components as one may have. More parameters take some units, and one for two of them or for three components.
-_USUAL_PARAMETERS, _EFFORT_OF_PARAMETERS, _PARAMETERS_PER_UNIT = 12, 12, 2
-_COMPONENTS_PER_UNIT = 3
+_ANY_ORDER = re.compile(rf'({KEY.pattern})=\(({_NAMES})\)((?>(?:; *+{KEY.pattern}(?>(?:=(?:{_WHOLE}|"{_TEXT}"))?))*))')
+_PARAMETERS = re.compile(rf'; *+({KEY.pattern})(?>(?:=([0-9]+|"{_TEXT}"))?)')
+_COMMA = re.compile(r"[ \t]*+,[ \t]*+")
+_GAP = re.compile(r"; +")
 
 _BODILESS = ("@method", "@target-uri", "@authority")
 _AGENT = "signature-agent"
@@ -212,9 +206,6 @@ _USUAL: Mapping[str, Coverage] = MappingProxyType(
     }
 )
 
-USUAL_COVERAGES = tuple(_USUAL.values())
-"""The coverage of nearly every signature."""
-
 
 class _Matched(NamedTuple):
     """A member of Signature-Input as a pattern reads it. Its components are only made if it is chosen.
@@ -231,42 +222,38 @@ class _Matched(NamedTuple):
         return SignatureInput(_USUAL.get(self.names) or _make_coverage(self.names), self.parameters, self.text)
 
 
-def _read_by_pattern(value: str, budget: ParserBudget | None = None) -> dict[str, _Matched] | None:
+def _read_by_pattern(value: str) -> dict[str, _Matched] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_FIELD:
         return None
     matches: list[re.Match[str]] = []
-    at = -2
-    while at < len(value) and len(matches) < MOST_SIGNATURES and (at < 0 or value.startswith(", ", at)):
-        match = _ANY_ORDER.match(value, at + 2)
-        if match is None:
-            return None
+    at = 0
+    while match := _ANY_ORDER.match(value, at):
         matches.append(match)
-        at = match.end()
+        comma = _COMMA.match(value, match.end())
+        if comma is None or len(matches) == MOST_SIGNATURES:
+            break
+        at = comma.end()
     # Members are made only after all have matched. If one does not, the parser makes them all.
     members: dict[str, _Matched] = {}
-    parameters = 0
-    for match in matches if at == len(value) else ():
+    for match in matches if matches and matches[-1].end() == len(value) else ():
         read = _any_order(*match.groups()[1:])
         if read is None or match[1] in members:
             return None
         members[match[1]] = read
-        parameters += len(read.parameters)
-    if budget is not None:
-        if parameters > _USUAL_PARAMETERS:
-            budget.spent += _EFFORT_OF_PARAMETERS + (parameters - _USUAL_PARAMETERS) // _PARAMETERS_PER_UNIT
-        budget.spent += max(value.count('" "') - MOST_COMPONENTS, 0) // _COMPONENTS_PER_UNIT
     return members or None
 
 
-def _any_order(text: str, names: str, tail: str) -> _Matched | None:
+def _any_order(names: str, tail: str) -> _Matched | None:
     found: Sequence[tuple[str, str]] = _PARAMETERS.findall(tail)
+    names = " ".join(_GAP.sub(";", names).split())
     parameters: dict[str, Parameter] = {
         name: value[1:-1] if value[:1] == '"' else int(value) if value else True for name, value in found
     }
     if len(parameters) != len(found) or len(found) > MOST_PARAMETERS or not (names in _USUAL or _are_listed(names)):
         return None
-    return _Matched(text, names, parameters)
+    written = "".join([f";{name}={value}" if value else f";{name}" for name, value in found])
+    return _Matched(f"({names}){written}", names, parameters)
 
 
 def _coverage(names: str) -> Coverage | None:

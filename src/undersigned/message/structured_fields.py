@@ -8,38 +8,44 @@ from __future__ import annotations
 
 import re
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import http_sf
 
 from undersigned.errors import UndersignedError
-from undersigned.limits import DELIMITERS_PER_DECIMAL, LONGEST_FIELD, MOST_DELIMITERS, MOST_SIGNATURES
-from undersigned.message.dictionaries import BareItem, read_dictionary
+from undersigned.limits import LONGEST_FIELD, MOST_DELIMITERS, MOST_SIGNATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 Encoding = Literal["base64", "base64url"]
 """`base64`: RFC 8941 section 3.3.5, padded. `base64url`: RFC 4648 section 5, unpadded (AdCP 3.1)."""
 
-Parameter: TypeAlias = BareItem
-"""The value of a parameter."""
+Parameter: TypeAlias = bool | int | float | str | bytes | Decimal | datetime | http_sf.Token | http_sf.DisplayString
+"""The value of a parameter: a bare item (RFC 9651 section 3.3)."""
 
-_DELIMITERS = ",;: \t\\%"
-_EFFORT_OF_FIELD, _EFFORT_OF_DELIMITER, _EFFORT_OF_MEMBER, _EFFORT_OF_DATE = 45, 2, 3, 2
-_DECIMAL = re.compile(r"(?<![^=,( \t])-?[0-9]+\.")
+Parameters: TypeAlias = Mapping[str, Parameter]
+"""Parameters by key."""
+
+_DELIMITERS = ",;:\\%"
 
 KEY = re.compile(r"[a-z*][a-z0-9_.*-]*+")
 """A dictionary key, such as a signature's label (RFC 8941 section 3.1.2)."""
 
-# What is in front of a byte sequence, and its text. A colon may be in a display string too (RFC 9651: without escapes),
-# a string, a token or key. So a byte sequence is found exactly where a parser finds it. One match passes all tokens to
-# the last character that is in none, as a field has room for a thousand. Open quotes run to the end: time is linear.
-_OF_TOKENS = r"A-Za-z0-9:/!#$%&'*+.^_`|~-"
-_TO_SEQUENCE = re.compile(
-    rf"""((?>(?:[^:"%]*[^"{_OF_TOKENS}]|%"[^"]*+"?+|%|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?+"""
-    rf"""|[A-Za-z*][{_OF_TOKENS}]*+|[^%":A-Za-z*]++|:(?![^:"]*+:))*))(?>(?::([^:"]*+):)?)"""
+# A member that is a byte sequence, with its parameters, which mean nothing here. Other characters than Base64 are found
+# too, so that the error says what is wrong. Every repetition is atomic or possessive: time is linear.
+_STRING = r'"(?>(?:[ !#-\[\]-~]|\\["\\])*)"'
+_BARE_ITEM = (
+    rf"""(?>-?[0-9]++(?>(?:\.[0-9]++)?)|{_STRING}|[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*+|:[A-Za-z0-9+/=_-]*+:"""
+    r"""|\?[01]|@-?[0-9]++|%"[ !#-~]*+")"""
 )
+_BYTE_SEQUENCE = re.compile(
+    rf"({KEY.pattern})=:([^:,\";]*+):(?>(?:; *+{KEY.pattern}(?>(?:={_BARE_ITEM})?))*)(?=[ \t,]|\Z)"
+)
+_COMMA = re.compile(r"[ \t]*+,[ \t]*+")
 _ONE_VALUE = re.compile(r'[^",]*+(?>(?:"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"[^",]*+)*)', re.DOTALL)
 # The characters that a Base64 text may end in, by how many bytes its last group has: the other bits are unused.
 _LAST = ("", "AQgw", "AEIMQUYcgkosw048")
@@ -53,54 +59,40 @@ class MalformedField(UndersignedError, ValueError):
     """Raised when a value does not have the syntax of its field. The message has no text of the sender."""
 
 
-class ParserBudget:
-    """A budget for parsing the signature fields and the digest of one message.
+def count_delimiters(value: str) -> int:
+    """Return how many delimiters a field value has, counting each run of blanks as one."""
+    return len(value.split()) + sum(map(value.count, _DELIMITERS))
 
-    A value that a pattern reads costs nothing.
+
+def check_size(value: str) -> None:
+    """Check that a field value is small enough for a parser, which looks at one character after another.
+
+    Raises:
+        MalformedField: it has more than `LONGEST_FIELD` characters or `MOST_DELIMITERS` delimiters.
     """
-
-    # Attributes of the class, so that making a budget costs nothing: hardly any message spends any of it.
-    _left: int = MOST_DELIMITERS
-    spent: int = 0
-    """The effort of what the parser has read (`undersigned.signature.effort`)."""
-
-    def spend(self, value: str) -> None:
-        """Take what reading `value` costs.
-
-        Raises:
-            MalformedField: too little is left.
-        """
-        if len(value) <= LONGEST_FIELD:
-            delimiters = count_delimiters(value, _DELIMITERS)
-            self._left -= delimiters
-            # To look at a blank takes next to nothing.
-            seen = delimiters - value.count(" ") - value.count("\t")
-            self.spent += _EFFORT_OF_FIELD + _EFFORT_OF_DELIMITER * seen
-            self.spent += _EFFORT_OF_MEMBER * value.count(",") + _EFFORT_OF_DATE * value.count("=@")
-            # In a valid value, a delimiter is in front of each string but the first, and of each quote in a string.
-            if self._left >= 0 and value.count('"') <= 2 * delimiters + 2:
-                return
+    if len(value) > LONGEST_FIELD:
+        raise _too_long(value)
+    delimiters = count_delimiters(value)
+    if delimiters > MOST_DELIMITERS:
         raise MalformedField(
-            f"the signature fields and the digest have more than {LONGEST_FIELD} characters or {MOST_DELIMITERS} "
-            "delimiters where only a parser can read them"
+            f"a field that must be parsed has {delimiters:,} delimiters, and at most {MOST_DELIMITERS} are read: send "
+            "fewer members, parameters or covered components, one space apart"
         )
 
 
-def count_delimiters(value: str, delimiters: str) -> int:
-    """Return how many delimiters a field value has. Each number with a fraction counts as several."""
-    count = sum(map(value.count, delimiters))
-    return count + DELIMITERS_PER_DECIMAL * len(_DECIMAL.findall(value)) if "." in value else count
+def _too_long(value: str) -> MalformedField:
+    return MalformedField(
+        f"a field that must be parsed has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
+        "fewer or shorter members"
+    )
 
 
-def parse_byte_sequences(
-    value: str, *encodings: Encoding, budget: ParserBudget | None = None, repeated_keys: bool = False
-) -> dict[str, bytes]:
+def parse_byte_sequences(value: str, *encodings: Encoding, repeated_keys: bool = False) -> dict[str, bytes]:
     """Read a Signature or Content-Digest field value: a dictionary of byte sequences, each in one of `encodings`.
 
     Args:
         value: the field value.
         encodings: the accepted encodings.
-        budget: how much the parser may read of the message.
         repeated_keys: whether the last one counts if a key is repeated, see `Reading`.
 
     Raises:
@@ -109,18 +101,55 @@ def parse_byte_sequences(
     """
     match = _USUAL_MEMBER.fullmatch(value)
     if match is not None and "base64" in encodings:
+        return {match[1]: a2b_base64(match[2])}
+    if len(value) > LONGEST_FIELD:
+        raise _too_long(value)
+    members: dict[str, bytes] = {}
+    for key, sequence in _byte_sequences(value, encodings):
+        if key in members and not repeated_keys:
+            raise MalformedField("a label or key is repeated")
+        members[key] = sequence
+        if len(members) > MOST_SIGNATURES:
+            raise MalformedField(
+                f"a field has more than {MOST_SIGNATURES} signatures or digests: send at most {MOST_SIGNATURES}"
+            )
+    return members
+
+
+def labels_of(signatures: str, *encodings: Encoding) -> set[str]:
+    """Return the labels of a Signature field value of any size.
+
+    Raises:
+        MalformedField: not a dictionary of byte sequences, or one in another spelling.
+    """
+    return {label for label, _ in _byte_sequences(signatures, encodings)}
+
+
+def _byte_sequences(value: str, encodings: Sequence[Encoding]) -> Iterator[tuple[str, bytes]]:
+    """Yield the members of a dictionary of byte sequences.
+
+    Raises:
+        MalformedField: not such a dictionary, or a byte sequence in another spelling.
+    """
+    at = 0
+    while match := _BYTE_SEQUENCE.match(value, at):
         key, text = match.groups()
-        return {key: a2b_base64(text)}
-    members = _read_by_pattern(value, encodings)
-    if members is not None:
-        return members
-    (budget or ParserBudget()).spend(value)
-    sequences: dict[str, bytes] = {}
-    for key, (sequence, _) in parse_dictionary(_pad_sequences(value, encodings), repeated_keys=repeated_keys).items():
-        if not isinstance(sequence, bytes):
-            raise MalformedField("a member is not a byte sequence")
-        sequences[key] = sequence
-    return sequences
+        for encoding in encodings:
+            decoded = _decode(text, encoding)
+            if decoded is not None:
+                yield key, decoded
+                break
+        else:
+            raise MalformedField(
+                "a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits"
+            )
+        if match.end() == len(value):
+            return
+        comma = _COMMA.match(value, match.end())
+        if comma is None:
+            break
+        at = comma.end()
+    raise MalformedField("the field value is not a dictionary of byte sequences, such as label=:AAAA:")
 
 
 def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tuple[object, Mapping[str, Parameter]]]:
@@ -133,10 +162,7 @@ def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tu
     Raises:
         MalformedField: not a dictionary, an empty one, or one with a repeated key or parameter.
     """
-    read = read_dictionary(value)
-    if read is not None:
-        return read
-    on_repeated = None if repeated_keys else _reject_duplicate
+    on_repeated = None if repeated_keys else reject_repeated
     try:
         parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=on_repeated)
     except UnicodeEncodeError:
@@ -149,11 +175,8 @@ def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tu
 
 
 def is_list(value: str) -> bool:
-    """Return whether `value` has a comma outside quotes (RFC 9110 section 5.6), or a quote that is not closed.
-
-    A value longer than `LONGEST_FIELD` is not read, and counts as a list.
-    """
-    return len(value) > LONGEST_FIELD or _ONE_VALUE.fullmatch(value) is None
+    """Return whether `value` has a comma outside quotes (RFC 9110 section 5.6), or a quote that is not closed."""
+    return _ONE_VALUE.fullmatch(value) is None
 
 
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:
@@ -168,31 +191,28 @@ def base64url(value: bytes) -> str:
     return b2a_base64(value, newline=False).translate(_TO_BASE64URL, b"=").decode("ascii")
 
 
+def serialize_dictionary(members: Mapping[str, tuple[object, Parameters]]) -> str:
+    """Return a dictionary that was read (RFC 9651 section 4.1.2)."""
+    return http_sf.ser(cast("http_sf.DictionaryType", dict(members)))
+
+
+def serialize_member(member: tuple[object, Parameters]) -> str:
+    """Return a member of a dictionary that was read: an item, or an inner list with its parameters."""
+    # A list of one inner list is spelled as the inner list alone (RFC 9651 section 4.1.1).
+    return http_sf.ser(cast("http_sf.StructuredType", [member] if isinstance(member[0], list) else member))
+
+
+def serialize_item(value: Parameter, parameters: Parameters) -> str:
+    """Return an item (RFC 9651 section 4.1.3)."""
+    return http_sf.ser(cast("http_sf.ItemType", (value, dict(parameters))))
+
+
 def serialize_inner_list(
     items: Sequence[tuple[Parameter, dict[str, Parameter]]], parameters: Mapping[str, Parameter]
 ) -> str:
     """Return an inner list of `items` with `parameters` (RFC 9651 section 4.1.1.1)."""
     # A list of one inner list is spelled as the inner list alone (RFC 9651 section 4.1.1).
     return http_sf.ser([cast("http_sf.InnerListType", (list(items), dict(parameters)))])
-
-
-def _read_by_pattern(value: str, encodings: Sequence[Encoding]) -> dict[str, bytes] | None:
-    """Return the members of a value in the usual spelling, or None if the parser must read the value."""
-    if len(value) > LONGEST_FIELD:
-        return None
-    members: dict[str, bytes] = {}
-    for member in value.split(", ", MOST_SIGNATURES):
-        key, _, text = member.partition("=:")
-        if text[-1:] != ":" or KEY.fullmatch(key) is None or key in members:
-            return None
-        for encoding in encodings:
-            decoded = _decode(text[:-1], encoding)
-            if decoded is not None:
-                members[key] = decoded
-                break
-        else:
-            return None
-    return members
 
 
 def _decode(text: str, encoding: Encoding) -> bytes | None:
@@ -212,22 +232,6 @@ def _decode(text: str, encoding: Encoding) -> bytes | None:
     return decoded if len(text) == 4 * groups + 4 and text[last - 4] in _LAST[last] else None
 
 
-def _pad_sequences(value: str, encodings: Sequence[Encoding]) -> str:
-    """Return the value with its byte sequences padded as in RFC 9651. Each must be in one of `encodings`."""
-
-    def pad(match: re.Match[str]) -> str:
-        before: str = match[1]
-        text: str | None = match[2]
-        if text is None:
-            return before
-        for encoding in encodings:
-            decoded = _decode(text, encoding)
-            if decoded is not None:
-                return before + serialize_byte_sequence(decoded, "base64")
-        raise MalformedField("a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits")
-
-    return _TO_SEQUENCE.sub(pad, value)
-
-
-def _reject_duplicate(_key: str, context: str) -> None:
+def reject_repeated(_key: str, context: str) -> None:
+    """Reject a repeated key or parameter, as http-sf reports it."""
     raise MalformedField(f"a {'label or key' if context == 'dictionary' else 'parameter'} is repeated")

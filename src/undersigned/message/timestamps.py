@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from datetime import UTC, datetime
-from email.utils import formatdate
-from typing import Final
-
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_HTTP_DATE: Final = re.compile(
-    rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), ([0-9]{{2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}}) ([0-9]{{2}}):([0-9]{{2}}):"
-    r"([0-9]{2}) GMT"
-)
+from datetime import datetime
+from email.utils import formatdate, parsedate_to_datetime
 
 
 def read_time(value: object) -> float:
@@ -34,17 +26,11 @@ def read_http_date(value: str) -> int | None:
 
     None means that it is not a date in this form, which senders must write (RFC 9110 section 5.6.7).
     """
-    match = _HTTP_DATE.fullmatch(value)
-    if match is None:
-        return None
-    day, month, year, hour, minute, second = match.groups()
     try:
-        moment = datetime(
-            int(year), _MONTHS.index(month) + 1, int(day), int(hour), int(minute), int(second), tzinfo=UTC
-        )
-    except ValueError:
+        seconds = int(parsedate_to_datetime(value).timestamp())
+    except (ValueError, OverflowError):
         return None
-    return int(moment.timestamp())
+    return seconds if http_date(seconds) == value else None
 
 
 def http_date(seconds: float) -> str:

@@ -7,7 +7,7 @@ from undersigned.middleware.decision import Decision, Recorder
 from undersigned.middleware.inspector import Inspected, Inspector
 from undersigned.middleware.options import Mode
 from undersigned.middleware.rejection_log import log_rejection
-from undersigned.middleware.requirement import Verification
+from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "Recorder",
     "Verification",
     "configured_verifier",
+    "is_preflight",
     "log_rejection",
 ]

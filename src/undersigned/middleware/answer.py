@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import VerificationUnavailable
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
+
+_UNAVAILABLE: Final = 503
+_RETRY_AFTER: Final = "2"
+"""Seconds after which a sender may try again when keys, list or store were unavailable: most outages are short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class ErrorResponse:
         if form is not None:
             return cls(form.status, error.code, members=form.members, others=form.fields, rpc_code=form.rpc_code)
         if isinstance(error, VerificationUnavailable):
-            return cls(503, error.code)
+            return cls(_UNAVAILABLE, error.code)
         return cls(401, error.code, challenge=True)
 
     @property
@@ -63,16 +67,24 @@ class ErrorResponse:
     def fields(self) -> list[tuple[str, str]]:
         """The header fields."""
         fields = [("Content-Type", "application/json"), ("Content-Length", str(len(self.body))), *self.others]
+        if self.status == _UNAVAILABLE:
+            fields.append(("Retry-After", _RETRY_AFTER))
         if self.challenge:
             fields.append(("WWW-Authenticate", f'Signature error="{self.code}"'))
         return fields
 
 
 CONTENT_TOO_LARGE = ErrorResponse(413, "content_too_large", detail="the body is larger than max_body")
+UNSIGNED_TOO_LARGE = ErrorResponse(
+    413, "content_too_large", detail="JSON without a valid signature is larger than max_unsigned_body"
+)
 REQUEST_TIMEOUT = ErrorResponse(408, "request_timeout", detail="reading the body took longer than body_timeout")
+TARGET_TOO_LONG = ErrorResponse(
+    414, "uri_too_long", detail="the request must be signed, and its target is longer than one that can be verified"
+)
 TOO_MANY_FIELDS = ErrorResponse(431, "request_header_fields_too_large", detail="there are too many header fields")
 
-UNREAD: tuple[ErrorResponse, ...] = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TOO_MANY_FIELDS)
+UNREAD: tuple[ErrorResponse, ...] = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TARGET_TOO_LONG, TOO_MANY_FIELDS)
 """The responses to requests that are not read to their end."""
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from undersigned.errors import SignatureError, VerificationUnavailable, printable
-from undersigned.middleware.rejection_log import RejectionLog
+from undersigned.middleware.rejection_log import log_excused, log_rejection, log_unknown, log_unread, logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,8 @@ class Decision:
         code: the code of the error, or None.
         step: the step of the checklist that failed, or None.
         method: the method, escaped and truncated, once the header fields were read.
-        route: the path of the route, as the framework spells it, such as `/plans/{plan}`. It is known if the route
-            requires a signature and rejected the request, or if the policy asked the router.
+        route: the path of the route, as the framework spells it, such as `/plans/{plan}`. It is known if the request
+            was rejected when the route was about to run.
         keyid: the key id of the message, escaped and truncated, once its signature fields were parsed.
         algorithm: the algorithm that the signature names, once the signature was found to meet the profile.
         tag: the profile's tag, once the message was found to carry it.
@@ -71,10 +71,9 @@ class Recorder:
 
     Attributes:
         listens: whether there is such a callback or an inspector.
-        log: the middleware's log.
     """
 
-    __slots__ = ("_clock", "_inspector", "_on_decision", "_profile", "listens", "log")
+    __slots__ = ("_clock", "_inspector", "_on_decision", "_profile", "listens")
 
     def __init__(
         self,
@@ -88,7 +87,6 @@ class Recorder:
         self._on_decision = on_decision
         self._inspector = inspector
         self.listens = on_decision is not None or inspector is not None
-        self.log = RejectionLog()
 
     def record_acceptance(
         self, signature: VerifiedSignature | None, warning: SignatureError | None, visit: Visit
@@ -101,28 +99,27 @@ class Recorder:
             visit: the request in the guard.
         """
         if warning is not None:
-            self.log.log_excused(warning)
+            log_excused(warning)
         if self.listens:
             outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
             self._report(outcome, warning or signature, visit)
 
     def record_unknown(self, error: SignatureError, visit: Visit) -> None:
         """Record a request that the application gets as unsigned, since nobody knows its signer."""
-        self.log.log_unknown(error)
+        log_unknown(error)
         if self.listens:
             self._report("unknown", error, visit)
 
     def record_rejection(self, error: SignatureError, visit: Visit) -> None:
         """Record a rejected request."""
-        self.log.log_rejection(error)
+        log_rejection(error)
         if self.listens:
-            visit.route = error.route
             unavailable = isinstance(error, VerificationUnavailable)
             self._report("unavailable" if unavailable else "rejected", error, visit)
 
     def record_unread(self, response: ErrorResponse, visit: Visit) -> None:
         """Record a request that was rejected before it was read to its end."""
-        self.log.log_unread(response)
+        log_unread(response)
         if self.listens:
             decision = Decision(
                 outcome="rejected",
@@ -144,7 +141,7 @@ class Recorder:
             method: the method of the request.
             route: the path of the route as the framework spells it, such as `/plans/{plan}`.
         """
-        self.log.log_rejection(error)
+        log_rejection(error)
         if self.listens:
             decision = Decision(
                 outcome="rejected",
@@ -167,7 +164,6 @@ class Recorder:
             code=None if error is None else error.code,
             step=None if error is None else error.step,
             method=_method(visit.method),
-            route=visit.route,
             keyid=None if keyid is None else printable(keyid, limit=128),
             algorithm=None if evidence is None else evidence.algorithm or None,
             tag=None if keyid is None else self._profile.selection.tag,
@@ -192,7 +188,7 @@ class Recorder:
         try:
             listener()
         except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
-            self.log.log_failed_callback(option, failure)
+            logger.error("%s raised an exception; ignored", option, exc_info=failure)
 
 
 def _method(method: str | None) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from undersigned.verification.server import Server
+from undersigned.verification.gate import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request_target import RequestTarget
@@ -39,10 +39,6 @@ class Received(NamedTuple):
 class Exchange(Server, Protocol[Forwarded_co]):
     """A request in a server, by ASGI or WSGI."""
 
-    def mode(self) -> str:
-        """Return the mode for this request."""
-        ...
-
     def received_request(self) -> Received:
         """Return the request without its target.
 
@@ -72,16 +68,17 @@ class Exchange(Server, Protocol[Forwarded_co]):
         """Return the request target as the server shows it, as evidence for the log."""
         ...
 
-    def router_input(self, target: CanonicalURL, origin: Origin) -> Mapping[str, object]:
-        """Return the ASGI scope or the WSGI environ with which the application's router would decide.
-
-        Raises:
-            MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
-        """
+    def routed_path(self) -> str:
+        """Return the percent-decoded path as the application's router reads it."""
         ...
 
-    def forward_unsigned(self) -> Forwarded_co:
-        """Return what the application gets of an unsigned request that no policy applies to."""
+    def forward_unsigned(self, admitted: Admitted | None = None, *, closed: bool = False) -> Forwarded_co:
+        """Return what the application gets of a request without a valid signature: what the server gave.
+
+        Args:
+            admitted: the request as the policy admitted it, or None if there is no policy.
+            closed: whether no content may reach the application.
+        """
         ...
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Forwarded_co:

@@ -6,16 +6,16 @@ what the exchange makes for the application.
 
 from __future__ import annotations
 
-import sys
 import time
-from dataclasses import replace
-from functools import partial
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic
+from urllib.parse import quote, unquote
 
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
+from undersigned.limits import LONGEST_TARGET
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.middleware.answer import ErrorResponse, UnreadRequest
+from undersigned.middleware.answer import TARGET_TOO_LONG, ErrorResponse, UnreadRequest
 from undersigned.middleware.authority import (
     check_framing,
     check_method,
@@ -27,22 +27,26 @@ from undersigned.middleware.authority import (
 )
 from undersigned.middleware.decision import Recorder
 from undersigned.middleware.exchange import Exchange, Forwarded_co, Received
-from undersigned.middleware.options import checked_mode
-from undersigned.middleware.rejection_log import log_missing, logger
+from undersigned.middleware.rejection_log import log_unsigned, logger
+from undersigned.middleware.requirement import is_preflight
 from undersigned.middleware.start_line import start_line
-from undersigned.policy.route import RouteResolver
+from undersigned.policy.policy import is_of_adcp
+from undersigned.verification.checklist import SIGNATURE_FIELDS
 from undersigned.verification.gate import Gate
-from undersigned.verification.screening import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.decision import Decision
     from undersigned.middleware.inspector import Inspector
+    from undersigned.middleware.options import Mode
     from undersigned.policy.policy import Policy
     from undersigned.url import Origin, Origins
-    from undersigned.verification.server import GateVerifier
+    from undersigned.verification.gate import GateVerifier
+
+
+_NO_ORIGIN = "https://unsigned.invalid"
+"""The origin in the URL of an unsigned request, which a policy reads: it may have come with any Host."""
 
 
 class Rejected(Exception):
@@ -64,7 +68,6 @@ class Visit:
         begun: when its verification began, by `time.perf_counter`.
         method: its method, or None.
         origin: its origin, or None.
-        route: the path of its route, or None.
         fields: its header fields, or None.
         url: its URL, or None.
         shown_target: returns its target as the server shows it.
@@ -72,7 +75,6 @@ class Visit:
 
     method: str | None = None
     origin: Origin | None = None
-    route: str | None = None
     fields: HeaderFields | None = None
     url: str | None = None
 
@@ -87,7 +89,9 @@ class Guard(Generic[Forwarded_co]):
     Args:
         verifier: the verifier, which is awaited.
         clock: the verifier's clock.
+        replay: the verifier's replay store, for the log.
         origins: the public origins of the service.
+        mode: what happens to an unsigned request if there is no policy.
         policy: which operations must be signed, or None to let the mode decide.
         fallback: whether the application has another authenticator.
         max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
@@ -102,11 +106,11 @@ class Guard(Generic[Forwarded_co]):
     __slots__ = (
         "_gate",
         "_http2_server",
-        "_is_routed",
+        "_mode",
         "_origins",
         "_policy",
         "_profile",
-        "_unchecked",
+        "_replay",
         "_verifier",
         "recorder",
     )
@@ -117,6 +121,8 @@ class Guard(Generic[Forwarded_co]):
         origins: Origins,
         *,
         clock: Callable[[], float],
+        replay: object,
+        mode: Mode,
         policy: Policy | None,
         fallback: bool,
         max_unsigned_body: int,
@@ -129,23 +135,17 @@ class Guard(Generic[Forwarded_co]):
         self._verifier = verifier
         self._profile = verifier.profile
         self._origins = origins
+        self._replay = replay
+        self._mode: Mode = mode
         self._policy = policy
-        self._is_routed = policy is not None and isinstance(policy.resolver, RouteResolver)
-        self._unchecked = policy if self._is_routed else None
         self._http2_server = http2_server
         self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
         self.recorder = Recorder(verifier.profile, clock, on_decision, inspector)
 
-    def announce(self, mode: object) -> None:
-        """Log what is verified and where.
-
-        The level is WARNING. Python shows no lower level if nobody has configured logging, and uvicorn, gunicorn and
-        Flask configure their own loggers only.
-
-        Args:
-            mode: the mode of the middleware, or the function that returns it.
-        """
-        logger.warning("%s", start_line(self._profile, self._origins, mode=mode, policy=self._policy))
+    def announce(self) -> None:
+        """Log what is verified and where, and whether nonces are kept in this process only."""
+        line = start_line(self._profile, self._origins, mode=self._mode, policy=self._policy, replay=self._replay)
+        logger.info("%s", line)
 
     async def admit(self, exchange: Exchange[Forwarded_co]) -> Forwarded_co:
         """Verify one request, and return what the application gets.
@@ -154,12 +154,10 @@ class Guard(Generic[Forwarded_co]):
             Rejected: the application must not get the request.
         """
         visit = Visit(exchange.shown_target)
-        handled = sys.exception()
         try:
             return await self._admit(exchange, visit)
         except SignatureError as error:
             self.recorder.record_rejection(error, visit)
-            _drop_frames(error, handled)
             raise Rejected(ErrorResponse.of(error)) from None
         except UnreadRequest as unread:
             self.recorder.record_unread(unread.response, visit)
@@ -169,15 +167,14 @@ class Guard(Generic[Forwarded_co]):
         received = exchange.received_request()
         visit.method, visit.fields = received.method, received.fields
         signed = not SIGNATURE_FIELDS.isdisjoint(received.fields.combined)
-        if not signed and self._policy is None:
-            self._check_mode(exchange, received)
-            self.recorder.record_acceptance(None, None, visit)
-            return exchange.forward_unsigned()
+        if not signed:
+            try:
+                return await self._admit_unsigned(exchange, received, visit)
+            except SignatureError:
+                if len(exchange.shown_target()) > LONGEST_TARGET:
+                    raise UnreadRequest(TARGET_TOO_LONG) from None
+                raise
         fields = received.fields
-        if self._unchecked is not None:
-            # An application may declare routes until it gets its first request.
-            unchecked, self._unchecked = self._unchecked, None
-            log_missing(unchecked)
         try:
             if not is_plain(received):
                 check_version(received.version, self._http2_server, detect=exchange.server, profile=self._profile)
@@ -193,17 +190,11 @@ class Guard(Generic[Forwarded_co]):
                 received.method, target, origin, fields, has_body=has_body, query_unknown=query_unknown
             )
             visit.url = request.url
-            if signed and origin.authority in self._origins.prefixes:
-                origin, request = await self._signed_prefix(request, target, origin)
-                visit.origin, visit.url = origin, request.url
-            routed = partial(_router_input, exchange, request, origin) if self._is_routed else None
             undeclared = received.has_body is None
             try:
-                admitted = await self._gate.verify(
-                    request, exchange, signed=signed, undeclared=undeclared, dispatched=routed
-                )
+                admitted = await self._gate.verify(request, exchange, signed=True, undeclared=undeclared)
             except SignatureError as error:
-                if not self._is_unknown(error, exchange):
+                if not self._is_unknown(error):
                     raise
                 self.recorder.record_unknown(error, visit)
                 return exchange.forward_unsigned()
@@ -213,61 +204,48 @@ class Guard(Generic[Forwarded_co]):
             hosts, shown = received.fields.values("host"), exchange.shown_target()
             raise target_error(self._profile, malformed, hosts=hosts, target=shown) from None
         if self.recorder.listens or admitted.warning is not None:
-            visit.route = None if admitted.operation is None else admitted.operation.route
             self.recorder.record_acceptance(admitted.signature, admitted.warning, visit)
         return forwarded
 
-    async def _signed_prefix(self, request: Request, target: RequestTarget, first: Origin) -> tuple[Origin, Request]:
-        """Return the origin whose prefix was signed, and the request for it; the first origin if none was signed.
+    async def _admit_unsigned(self, exchange: Exchange[Forwarded_co], received: Received, visit: Visit) -> Forwarded_co:
+        """Apply the policy, or the mode, to an unsigned request. Its Host does not matter to a policy."""
+        if self._policy is None:
+            self._check_mode(exchange, received)
+            self.recorder.record_acceptance(None, None, visit)
+            return exchange.forward_unsigned()
+        method, has_body = received.method, bool(received.has_body)
+        if is_preflight(method, received.fields.combined) and not has_body:
+            self.recorder.record_acceptance(None, None, visit)
+            return exchange.forward_unsigned(closed=True)
+        with suppress(MalformedURL):
+            visit.origin = matched_origin(self._origins, received.fields, received.version)
+        exchange.server()
+        path, (target, mark, query) = exchange.routed_path(), exchange.shown_target().partition("?")
+        url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
+        raw = unquote(target, errors="replace")
+        if target and raw != path:
+            # Some routers read the one and some the other, so neither may contain a listed operation.
+            path = f"{path}\n{raw}"
+        request = Request(method, url, received.fields, has_body=has_body)
+        undeclared = received.has_body is None
+        admitted = await self._gate.verify(request, exchange, signed=False, undeclared=undeclared, path=path)
+        self.recorder.record_acceptance(None, admitted.warning, visit)
+        is_read = self._policy.resolver.reads_body or is_of_adcp(self._profile)
+        return exchange.forward_unsigned(admitted, closed=is_read and received.has_body is False)
 
-        A proxy has stripped the prefix, so only the signature says which one it was. Nothing is claimed here.
-        """
-        for origin in self._origins.prefixes[first.authority]:
-            candidate = replace(request, url=target.url(origin))
-            try:
-                await self._verifier.authenticate(candidate)
-            except SignatureError as error:
-                if error.reason != "signature_invalid":
-                    break
-            else:
-                return origin, candidate
-        return first, request
-
-    def _is_unknown(self, error: SignatureError, exchange: Exchange[Forwarded_co]) -> bool:
+    def _is_unknown(self, error: SignatureError) -> bool:
         """Return whether the sender is merely unknown, and the mode lets unsigned requests through."""
         unknown = self._policy is None and error.reason in self._profile.answers.unknown
-        return unknown and checked_mode(exchange.mode()) != "required"
+        return unknown and self._mode != "required"
 
     def _check_mode(self, exchange: Exchange[Forwarded_co], received: Received) -> None:
-        checked = checked_mode(exchange.mode())
-        if checked == "required":
+        if self._mode == "required":
             # Nothing of the target is checked yet. What is asked for depends on whether it has a query.
             shown, has_body = exchange.shown_target(), bool(received.has_body)
             message = Request(received.method, shown, received.fields, has_body=has_body)
             raise self._profile.error("signature_required", step=0, detail="the request is not signed", message=message)
-        if checked == "observe":
-            self.recorder.log.log_unsigned()
-
-
-def _drop_frames(error: SignatureError, handled: BaseException | None) -> None:
-    """Drop the frames of a recorded error and of what caused it, so that the memory of the request is free at once.
-
-    Some frames refer to the error, so only the garbage collector would find them. An exception of an operator's source
-    keeps its frames. So does the exception that the caller of the middleware is handling: an error page may be an
-    application too.
-
-    Args:
-        error: the error.
-        handled: that exception, or None.
-    """
-    found: BaseException | None = error
-    while found is not None and found is not handled:
-        found.__traceback__ = None
-        found = None if found.__cause__ else found.__context__
-
-
-def _router_input(exchange: Exchange[object], request: Request, origin: Origin) -> Mapping[str, object]:
-    return exchange.router_input(request.canonical_url(), origin)
+        if self._mode == "observe":
+            log_unsigned()
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import iscoroutinefunction, signature
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.authority import HTTP2_SERVERS
@@ -29,10 +29,11 @@ def check_options(mode: object, max_body: object, http2_server: object) -> None:
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    if not callable(mode) and not (isinstance(mode, str) and mode in MODES):
-        raise ConfigurationError('mode: use "required", "optional" or "observe", or a function that returns one')
-    if is_async(mode):
-        raise ConfigurationError("mode: the function must not be async; nothing awaits it")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ConfigurationError(
+            'mode: use "required", "optional" or "observe"; if some requests must be signed, use "optional" and guard '
+            "their routes, or give a policy"
+        )
     check_size("max_body", max_body)
     if http2_server is not None and not (isinstance(http2_server, str) and http2_server in HTTP2_SERVERS):
         raise ConfigurationError(
@@ -132,14 +133,3 @@ def check_inspector(inspector: object, origins: Origins) -> None:
             "inspector: it is for development, but one of origins is not on this machine. Leave inspector out, or list "
             "loopback origins only, such as http://localhost:8000"
         )
-
-
-def checked_mode(mode: str) -> Mode:
-    """Check what a mode function returned, and return it.
-
-    Raises:
-        ConfigurationError: it is not a mode.
-    """
-    if isinstance(mode, str) and mode in MODES:
-        return cast("Mode", mode)
-    raise ConfigurationError('mode: the function must return "required", "optional" or "observe"')

@@ -2,28 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from inspect import isawaitable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from undersigned.errors import ConfigurationError
 from undersigned.message.request import Request
-from undersigned.middleware.decision import Recorder
 from undersigned.middleware.rejection_log import log_rejection
-from undersigned.policy.operation import Operation
-from undersigned.signature.profile import Profile
-from undersigned.verification.verified_signature import VerifiedSignature
+from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from undersigned.errors import SignatureError
+    from undersigned.middleware.decision import Recorder
+    from undersigned.policy.operation import Operation
+    from undersigned.policy.policy import Policy
     from undersigned.policy.route import MatchedRoute
+    from undersigned.signature.profile import Profile
+    from undersigned.verification.gate import Admitted
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose requests usually have content, so that the answer also asks for its digest."""
 
-_ANOTHER_ROUTE = (
-    "the application runs another route than the one that the policy decided about, so the request must be signed: a "
-    "middleware or a function has changed the path or the route"
+_REQUIRED = "the operation must be signed, and no other credential is valid"
+_UNKNOWN = (
+    "nothing tells which operation the route has, or it registers webhook credentials, so the request must be signed: "
+    "list the route in operations= of the RouteResolver"
 )
 _ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
+
+
+class _Names(Protocol):
+    """Names of header fields: a container of them in lower case, or one that ignores case."""
+
+    def __contains__(self, name: str, /) -> bool:
+        """Return whether there is a field of this name."""
+        ...
+
+
+def is_preflight(method: str | None, names: _Names) -> bool:
+    """Return whether a request is a CORS preflight, which no browser can sign: guards of routes let it through.
+
+    Args:
+        method: the method of the request.
+        names: its header fields, by names in lower case or in a container that ignores case.
+    """
+    return method == "OPTIONS" and "origin" in names and "access-control-request-method" in names
 
 
 class Verification(NamedTuple):
@@ -33,27 +59,52 @@ class Verification(NamedTuple):
         signature: the verified signature, or None if the request is unsigned.
         profile: the profile that the middleware verifies by.
         recorder: the middleware's recorder of decisions, or None.
+        policy: the middleware's policy, or None.
+        ask: asks the application's other authenticator whether it accepts the caller, or None if there is none.
+        operation: the operation that the policy resolved, or None.
+        request: the request as the policy has read it, or None.
+        outer: what another middleware outside of this one published, or None.
     """
 
     signature: VerifiedSignature | None
     profile: Profile
     recorder: Recorder | None = None
+    policy: Policy | None = None
+    ask: Callable[[], bool | Awaitable[bool]] | None = None
+    operation: Operation | None = None
+    request: Request | None = None
+    outer: Verification | None = None
 
     @classmethod
-    def of(cls, signature: object, profile: object, recorder: object = None, *, advice: str = _ADVICE) -> Verification:
+    def of_admitted(
+        cls,
+        admitted: Admitted | None,
+        profile: Profile,
+        recorder: Recorder,
+        policy: Policy | None,
+        *,
+        ask: Callable[[], bool | Awaitable[bool]] | None,
+        outer: object,
+    ) -> Verification:
+        """Return the result for a request that the application gets, or for one that the policy does not touch."""
+        around = outer if isinstance(outer, Verification) else None
+        if admitted is None:
+            return cls(None, profile, recorder, outer=around)
+        return cls(admitted.signature, profile, recorder, policy, ask, admitted.operation, admitted.request, around)
+
+    @classmethod
+    def of(cls, published: object, *, advice: str = _ADVICE) -> Verification:
         """Return the published result, if a middleware of this package published one.
 
         Args:
-            signature: the value in the place of the signature.
-            profile: the value in the place of the profile.
-            recorder: the value in the place of the recorder.
+            published: the value in its place, or None.
             advice: how to add the middleware, for the error.
 
         Raises:
             ConfigurationError: no middleware has verified the request.
         """
-        if isinstance(profile, Profile) and (signature is None or isinstance(signature, VerifiedSignature)):
-            return cls(signature, profile, recorder if isinstance(recorder, Recorder) else None)
+        if isinstance(published, cls):
+            return published
         raise ConfigurationError(f"no middleware has verified this request: {advice}")
 
     def require(self, *, method: str | None = None, route: str | None = None) -> VerifiedSignature:
@@ -73,25 +124,39 @@ class Verification(NamedTuple):
         self.reject(error, method=method, route=route)
         raise error
 
-    def check_route(self, operation: object, route: MatchedRoute | None, *, method: str | None = None) -> None:
-        """Check that the policy has decided about the route that is about to run, if the request is unsigned.
+    async def check_route(self, route: MatchedRoute, *, method: str | None = None) -> Verification:
+        """Apply the policy to the route that is about to run, if the policy has a `RouteResolver`.
 
-        Something may have changed the path or the route after a `RouteResolver` asked the router.
-
-        Args:
-            operation: the operation that the middleware published, or None.
-            route: the route that is about to run, or None if none is.
-            method: the method of the request, as for `require`.
+        Returns:
+            The verification with the operation of the route, also in its signature.
 
         Raises:
-            SignatureError: the policy has decided about another operation. It is recorded as a rejection by the route.
+            SignatureError: the policy requires a signature and the request has none, and no other credential is valid.
+                It is recorded as a rejection by the route.
         """
-        if self.signature is not None or route is None or not isinstance(operation, Operation):
-            return
-        if operation.is_of is not None and not operation.is_of(route):
-            error = self.unsigned_error(_ANOTHER_ROUTE, method=method)
-            self.reject(error, method=method, route=route.path)
-            raise error
+        outer = None if self.outer is None else await self.outer.check_route(route, method=method)
+        policy = self.policy
+        if policy is None or not isinstance(policy.resolver, RouteResolver):
+            return self._replace(outer=outer)
+        operation = policy.resolver.operation_of(route)
+        if self.signature is not None:
+            return self._replace(signature=replace(self.signature, operation=operation), operation=operation)
+        checked = self._replace(operation=operation, outer=outer)
+        must_be_signed = operation.is_unknown or self._registers_webhook(policy, operation)
+        if not must_be_signed:
+            if policy.demand(operation) != "required":
+                return checked
+            accepted = self.ask is not None and self.ask()
+            if (await accepted if isawaitable(accepted) else accepted) is True:
+                return checked
+        error = self.unsigned_error(_UNKNOWN if must_be_signed else _REQUIRED, method=method)
+        self.reject(error, method=method, route=route.path)
+        raise error
+
+    def _registers_webhook(self, policy: Policy, operation: Operation) -> bool:
+        """Return whether the name of the operation makes the content a registration of a webhook with credentials."""
+        request = self.request
+        return request is not None and policy.registers_webhook(operation, request, self.profile)
 
     def unsigned_error(self, detail: str, *, method: str | None = None) -> SignatureError:
         """Return the error for a request that has no signature and needs one.

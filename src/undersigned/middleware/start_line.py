@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.errors import printable
+from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.ed25519 import library
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
+    from undersigned.middleware.options import Mode
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origins
 
 _SHOWN = 8
+_IN_MEMORY = "; nonces are kept in the memory of this process only: several workers need a store that they share"
 
-_MODES = {
+_MODES: Mapping[Mode, str] = {
     "required": "every request must be signed",
     "optional": 'mode="optional": unsigned requests pass, and signatures must be valid',
     "observe": 'mode="observe": unsigned requests pass and are logged, and signatures must be valid',
@@ -32,15 +35,12 @@ _LISTS = (
 )
 
 
-def start_line(profile: Profile, origins: Origins, *, mode: object, policy: Policy | None) -> str:
+def start_line(profile: Profile, origins: Origins, *, mode: Mode, policy: Policy | None, replay: object) -> str:
     """Return one line that says what a middleware verifies and where."""
-    asked = _describe_mode(mode) if policy is None else _policy(policy)
+    asked = _MODES[mode] if policy is None else _policy(policy)
     verified = f"undersigned verifies requests by the profile {profile.name}, Ed25519 by {library()}"
-    return printable(f"{verified}; {asked}; origins: {origins}")
-
-
-def _describe_mode(mode: object) -> str:
-    return "the function mode= decides which requests must be signed" if callable(mode) else _MODES[str(mode)]
+    kept = isinstance(replay, MemoryReplayStore) and profile.replay.remembers != "nothing"
+    return printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if kept else ''}")
 
 
 def _policy(policy: Policy) -> str:

@@ -19,12 +19,15 @@ from undersigned.url.value import URL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from undersigned.url.rule import Meaning, Rule
+    from undersigned.url.rule import Rule
     from undersigned.url.rule_set import RuleSet
 
 Purpose = Literal["reference", "action", "token"]
 """The purpose of a comparison. `action`: to select or avoid a network action, so fragments are excluded. `token`: to
 compare identity tokens without a protocol, as plain strings (IRI draft section 2)."""
+
+Meaning = Literal["always", "usually", "never"]
+"""Whether a rule's result always, usually or never identifies the same thing as its input."""
 
 _WEAKEST_LAST: Final[tuple[Meaning, ...]] = ("always", "usually", "never")
 

@@ -7,7 +7,8 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
-from undersigned.url.path import decode_unreserved, upper_triplets
+from undersigned.url.host import lower_ascii
+from undersigned.url.path import upper_triplets
 from undersigned.url.rule import rule
 from undersigned.url.value import URL
 
@@ -19,6 +20,11 @@ _ALL_BUT_USERINFO: Final = ("host", "path", "query", "fragment")
 _ALL: Final = ("userinfo", *_ALL_BUT_USERINFO)
 _AFTER_THE_SCHEME: Final = ("userinfo", "host", "port", "path", "query", "fragment")
 
+_TRIPLET: Final = re.compile(r"(%[0-9A-Fa-f]{2})")
+# Not after the rest of a broken triplet: together they would read as a new triplet.
+_UNRESERVED_TRIPLET: Final = re.compile(
+    r"%(?<!%%)(?<!%[0-9A-Fa-f]%)(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])"
+)
 _TRIPLETS: Final = re.compile(r"(?>(?:%[0-9A-Fa-f]{2})+)")
 _NON_ASCII_TRIPLETS: Final = re.compile(r"(?>(?:%[89A-Fa-f][0-9A-Fa-f])+)")
 _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]++")
@@ -49,6 +55,28 @@ def decode(triplets: str) -> str:
 def decode_non_ascii(text: str) -> str:
     """Return `text` with the triplets of non-ASCII characters decoded."""
     return _NON_ASCII_TRIPLETS.sub(lambda run: decode(run[0]), text)
+
+
+def decode_unreserved(text: str) -> str:
+    """Return `text` with the triplets of unreserved characters decoded (RFC 3986 section 6.2.2.2)."""
+    return _UNRESERVED_TRIPLET.sub(lambda triplet: chr(int(triplet[0][1:], 16)), text)
+
+
+@rule("host-case", source="AdCP step 2; RFC 3986 section 6.2.2.1", preserves="always")
+def host_case(url: URL) -> URL:
+    """Put the ASCII letters of the host in lower case."""
+    if url.host is None:
+        return url
+    pieces = _TRIPLET.split(url.host)
+    pieces[::2] = map(lower_ascii, pieces[::2])
+    host = "".join(pieces)
+    return url if host == url.host else url._replace(host=host)
+
+
+@rule("unreserved", source="AdCP step 6; RFC 3986 section 6.2.2.2", preserves="always")
+def unreserved(url: URL) -> URL:
+    """Decode the percent-encoded letters, digits, `-`, `.`, `_` and `~` of the path."""
+    return _over(url, ("path",), decode_unreserved)
 
 
 @rule("hex-case-elsewhere", source="RFC 3986 section 6.2.2.1", preserves="always")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
 from undersigned.url.host import is_address
-from undersigned.url.rule import family, rule
+from undersigned.url.rule import Rule, rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -32,16 +32,16 @@ def trailing_slash(url: URL) -> URL:
     return url._replace(path=f"{url.path}/")
 
 
-@family("directory-index", source="Wikipedia, Removing directory index", preserves="never")
-def directory_index(names: Collection[str]) -> Callable[[URL], URL]:
-    """Remove the last segment of the path if it is one of the given names, such as index.html."""
+def directory_index(names: Collection[str]) -> Rule:
+    """Return the rule that removes the last segment of the path if it is one of `names`."""
     indexes = frozenset(names)
 
     def apply(url: URL) -> URL:
+        """Remove the last segment of the path if it is one of the given names, such as index.html."""
         before, slash, last = url.path.rpartition("/")
         return url._replace(path=before + slash) if slash and last in indexes else url
 
-    return apply
+    return Rule("directory-index", "Wikipedia, Removing directory index", "never", apply)
 
 
 @rule("single-slashes", source="Wikipedia, Removing duplicate slashes", preserves="never")
@@ -108,18 +108,26 @@ def sorted_query(url: URL) -> URL:
     return _replace_parameters(url, lambda parameters: sorted(parameters, key=_name))
 
 
-@family("unused-parameters", source="Wikipedia, Removing unused query variables", preserves="never")
-def unused_parameters(expected: Collection[str]) -> Callable[[URL], URL]:
-    """Remove the parameters that have none of the given names."""
+def unused_parameters(expected: Collection[str]) -> Rule:
+    """Return the rule that removes the parameters that have none of the names `expected`."""
     names = frozenset(expected)
-    return lambda url: _replace_parameters(url, lambda parameters: [one for one in parameters if _name(one) in names])
+
+    def apply(url: URL) -> URL:
+        """Remove the parameters that have none of the given names."""
+        return _replace_parameters(url, lambda parameters: [one for one in parameters if _name(one) in names])
+
+    return Rule("unused-parameters", "Wikipedia, Removing unused query variables", "never", apply)
 
 
-@family("default-parameters", source="Wikipedia, Removing default query parameters", preserves="never")
-def default_parameters(defaults: Mapping[str, str]) -> Callable[[URL], URL]:
-    """Remove the parameters that have their default values."""
+def default_parameters(defaults: Mapping[str, str]) -> Rule:
+    """Return the rule that removes the parameters that have their default values, given by name."""
     written = frozenset(f"{name}={value}" for name, value in defaults.items())
-    return lambda url: _replace_parameters(url, lambda parameters: [one for one in parameters if one not in written])
+
+    def apply(url: URL) -> URL:
+        """Remove the parameters that have their default values."""
+        return _replace_parameters(url, lambda parameters: [one for one in parameters if one not in written])
+
+    return Rule("default-parameters", "Wikipedia, Removing default query parameters", "never", apply)
 
 
 @rule("empty-query", source="Wikipedia, Removing the '?' when the query is empty", preserves="never")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from undersigned.errors import ConfigurationError, MalformedURL
-from undersigned.url.path import dot_segments
-from undersigned.url.rule import family, quote, rule
+from undersigned.url.path import has_dot_segments, remove_dot_segments
+from undersigned.url.rule import Rule, quote, rule
 from undersigned.url.value import URL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+")
 _PORT: Final = re.compile(r"[0-9]*+(?=/|$)")
@@ -43,14 +40,29 @@ def default_scheme(url: URL) -> URL:
     return url
 
 
-@family("resolved", source="RFC 3986 section 5.2.2; Grokipedia, Semantics-Altering Transformations", preserves="never")
-def resolved_against(base: str) -> Callable[[URL], URL]:
-    """Resolve a relative reference against a base."""
+@rule("dot-segments", source="AdCP step 5; RFC 3986 section 5.2.4", preserves="always")
+def dot_segments(url: URL) -> URL:
+    """Remove `.` and `..` segments from a path that starts with a slash; repeated slashes stay."""
+    if url.path[:1] != "/" or not has_dot_segments(url.path):
+        return url
+    path = remove_dot_segments(url.path)
+    # Without an authority, two slashes in front would be read as one (RFC 3986 section 3.3).
+    path = f"/.{path}" if url.host is None and path.startswith("//") else path
+    return url if path == url.path else url._replace(path=path)
+
+
+def resolved_against(base: str) -> Rule:
+    """Return the rule that resolves a relative reference against `base`, an absolute URL.
+
+    Raises:
+        ConfigurationError: `base` is relative.
+    """
     origin = URL.parse(base)
     if origin.scheme is None:
         raise ConfigurationError("base: the URL is relative; give an absolute URL")
 
     def apply(url: URL) -> URL:
+        """Resolve a relative reference against a base."""
         if url.scheme is not None:
             return url
         if url.host is not None:
@@ -61,7 +73,8 @@ def resolved_against(base: str) -> Callable[[URL], URL]:
         query = origin.query if url.query is None else url.query
         return origin._replace(query=query, fragment=url.fragment)
 
-    return apply
+    source = "RFC 3986 section 5.2.2; Grokipedia, Semantics-Altering Transformations"
+    return Rule("resolved", source, "never", apply)
 
 
 def _merge(base: URL, path: str) -> str:

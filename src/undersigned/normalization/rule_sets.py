@@ -10,13 +10,16 @@ from undersigned.normalization.encoding import (
     escape,
     hex_case_elsewhere,
     hex_case_userinfo,
+    host_case,
     iri_to_uri,
     nfc,
     plus_as_space,
+    unreserved,
     unreserved_elsewhere,
     unreserved_userinfo,
 )
 from undersigned.normalization.heuristics import (
+    DIRECTORY_INDEXES,
     address_to_name,
     default_parameters,
     directory_index,
@@ -31,18 +34,24 @@ from undersigned.normalization.heuristics import (
     unused_parameters,
     www,
 )
-from undersigned.normalization.reference import absolute, default_scheme, resolved_against
-from undersigned.normalization.schemes import default_authority, empty_port, idn, mailto_domain, urn_namespace
-from undersigned.url.authority import default_port
-from undersigned.url.host import host_case, host_dots
-from undersigned.url.path import dot_segments, empty_path, hex_case, unreserved
+from undersigned.normalization.reference import absolute, default_scheme, dot_segments, resolved_against
+from undersigned.normalization.schemes import (
+    default_authority,
+    default_port,
+    empty_port,
+    host_dots,
+    idn,
+    mailto_domain,
+    urn_namespace,
+)
+from undersigned.url.path import empty_path, hex_case
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED, RuleSet
 from undersigned.url.syntax import scheme_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.url.rule import Entry
+    from undersigned.url.rule import Rule
 
 _SYNTAX: Final[RuleSet] = (
     scheme_case,
@@ -111,14 +120,14 @@ RULE_SETS: Final[Mapping[str, RuleSet]] = MappingProxyType(
 )
 """The rule sets by the names that the command line takes."""
 
-
-_ENTRIES: Final[tuple[Entry, ...]] = (
+_ALL: Final[tuple[Rule, ...]] = (
     *(*ADCP_RECEIVED, *IRI, *POWDER, *ATOM),
-    *(trailing_slash, directory_index, single_slashes, no_www, www, http_only, https_only),
+    *(trailing_slash, directory_index(DIRECTORY_INDEXES), single_slashes, no_www, www, http_only, https_only),
     *(address_to_name, name_to_address),
-    *(sorted_query, unused_parameters, default_parameters, empty_query),
-    resolved_against,
+    *(sorted_query, unused_parameters(()), default_parameters({}), empty_query),
+    resolved_against("http://host/"),
 )
 
-CATALOGUE: Final[tuple[Entry, ...]] = tuple({entry.name: entry for entry in _ENTRIES}.values())
-"""All rules and families, each once: first the rules of the rule sets in their order, then all other rules."""
+CATALOGUE: Final[tuple[Rule, ...]] = tuple({rule.name: rule for rule in _ALL}.values())
+"""All rules, each once: first the rules of the rule sets in their order, then all other rules. Rules that take a value,
+such as a list of file names, have an example of it here."""

@@ -5,20 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from undersigned.normalization.encoding import decode_non_ascii
-from undersigned.url.authority import DEFAULT_PORTS, without_port
 from undersigned.url.host import lower_ascii, to_ascii
 from undersigned.url.rule import rule
 
 if TYPE_CHECKING:
     from undersigned.url.value import URL
 
-_DNS: Final = frozenset(scheme for scheme, _ in DEFAULT_PORTS)
+_DEFAULT_PORTS: Final = frozenset({("https", "443"), ("http", "80"), ("wss", "443"), ("ws", "80"), ("ftp", "21")})
+"""Pairs of scheme and default port, as text (RFC 9110 section 4.2, RFC 6455, RFC 1738)."""
+
+_DNS: Final = frozenset(scheme for scheme, _ in _DEFAULT_PORTS)
 
 
 @rule("empty-port", source="IRI draft section 4.3; RFC 3986 section 6.2.3", preserves="always")
 def empty_port(url: URL) -> URL:
     """Remove the colon of an empty port."""
-    return without_port(url) if url.port == "" else url
+    return _without_port(url) if url.port == "" else url
+
+
+@rule("default-port", source="AdCP step 4; RFC 3986 section 6.2.3", preserves="always")
+def default_port(url: URL) -> URL:
+    """Remove the scheme's default port, such as 443 for https and 80 for http."""
+    return _without_port(url) if (url.scheme, url.port) in _DEFAULT_PORTS else url
+
+
+@rule("host-dots", source="POWDER mail", preserves="usually")
+def host_dots(url: URL) -> URL:
+    """Remove all trailing dots of the host."""
+    return url._replace(host=url.host.rstrip(".")) if url.host and url.host[-1] == "." else url
 
 
 @rule("idn", source="IRI draft section 4.3; UTS 46 section 4.2", preserves="always")
@@ -71,3 +85,12 @@ def urn_namespace(url: URL) -> URL:
 def _address(address: str) -> str:
     local, at, domain = address.rpartition("@")
     return f"{local}{at}{lower_ascii(domain)}" if at else address
+
+
+def _without_port(url: URL) -> URL:
+    """Return `url` without its port and the colon before it.
+
+    The port stays if a malformed host contains a colon: the text after that colon would become the port.
+    """
+    host = url.host or ""
+    return url if ":" in host and host[-1] != "]" else url._replace(port=None)

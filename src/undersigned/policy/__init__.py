@@ -4,7 +4,7 @@ from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.policy import Policy
-from undersigned.policy.route import MatchedRoute, RouteOperation, RouteResolver, UnreadContent
+from undersigned.policy.route import MatchedRoute, RouteOperation, RouteResolver
 
 __all__ = [
     "A2AResolver",
@@ -16,6 +16,5 @@ __all__ = [
     "Policy",
     "RouteOperation",
     "RouteResolver",
-    "UnreadContent",
     "UnresolvedOperation",
 ]

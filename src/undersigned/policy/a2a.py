@@ -47,13 +47,21 @@ class A2AResolver:
     `JSONRPCResolver`. A request with another JSON-RPC method has this method and no operation. The HTTP+JSON paths of
     tasks have no operation either.
 
-    A message is rejected if two readers could find different operations in it. In addition to the cases of
-    `JSONRPCResolver`, it is rejected if:
+    Two readers could find different operations in a message in the cases of `JSONRPCResolver`, and if:
 
     - a part has several contents, a file, or a `kind` that does not match its content;
     - it does not have exactly one DataPart, or the skill is not a name;
     - it has content of both bindings, or members with the protobuf names of A2A 0.3.
+
+    AdCP rejects such a message, signed or not. A service that is not AdCP's passes `adcp=False`. Then a signed message
+    of any kind passes, such as text, whatever the profile of the signature. An unsigned one passes unless a string in
+    it is the name of a listed operation.
+
+    Args:
+        adcp: whether the rules of AdCP apply.
     """
+
+    adcp: bool = True
 
     @property
     def reads_body(self) -> bool:
@@ -62,8 +70,8 @@ class A2AResolver:
 
     @property
     def comes_first(self) -> bool:
-        """Always True: AdCP resolves before it looks at the signature fields."""
-        return True
+        """Whether the rules of AdCP apply: AdCP resolves before it looks at the signature fields."""
+        return self.adcp
 
     def resolve(self, request: Request) -> Operation:
         """Return the operation that the message names.

@@ -26,8 +26,9 @@ class JSONRPCResolver:
     is a client's answer to the server's own request, has no operation either. But the handshake of a WebSocket must be
     signed, with content or without, because envelopes may come over the socket, and nobody resolves these.
 
-    Content is rejected if it is not one JSON object, such as a batch. An envelope is rejected without `jsonrpc` 2.0,
-    without a method, or with a member name in another case. A `tools/call` is rejected without a name.
+    Two readers could find different operations in content that is not one JSON object, such as a batch, in an envelope
+    without `jsonrpc` 2.0, without a method, or with a member name in another case, and in a `tools/call` without a
+    name. A signed one passes. An unsigned one passes unless a string in it is the name of a listed operation.
     """
 
     @property

@@ -6,18 +6,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 
 from undersigned.errors import MalformedURL, UndersignedError
-from undersigned.message.content import is_decoded_alike
 from undersigned.message.request import Request
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.policy.webhooks import mentions_authentication, names_webhook
+from undersigned.policy.webhooks import names_webhook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from undersigned.errors import SignatureError
     from undersigned.message.strict_json import JSONValue
-    from undersigned.policy.route import MatchedRoute
     from undersigned.signature.profile import Profile
+
+
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+"""What servers put in the place of octets that are not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +35,20 @@ class Operation:
         content: the parsed content, or None if there is none, it is not JSON, or it has not been read. It may contain
             secrets, so it is not in the repr.
         registers_webhook: whether the whole request registers a webhook, even if its names do not say so.
-        may_register_credentials: whether some applications may find a webhook with credentials in the content, because
-            they read it differently. Such a request must be signed.
         is_unknown: whether it is unknown which operation the application will run. Such a request must be signed.
-        route: the path of the route that the application's router found, as the framework spells it, or None.
-        is_of: returns whether a route of the application has this operation, or None if its router was not asked. A
-            framework's integration asks it again about the route that really runs.
     """
 
     name: str | None = None
     method: str | None = None
     content: JSONValue = field(default=None, repr=False, compare=False)
     registers_webhook: bool = False
-    may_register_credentials: bool = False
     is_unknown: bool = False
-    route: str | None = field(default=None, compare=False)
-    is_of: Callable[[MatchedRoute], bool] | None = field(default=None, repr=False, compare=False)
 
 
 class UnresolvedOperation(UndersignedError):
     """Raised when two readers could find different operations in a request. The sender must act.
 
-    The request is rejected before any list of the policy is read.
+    An unsigned request is then rejected if it contains the name of a listed operation anywhere.
 
     Attributes:
         reason: why it is rejected.
@@ -109,11 +103,9 @@ class PathResolver:
     empty is the name. So a trailing slash does not change the name, because many routers ignore it. A router that reads
     the raw path finds the same name, because a name contains no slash. A path without segments has no name.
 
-    A path that servers or routers read differently is rejected, signed or not. That is a path whose decoded form is not
-    UTF-8, contains an unprintable character, or has a `.` or `..` segment.
-
-    The name does not need the body. If the body has been read, `content` is its JSON. Content that is not JSON is not
-    rejected. It must be signed if it has a Content-Encoding, or if it mentions a webhook and an `authentication`.
+    An unsigned request is rejected if servers or routers may read its path differently and it contains the name of a
+    listed operation. That is a path whose decoded form is not UTF-8, contains an unprintable character, or has a `.` or
+    `..` segment.
     """
 
     @property
@@ -133,14 +125,7 @@ class PathResolver:
             UnresolvedOperation: the path or the content can be read differently.
         """
         segments = path_segments(request)
-        content, inside = _read(Request.json_if_any, request), is_webhook(segments)
-        return Operation(
-            segments[-1] if segments else None,
-            None,
-            content,
-            registers_webhook=inside,
-            may_register_credentials=_may_register_credentials(request, content, inside=inside),
-        )
+        return Operation(segments[-1] if segments else None, registers_webhook=is_webhook(segments))
 
 
 def path_segments(request: Request) -> list[str]:
@@ -156,13 +141,21 @@ def path_segments(request: Request) -> list[str]:
     except UnicodeDecodeError:
         # A router may drop the octets that it cannot decode, and so read another path.
         raise _unresolved_path("the percent-decoded path is not UTF-8") from None
-    if not decoded.isprintable():
+    check_path(decoded)
+    return decoded.rstrip("/").split("/")[1:]
+
+
+def check_path(decoded: str) -> None:
+    """Check that all routers read a percent-decoded path in the same way.
+
+    Raises:
+        UnresolvedOperation: they may not.
+    """
+    if not decoded.isprintable() or _REPLACED in decoded:
         # In a router's pattern, `$` also matches before a final newline, and `.` does not match every character.
         raise _unresolved_path("the percent-decoded path holds an unprintable character")
-    segments = decoded.rstrip("/").split("/")[1:]
-    if not {".", ".."}.isdisjoint(segments):
+    if not {".", ".."}.isdisjoint(decoded.split("/")):
         raise _unresolved_path("an encoded slash in the path makes a '.' or '..' segment")
-    return segments
 
 
 def _unresolved_path(message: str) -> UnresolvedOperation:
@@ -216,24 +209,6 @@ def is_name(value: JSONValue) -> TypeGuard[str]:
     Some programs drop control characters, lone surrogates and zero-width characters, and other programs keep them.
     """
     return isinstance(value, str) and value != "" and value.isprintable()
-
-
-def _may_register_credentials(request: Request, content: JSONValue, *, inside: bool) -> bool:
-    """Return whether a lenient application may find the registration of a webhook that `content` does not show."""
-    if not request.body:
-        return False
-    # A reader that drops what is not UTF-8 may find other names.
-    is_text = content is None or not _is_utf_8(request.body)
-    return not is_decoded_alike(request.fields) or (is_text and mentions_authentication(request.body, inside=inside))
-
-
-def _is_utf_8(octets: bytes) -> bool:
-    """Return whether octets of JSON are UTF-8. JSON in UTF-16 or UTF-32 has a NUL."""
-    try:
-        octets.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in octets
 
 
 def _read(reader: Callable[[Request], JSONValue], request: Request) -> JSONValue:

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError
+from undersigned.message.content import has_content_coding
+from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.route import RouteResolver
-from undersigned.policy.webhooks import names_webhook, registers_authentication
+from undersigned.policy.webhooks import names_webhook, registers_webhook, strings_of
 
 if TYPE_CHECKING:
+    from undersigned.message.request import Request
     from undersigned.policy.operation import Operation
     from undersigned.signature.profile import Profile
 
@@ -21,7 +24,8 @@ _OPERATIONS = ("required_for", "warn_for", "supported_for")
 _METHODS = ("protocol_methods_required_for", "protocol_methods_warn_for", "protocol_methods_supported_for")
 _OPERATION = re.compile(r"[a-z][a-z0-9]*(?:[_.-]+[a-z0-9]+)*")
 _METHOD = re.compile(r"[a-z][A-Za-z0-9_]*(?:/[a-z][A-Za-z0-9_]*)+|[A-Z][A-Za-z0-9]*")
-
+_WEBHOOK = "a request that registers webhook credentials must be signed"
+_OTHER = re.compile(r"[^a-z0-9_./-]+")
 
 Demand = Literal["required", "warn", "supported", "none"]
 """What a policy demands for an operation, the strictest first."""
@@ -63,7 +67,8 @@ class Policy:
     Args:
         required_for: operations that must be signed, unless another credential is valid.
         warn_for: operations whose failed signatures are logged and forgiven if another credential is valid.
-        supported_for: operations that may be signed.
+        supported_for: operations that may be signed. It decides nothing: `demand` returns it, for an agent that
+            publishes what it verifies.
         protocol_methods_required_for: as `required_for`, for methods.
         protocol_methods_warn_for: as `warn_for`, for methods.
         protocol_methods_supported_for: as `supported_for`, for methods.
@@ -90,6 +95,8 @@ class Policy:
             object.__setattr__(self, option, _methods(option, getattr(self, option)))
         if not _is_resolver(self.resolver):
             raise ConfigurationError("resolver: pass an operation resolver, such as PathResolver() or A2AResolver()")
+        if isinstance(self.resolver, RouteResolver) and self.warn_for:
+            raise ConfigurationError("warn_for: a signature is rejected before the route is known: use PathResolver")
         listed = [option for option in _METHODS if getattr(self, option)]
         if listed and isinstance(self.resolver, (PathResolver, RouteResolver)):
             raise ConfigurationError(
@@ -107,61 +114,133 @@ class Policy:
             return "supported"
         return "none"
 
-    def must_be_signed(self, operation: Operation) -> bool:
-        """Return whether the request must be signed, even if no list says so or it has another valid credential."""
-        if operation.is_unknown or operation.may_register_credentials:
+    def registers_webhook(
+        self, operation: Operation | UnresolvedOperation, request: Request, profile: Profile, *, path: str = ""
+    ) -> bool:
+        """Return whether a request registers a webhook with credentials, so that it must be signed (AdCP's profiles).
+
+        Args:
+            operation: what the resolver returned or raised.
+            request: the request, with its content if that was read.
+            profile: the profile. Only AdCP's have this rule.
+            path: the percent-decoded path, if the operation is not resolved.
+        """
+        if not is_of_adcp(profile):
+            return False
+        inside = names_webhook(path)
+        if not isinstance(operation, UnresolvedOperation):
+            named = [name for name in (operation.name, operation.method) if name is not None]
+            inside = operation.registers_webhook or any(map(names_webhook, named))
+        return registers_webhook(request, inside=inside)
+
+    def may_name(self, request: Request, path: str) -> bool:
+        """Return whether a request whose operation is not resolved may be for an operation or method of a list.
+
+        Args:
+            request: the request, with its content if that was read.
+            path: the percent-decoded path.
+        """
+        listed = {*self.required_for, *self.protocol_methods_required_for}
+        if not listed:
+            return False
+        if not self.resolver.reads_body:
+            plain = _squeezed(path)
+            return any(_squeezed(name) in plain for name in listed)
+        if has_content_coding(request.fields):
             return True
-        named = [name for name in (operation.name, operation.method) if name is not None]
-        inside = operation.registers_webhook or any(map(names_webhook, named))
-        return registers_authentication(operation.content, inside=inside)
+        names = set(map(_squeezed, listed))
+        # A character folds to three at most. Most strings are too short for any name.
+        shortest = min(map(len, names)) // 3
+        try:
+            return any(_squeezed(text) in names for text in strings_of(request) if len(text) >= shortest)
+        except (LookupError, RecursionError):
+            return True
 
     def decide(
         self,
         operation: Operation | UnresolvedOperation,
         signature: SignatureResult,
+        request: Request,
         *,
         fallback: bool,
         profile: Profile,
+        path: str = "",
     ) -> Verdict:
         """Decide what happens to a request (AdCP, composition with fallback authenticators).
 
-        - Verified: accept.
-        - Unsigned: reject the request if `must_be_signed` says so. If the operation is in `required_for`, ask for
-          another credential. Accept any other request.
+        - Verified: accept. But AdCP rejects a JSON-RPC or A2A message whose operation is not resolved, unless the
+          resolver is `A2AResolver(adcp=False)`.
+        - Unsigned: if the operation is in `required_for`, ask for another credential. Reject a request that registers a
+          webhook with credentials, and one that may be for a listed operation without telling it. Accept any other.
         - Failed: reject with the signature's error, even if another credential is valid. But if the operation is in
-          `warn_for`, ask for another credential, unless `is_forgivable` or `must_be_signed` forbids it. That includes
-          errors for which the operator must act, such as a key source that is down.
+          `warn_for`, ask for another credential, unless `is_forgivable` or the registration of a webhook forbids it.
+          That includes errors for which the operator must act, such as a key source that is down.
 
         Args:
             operation: what the resolver returned or raised.
             signature: the result of verifying the signature.
+            request: the request, with its content if that was read.
             fallback: whether the application has another authenticator. If not, the outcome is never `ask`.
             profile: the profile, which names the errors.
+            path: the percent-decoded path, as the application's router reads it.
         """
         if isinstance(operation, UnresolvedOperation):
-            # An unresolved operation is in no list, so nothing is forgiven.
-            failed = isinstance(signature, SignatureError) and not self.resolver.comes_first
-            return Verdict("reject", cast("SignatureError", signature) if failed else operation.as_error(profile))
+            return self._decide_unresolved(operation, signature, request, profile=profile, path=path)
         if signature == "verified":
             return Verdict("accept")
-        if signature == "unsigned":
-            return self._decide_unsigned(operation, fallback=fallback, profile=profile)
-        forgiven = self.demand(operation) == "warn" and fallback and is_forgivable(signature)
-        return Verdict("ask" if forgiven and not self.must_be_signed(operation) else "reject", signature)
-
-    def _decide_unsigned(self, operation: Operation, *, fallback: bool, profile: Profile) -> Verdict:
         demand = self.demand(operation)
+        if isinstance(signature, SignatureError):
+            forgiven = demand == "warn" and fallback and is_forgivable(signature)
+            is_asked = forgiven and not self._must_be_signed(operation, request, profile)
+            return Verdict("ask" if is_asked else "reject", signature)
         missing = "the operation must be signed, and no other credential is valid"
         if demand == "required" and not fallback:
             return Verdict("reject", _unsigned_error(profile, missing))
-        if self.must_be_signed(operation):
-            why = "a request that registers webhook credentials must be signed"
-            unknown = (
-                "the router does not tell which operation would run, or a WebSocket would carry it, so the request "
-                "must be signed"
-            )
-            return Verdict("reject", _unsigned_error(profile, unknown if operation.is_unknown else why))
+        if why := self._must_be_signed(operation, request, profile):
+            return Verdict("reject", _unsigned_error(profile, why))
         return Verdict("ask", _unsigned_error(profile, missing)) if demand == "required" else Verdict("accept")
+
+    def _decide_unresolved(
+        self,
+        operation: UnresolvedOperation,
+        signature: SignatureResult,
+        request: Request,
+        *,
+        profile: Profile,
+        path: str,
+    ) -> Verdict:
+        # It is in no list, so nothing is forgiven.
+        resolver = self.resolver
+        is_lenient = isinstance(resolver, A2AResolver) and not resolver.adcp
+        is_strict = resolver.comes_first or (resolver.reads_body and is_of_adcp(profile) and not is_lenient)
+        if isinstance(signature, SignatureError) and not self.resolver.comes_first:
+            return Verdict("reject", signature)
+        if is_strict or (signature == "unsigned" and self.may_name(request, path)):
+            return Verdict("reject", operation.as_error(profile))
+        if signature == "unsigned" and self.registers_webhook(operation, request, profile, path=path):
+            return Verdict("reject", _unsigned_error(profile, _WEBHOOK))
+        return Verdict("accept")
+
+    def _must_be_signed(self, operation: Operation, request: Request, profile: Profile) -> str | None:
+        """Return why a request must be signed whatever the lists say, or None."""
+        if not isinstance(operation, UnresolvedOperation) and operation.is_unknown:
+            return (
+                "nothing tells which operation would run (a WebSocket may carry it, or no hook asks the policy of the "
+                "RouteResolver), so the request must be signed"
+            )
+        if self.registers_webhook(operation, request, profile):
+            return "a request that registers webhook credentials must be signed"
+        return None
+
+
+def is_of_adcp(profile: Profile) -> bool:
+    """Return whether a profile is one of AdCP's, by its tag."""
+    return any(tag.startswith("adcp/") for tag in profile.selection.tags)
+
+
+def _squeezed(text: str) -> str:
+    """Return `text` without case, and without what some program might drop."""
+    return _OTHER.sub("", text.casefold())
 
 
 def _operations(option: str, given: object) -> frozenset[str]:

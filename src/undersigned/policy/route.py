@@ -1,16 +1,15 @@
-"""Operations by the route that the application's own router finds, so that policy and router cannot disagree."""
+"""Operations by the route that the framework is about to run, so that policy and router cannot disagree."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from io import RawIOBase
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
+from urllib.parse import unquote
 
 from undersigned.errors import ConfigurationError
-from undersigned.policy.operation import Operation, PathResolver, is_name
+from undersigned.policy.operation import Operation, is_name, is_webhook
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -18,14 +17,15 @@ if TYPE_CHECKING:
 RouteOperation: TypeAlias = str | Callable[[Mapping[str, object]], str | None] | None
 """The operation of a route: its name, None if it has none, or a function of the path parameters that returns either."""
 
-_PATH = PathResolver()
+Hook = TypeVar("Hook", bound=Callable[..., object])
+
 _MOST_WRAPPERS: Final = 64
 """The most functions, one around the other, that are looked at to find what an endpoint wraps."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedRoute:
-    """A route that a router has found.
+    """A route that a framework is about to run.
 
     Attributes:
         endpoint: what runs: the function or the class that the application registered, or a mounted application.
@@ -44,20 +44,19 @@ class MatchedRoute:
     view: object = field(default=None, compare=False)
 
 
-_NO_ROUTE = MatchedRoute(None)
+class RouteResolver:
+    """A resolver that names the operation of the route that the framework is about to run.
 
-
-class RouteResolver(ABC):
-    """A resolver that asks the router of the application which route it will run.
+    The middleware cannot know the route: the framework finds it later. So a hook of the framework asks the policy when
+    the route is known and nothing of it has run, by `check_route` of `undersigned.asgi` or `undersigned.wsgi`. The
+    packages for Starlette, FastAPI, Flask and Django have a subclass that puts its own hook into the application. For
+    another framework, write the hook and decorate it with `hook`. Without a hook, every request must be signed.
 
     The operation is the entry of `operations` for the endpoint or for the name of the route. A function may also be
     listed if decorators wrap it with `functools.wraps`, and a class-based view by its class. Without an entry, the
-    operation is the name of the endpoint's function. If that has no name, it is the name of the route. If the router
-    runs no route, the request has no operation: the router answers with 404, 405 or a redirect. If it is unknown what
-    would run, the request must be signed. Examples are a mounted application and an endpoint without a name.
-
-    The rules of `PathResolver` for paths and for webhooks also apply. A framework's own package has the subclass that
-    asks its router.
+    operation is the name of the endpoint's function. If that has no name, it is the name of the route. If it is unknown
+    what would run, the request must be signed. Examples are a mounted application and an endpoint without a name. A
+    request that runs no route, such as one that is answered with 404, needs no signature.
 
     Args:
         operations: a mapping whose keys are endpoints, or names of routes or functions. A value is the operation, None
@@ -67,12 +66,13 @@ class RouteResolver(ABC):
         ConfigurationError: `operations` is not such a mapping.
     """
 
-    __slots__ = ("_operations",)
+    __slots__ = ("_has_hook", "_operations")
 
     def __init__(self, operations: Mapping[object, RouteOperation] | None = None) -> None:
         given: object = {} if operations is None else operations
         if not isinstance(given, Mapping):
             raise ConfigurationError("operations: give a mapping of endpoints, such as {create: 'create_media_buy'}")
+        self._has_hook = False
         self._operations = dict(cast("Mapping[object, object]", given))
         for endpoint, operation in self._operations.items():
             if operation is not None and not callable(operation) and not _is_operation(operation):
@@ -83,7 +83,7 @@ class RouteResolver(ABC):
 
     @property
     def reads_body(self) -> bool:
-        """Always False: the operation is in the path."""
+        """Always False: the framework names the operation."""
         return False
 
     @property
@@ -91,81 +91,28 @@ class RouteResolver(ABC):
         """Always False: the signature is verified first."""
         return False
 
-    @abstractmethod
-    def find(self, dispatched: Mapping[str, object]) -> MatchedRoute | None:
-        """Return the route that the application runs for a request, or None if it runs none.
+    def hook(self, function: Hook) -> Hook:
+        """Declare that a function of the framework calls `check_route` before any route runs, and return it."""
+        self._has_hook = True
+        return function
 
-        Args:
-            dispatched: the ASGI scope or the WSGI environ that the application will get.
-
-        Raises:
-            Exception: the route cannot be found out. The request must then be signed.
-        """
-
-    def routes(self) -> Iterable[MatchedRoute] | None:
-        """Return every route that the application has now, or None if that is not known."""
-        return None
-
-    def missing(self, operations: Iterable[str]) -> frozenset[str]:
-        """Return the operations of the given ones that no route has. They were probably misspelt.
-
-        The set is empty if the operation of a route is unknown, or is named by a function.
-        """
-        try:
-            routes = self.routes()
-            named = [] if routes is None else [self._entry(route) for route in routes]
-        except Exception:  # noqa: BLE001 - the application's router may raise anything: routes unknown
-            return frozenset()
-        is_known = routes is not None and not any(map(callable, named))
-        return frozenset(operations).difference(named) if is_known else frozenset()
+    def has_hook(self) -> bool:
+        """Return whether the hook is in place. If not, every request must be signed."""
+        return self._has_hook
 
     def resolve(self, request: Request) -> Operation:
-        """Return an operation that must be signed, because only a middleware can ask the router."""
-        return replace(_PATH.resolve(request), name=None, is_unknown=True)
+        """Return what is known before the route is: no name. If there is no hook, the operation stays unknown."""
+        segments = unquote(request.url.partition("?")[0]).rstrip("/").split("/")
+        return Operation(registers_webhook=is_webhook(segments), is_unknown=not self.has_hook())
 
-    def resolve_dispatched(self, request: Request, dispatched: Callable[[], Mapping[str, object]]) -> Operation:
-        """Return the operation of the route that the application runs.
-
-        Args:
-            request: the request.
-            dispatched: returns the ASGI scope or the WSGI environ that the application will get.
-
-        Raises:
-            UnresolvedOperation: the path or the content can be read differently.
-        """
-        read, given = _PATH.resolve(request), dispatched()
+    def operation_of(self, route: MatchedRoute) -> Operation:
+        """Return the operation of a route that is about to run. If nothing names it, it is unknown."""
         try:
-            route = self.find(given)
-            name = None if route is None else self._name(route)
-        except Exception:  # noqa: BLE001 - the application's router or function may raise anything: route unknown
-            return replace(read, name=None, is_unknown=True)
-        found = _NO_ROUTE if route is None else route
-        return replace(read, name=name, route=found.path, is_of=partial(self._is_named, name, found.parameters))
-
-    def _is_named(self, name: str | None, found: Mapping[str, object], route: MatchedRoute) -> bool:
-        """Return whether a route that is about to run has an operation of this name.
-
-        Args:
-            name: the operation that the policy decided about.
-            found: the path parameters that the router found then. The application may have removed some of them.
-            route: the route.
-        """
-        try:
-            return self._name(replace(route, parameters={**found, **route.parameters})) == name
-        except Exception:  # noqa: BLE001 - as above
-            return False
-
-    def _name(self, route: MatchedRoute) -> str | None:
-        """Return the operation of a route.
-
-        Raises:
-            LookupError: the operation is unknown.
-        """
-        operation = self._entry(route)
-        name = operation(route.parameters) if callable(operation) else operation
-        if name is None or _is_operation(name):
-            return name
-        raise LookupError("the function of the path parameters returned no name")
+            operation = self._entry(route)
+            name = operation(route.parameters) if callable(operation) else operation
+        except Exception:  # noqa: BLE001 - a function of the application may raise anything: operation unknown
+            return Operation(is_unknown=True)
+        return Operation(name) if name is None or _is_operation(name) else Operation(is_unknown=True)
 
     def _entry(self, route: MatchedRoute) -> RouteOperation:
         """Return the operation of a route, or the function that names it.
@@ -183,22 +130,6 @@ class RouteResolver(ABC):
                 if name is not None and name.isidentifier():
                     return name
         raise LookupError("the route names no operation")
-
-
-class UnreadContent(RawIOBase):
-    """The content of a request for a framework that finds its route: it cannot be read before it is verified."""
-
-    def readable(self) -> bool:
-        """Always True: the content has a reader, which raises."""
-        return True
-
-    def readinto(self, _buffer: object) -> int:
-        """Read nothing.
-
-        Raises:
-            LookupError: the route depends on the content, so it is unknown.
-        """
-        raise LookupError("the router reads the content, which has not been verified")
 
 
 def _aliases(endpoint: object) -> Iterator[object]:

@@ -1,35 +1,49 @@
 """Webhook registrations: whether a request registers a webhook with credentials of its own (AdCP webhook security).
 
 If someone on the way can change such a request, they choose how every later delivery is authenticated. So the request
-must be signed, even if it has another valid credential.
+must be signed, even if it has another valid credential. Applications read JSON in several ways, so the content is read
+as leniently as any of the usual readers does.
 """
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
-from itertools import product
-from string import ascii_lowercase, ascii_uppercase, digits, hexdigits
-from typing import TYPE_CHECKING, Final
+from string import ascii_lowercase, ascii_uppercase, digits
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from undersigned.limits import LONGEST_JSON_START
+from undersigned.message.content import has_content_coding
 
 if TYPE_CHECKING:
-    from undersigned.message.strict_json import JSONValue
+    from collections.abc import Iterator
 
-_AUTHENTICATION = "authentication"
+    from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.request import Request
 
+_AUTHENTICATION: Final = "authentication"
+_SHORTEST_WORD: Final = len("webhook")
+_SHORTEST_JSON: Final = len('{"authentication":1')
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _DROPPED: Final = bytes(set(range(256)) - set((ascii_uppercase + ascii_lowercase + digits).encode()))
-_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
-_ESCAPE: Final = re.compile(r"\\(?:u00|U000000|x)([0-9A-Fa-f]{2})")
-# Tables, as an escape may come every three bytes and each would take a call.
-_CHARACTERS: Final = {high + low: chr(int(high + low, 16)) for high, low in product(hexdigits, repeat=2)}
-_OCTETS: Final = {code.encode(): bytes.fromhex(code) for code in _CHARACTERS}
-# Some programs drop characters that nobody sees.
-_JSON_START: Final = re.compile(r"[^!-~\w]*+[{\[\"]")
+_BEFORE_JSON: Final = b" \t\r\n\0\xef\xbb\xbf\xfe\xff"
+"""Octets that may come before JSON: white space, and what UTF-16, UTF-32 and byte order marks add."""
+_DROPPED_FIRST: Final = "\ufeff \t\r\n" + "".join(map(chr, range(0x20)))
+_UNSEEN: Final = bytes(set(range(256)) - set(range(0x21, 0x7F)))
+"""Octets that some readers drop before they parse: all but the visible ones of ASCII."""
+_JSON_START: Final = re.compile(rb'\{["}]|\[[\[{"]|"[\[{"\\]')
+_CHARSET: Final = re.compile(r"charset[ \t]*=[ \t]*\"?([A-Za-z0-9_.:+-]+)", re.IGNORECASE)
+_LIKE_ASCII: Final = re.compile(r"utf-?8|us-ascii|iso-8859-[0-9]{1,2}|windows-125[0-8]", re.IGNORECASE)
+_SLOW_CODECS: Final = frozenset({"idna", "punycode"})
 
-# No character casefolds to two letters of these names, so a name needs as many characters as they have.
-_SHORTEST_WEBHOOK: Final = len("webhook")
-_SHORTEST: Final = len(_AUTHENTICATION)
-_CONTAINERS: Final = (dict, list)
+
+_Value: TypeAlias = "str | bool | list[_Value] | tuple[tuple[str, _Value], ...] | None"
+"""A JSON value. An object is the tuple of its members, also of those whose names are repeated."""
+
+_READER: Final = json.JSONDecoder(
+    object_pairs_hook=tuple, parse_int=str, parse_float=str, parse_constant=str, strict=False
+)
 
 
 def names_webhook(name: str) -> bool:
@@ -37,106 +51,162 @@ def names_webhook(name: str) -> bool:
 
     Case and separators do not matter: `push_notification_config`, `pushNotificationConfig` and `reporting_webhook` do.
     """
-    return len(name) >= _SHORTEST_WEBHOOK and _has_webhook(_plain(name))
-
-
-def _has_webhook(plain: str) -> bool:
-    # A pattern of both names takes ten times as long.
+    plain = _plain(name)
     return "webhook" in plain or "notificationconfig" in plain
 
 
-def registers_authentication(content: JSONValue, *, inside: bool) -> bool:
+def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | None:
+    """Return whether content that begins with `start` may be JSON for some reader, or None if more of it must be read.
+
+    It may be if it begins with a JSON object, an array or a string that may itself be JSON, also after octets that some
+    readers drop, or if the fields say that it is to be decoded in a way that hides its first character.
+
+    Args:
+        start: the first octets.
+        fields: the header fields.
+        ended: whether there are no more octets.
+    """
+    if _charsets(fields) or (has_content_coding(fields) and _names_json(fields)):
+        return True
+    begin = start.lstrip(_BEFORE_JSON)
+    if begin[:1] in {b"{", b"["}:
+        return True
+    visible = begin[:LONGEST_JSON_START].translate(None, _UNSEEN)
+    if _JSON_START.match(visible) is not None:
+        return True
+    return None if len(visible) < 2 and len(begin) < LONGEST_JSON_START and not ended else False  # noqa: PLR2004 - a pair
+
+
+def registers_webhook(request: Request, *, inside: bool) -> bool:
     """Return whether the content of a request registers a webhook with an `authentication` of its own.
 
     That is an `authentication` other than null, at any depth below a member that names a webhook. Some SDKs parse JSON
-    in a string. So a string that starts like JSON is searched, as by `mentions_authentication`.
+    in a string, so it counts too. JSON with a Content-Encoding counts unread.
 
     Args:
-        content: the parsed content.
-        inside: whether the content is inside a registration, as the whole request registers a webhook. Then an
-            `authentication` anywhere in the content counts.
+        request: the request.
+        inside: whether the whole request registers a webhook. Then an `authentication` anywhere in the content counts.
     """
-    registering: list[JSONValue] = [content] if inside else []
-    other: list[JSONValue] = [] if inside else [content]
-    return _is_found(other, registering, inside=False) or _is_found(registering, registering, inside=True)
+    if not request.body:
+        return False
+    if has_content_coding(request.fields):
+        return _names_json(request.fields)
+    try:
+        return any(
+            _registers(value, inside=inside) for text in texts_of(request) if _may_have(text) for value in _values(text)
+        )
+    except (RecursionError, LookupError):
+        # Too deep to be searched, or in a charset that is not decoded.
+        return True
 
 
-def _is_found(stack: list[JSONValue], registering: list[JSONValue], *, inside: bool) -> bool:
-    """Search the values of `stack`, and move what is below a member that names a webhook to `registering`.
+def strings_of(request: Request) -> Iterator[str]:
+    """Yield every string in the JSON content of a request, also names of members and strings in strings of JSON.
 
-    It uses stacks, because content may be nested deeper than calls may be. A stack only gets values that may contain a
-    registration.
+    Content that is not JSON is one string.
+
+    Raises:
+        LookupError: the content has a charset that is not decoded.
+        RecursionError: it is nested too deeply to be searched.
     """
+    for text in texts_of(request):
+        values = list(_values(text))
+        yield from (_strings(values[0]) if values else [text])
+
+
+def texts_of(request: Request) -> list[str]:
+    """Return what readers decode the content to: by its first octets, as for JSON, and by the charset that it names.
+
+    Raises:
+        LookupError: the charset is one that is not decoded.
+    """
+    octets = request.body
+    names: list[str] = [json.detect_encoding(octets)]
+    for charset in _charsets(request.fields):
+        try:
+            name = codecs.lookup(charset).name
+        except (LookupError, ValueError):
+            continue
+        if name in _SLOW_CODECS:
+            raise LookupError(name)
+        names.append(name)
+    # Without NUL, ASCII characters in UTF-16 and UTF-32 are ASCII, wherever an octet was lost.
+    found: list[str] = [octets.replace(b"\0", b"").decode("utf-8", "ignore")] if b"\0" in octets else []
+    for name in dict.fromkeys(names):
+        try:
+            found.append(octets.decode(name, "ignore").replace("\0", ""))
+        except (LookupError, ValueError):
+            continue
+    return found
+
+
+def _names_json(fields: HeaderFields) -> bool:
+    return "json" in fields.combined.get("content-type", "").lower()
+
+
+def _charsets(fields: HeaderFields) -> list[str]:
+    """Return the charsets of the Content-Type that may read an ASCII octet as another character."""
+    named = _CHARSET.findall(fields.combined.get("content-type", ""))
+    return [charset for charset in named if _LIKE_ASCII.fullmatch(charset) is None]
+
+
+def _may_have(text: str) -> bool:
+    """Return whether `text` may contain the name: it need not be parsed if it does not."""
+    return "\\" in text or _AUTHENTICATION in _plain(text)
+
+
+def _values(text: str) -> Iterator[_Value]:
+    """Yield the JSON value with which `text` begins, if it begins with one."""
+    try:
+        yield cast("_Value", _READER.raw_decode(text.lstrip().lstrip(_DROPPED_FIRST))[0])
+    except ValueError:
+        return
+
+
+def _registers(value: _Value, *, inside: bool) -> bool:
+    """Search a value. Content may be nested deeper than calls may be, so it uses a stack."""
+    stack = [(value, inside)]
     while stack:
-        value = stack.pop()
-        if isinstance(value, list):
-            for item in value:
-                if item and (isinstance(item, _CONTAINERS) or (isinstance(item, str) and len(item) > _SHORTEST)):
-                    stack.append(item)  # noqa: PERF401 - most lists are short, for which a comprehension costs more
-        elif isinstance(value, dict):
-            for name, item in value.items():
-                if inside and item is not None and _is_authentication(name):
+        value, inside = stack.pop()
+        if isinstance(value, tuple):
+            for name, member in value:
+                # Most names are too short for either word. To fold each of them costs ten times what parsing does.
+                is_long = len(name) >= _SHORTEST_WORD
+                if inside and is_long and member is not None and _plain(name) == _AUTHENTICATION:
                     return True
-                if item and (isinstance(item, _CONTAINERS) or (isinstance(item, str) and len(item) > _SHORTEST)):
-                    (registering if inside or names_webhook(name) else stack).append(item)
-        elif isinstance(value, str) and _is_mention(value, inside=inside):
-            return True
+                if _may_contain(member):
+                    stack.append((member, inside or (is_long and names_webhook(name))))
+        elif isinstance(value, list):
+            stack += [(item, inside) for item in value if _may_contain(item)]
+        elif isinstance(value, str) and _may_have(value):
+            stack += [(inner, inside) for inner in _values_in(value)]
     return False
 
 
-def mentions_authentication(text: bytes, *, inside: bool) -> bool:
-    """Return whether `text` that is not read as JSON names a webhook and an `authentication`.
-
-    A lenient application may read YAML, lines of JSON or a form, or drop octets that it cannot decode. So the names
-    count anywhere in the text, in any case, with any separators, and with their escapes decoded.
-
-    Args:
-        text: the octets in any encoding that extends ASCII, or in UTF-16 or UTF-32.
-        inside: whether the text is inside a registration. Then it need not name the webhook.
-    """
-    if b"%" in text:
-        octets = _PERCENT.split(text)
-        octets[1::2] = [_OCTETS[code] for code in octets[1::2]]
-        text = b"".join(octets)
-    # Without NUL, ASCII characters in UTF-16 and UTF-32 are ASCII. What a reader drops may be inside an escape.
-    known = text.replace(b"\0", b"").decode("utf-8", "ignore")
-    return _mentions(known, inside=inside)
+def _may_contain(value: _Value) -> bool:
+    """Return whether a value may be, or be JSON of, an object with an `authentication`."""
+    return len(value) >= _SHORTEST_JSON if isinstance(value, str) else value is not True and bool(value)
 
 
-def _mentions(known: str, *, inside: bool) -> bool:
-    """Return what `mentions_authentication` returns, for text without percent-encoding."""
-    if "\\" in known:
-        known, escapes = _unescape(known)
-        if escapes:
-            return True
-    plain = _plain(known)
-    return _AUTHENTICATION in plain and (inside or _has_webhook(plain))
+def _strings(value: _Value) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, tuple):
+            for name, member in value:
+                yield name
+                stack.append(member)
+        elif isinstance(value, list):
+            stack += value
+        elif isinstance(value, str):
+            yield value
+            stack += _values_in(value)
 
 
-def _unescape(text: str) -> tuple[str, bool]:
-    r"""Return `text` with its escapes decoded, and whether that makes another escape.
-
-    JSON in a JSON string makes none: it doubles the backslash of an escape, and does not write it as `\u005c`.
-    """
-    parts = _ESCAPE.split(text)
-    if len(parts) == 1:
-        return text, False
-    parts[1::2] = [_CHARACTERS[code] for code in parts[1::2]]
-    text = "".join(parts)
-    return text, _ESCAPE.search(text) is not None
-
-
-def _is_mention(text: str, *, inside: bool) -> bool:
-    """Return whether a string may be JSON that registers a webhook with an `authentication`."""
-    if (not inside and len(text) <= _SHORTEST + _SHORTEST_WEBHOOK) or _JSON_START.match(text) is None:
-        return False
-    if "%" in text or not text.isprintable():
-        return mentions_authentication(text.encode("utf-8", "surrogatepass"), inside=inside)
-    return _mentions(text, inside=inside)
-
-
-def _is_authentication(name: str) -> bool:
-    return len(name) >= _SHORTEST and _plain(name) == _AUTHENTICATION
+def _values_in(text: str) -> Iterator[_Value]:
+    """Yield the value of a string that is itself JSON with more than a number in it."""
+    if text.lstrip().lstrip(_DROPPED_FIRST)[:1] in {"{", "[", '"'}:
+        yield from _values(text)
 
 
 def _plain(name: str) -> str:

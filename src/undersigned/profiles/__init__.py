@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from undersigned.profiles.activitypub import ACTIVITYPUB
 from undersigned.profiles.adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
-from undersigned.profiles.experimental import AAUTH, TAP
 from undersigned.profiles.fapi import FAPI_2_REQUEST, FAPI_2_RESPONSE
-from undersigned.profiles.gnap import GNAP, GNAP_ROTATION
+from undersigned.profiles.gnap import GNAP
 from undersigned.profiles.ucp import UCP, UCP_DUAL, UCP_MCP, UCP_RESPONSE
 from undersigned.profiles.web_bot_auth import (
     WEB_BOT_AUTH_DIRECTORY,
@@ -42,19 +41,15 @@ BY_NAME: Mapping[str, Profile] = {
         UCP_RESPONSE,
         ACTIVITYPUB,
         GNAP,
-        GNAP_ROTATION,
         FAPI_2_REQUEST,
         FAPI_2_RESPONSE,
         WIMSE,
         WIMSE_RESPONSE,
-        AAUTH,
-        TAP,
     )
 }
 """The profiles by the name the command line takes. `UCP_MCP` is not one of them: only its answers differ from `UCP`."""
 
 __all__ = [
-    "AAUTH",
     "ACTIVITYPUB",
     "ADCP_3_1",
     "ADCP_3_2",
@@ -63,8 +58,6 @@ __all__ = [
     "FAPI_2_REQUEST",
     "FAPI_2_RESPONSE",
     "GNAP",
-    "GNAP_ROTATION",
-    "TAP",
     "UCP",
     "UCP_DUAL",
     "UCP_MCP",

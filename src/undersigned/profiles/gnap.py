@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from undersigned.signature.profile import Profile
@@ -21,11 +20,3 @@ GNAP: Final = Profile(
     target="typed",
 )
 """Requests with the key that a client or a token is bound to. The key is found by its `keyid`."""
-
-GNAP_ROTATION: Final = GNAP.derive(
-    name="gnap-rotation",
-    source="RFC 9635 section 7.3.1.1",
-    selection=Selection(tags=("gnap-rotate",), label="rotation", pick="any"),
-    coverage=replace(GNAP.coverage, over="gnap"),
-)
-"""The second signature of a request that rotates a key: by the new key, over the signature of the old key by `GNAP`."""

@@ -5,56 +5,54 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
+from heapq import heappop, heappush
 from os import getpid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import ConfigurationError
-from undersigned.limits import LONGEST_NONCE
-from undersigned.replay.nonce import bounded_nonce, content_marker
-from undersigned.replay.workers import worker_count
+from undersigned.replay.store import bounded_nonce, forgettable
 
 if TYPE_CHECKING:
-    from undersigned.replay.store import Claim, ContentClaim
+    from undersigned.replay.store import Claim
     from undersigned.signature.rules import Caps
 
 logger = logging.getLogger("undersigned")
 
-_SHARED = (
-    "MemoryReplayStore is used in more than one process (%s): each has nonces of its own, so the same signed request "
-    "is accepted once by each; use SqliteReplayStore, RedisReplayStore or PostgresReplayStore"
+_SLOT: Final = 30
+"""Seconds of a slot. A nonce counts until its slot ends."""
+
+_FEW: Final = 8
+"""How many ended nonces a claim forgets. More than one, so that it forgets faster than it remembers."""
+
+_SHARED: Final = (
+    "MemoryReplayStore is used in more than one process (process %d used it before process %d was forked): each has "
+    "nonces of its own, so the same signed request is accepted once by each; use SqliteReplayStore, RedisReplayStore "
+    "or PostgresReplayStore"
 )
 
 
 class MemoryReplayStore:
     """A replay store for one process. Safe to share between threads.
 
-    If a server has several workers, or after a fork, the first claim in a process logs an error: each process has its
-    own nonces. The store keeps a digest of a nonce longer than 32 characters.
+    Each process has its own nonces, so use another store if a server has several workers. The store logs an error if
+    a process that has used it was forked. It keeps a digest of a nonce longer than 32 characters.
 
-    The live nonces of a key are in sets, one for each slot of time in which nonces end. Forgetting drops whole sets. A
-    claim looks into at most `lifetime / slot` sets, however many nonces are live. A nonce counts until its slot ends,
-    at most `slot` seconds longer than asked. A claim that ends in a slot already dropped counts as seen. That happens
-    if the clock was set back or the claim comes late: the nonce may have been in that slot.
-
-    Args:
-        slot: the width of a slot in seconds.
-
-    Raises:
-        ConfigurationError: `slot` is not greater than 0.
+    Each claim forgets a few nonces that have ended, so its work is the same however many nonces are live, and however
+    long they live. A nonce that ends before a forgotten one is answered `forgotten`: it may have been one of them.
     """
 
-    __slots__ = ("_dropped", "_keys", "_lock", "_made_in", "_slot", "_total", "_used_in")
+    __slots__ = ("_ahead", "_forgotten", "_keys", "_lock", "_order", "_process", "_slots", "_total")
 
-    def __init__(self, *, slot: float = 30.0) -> None:
-        if not 0 < slot < math.inf:
-            raise ConfigurationError("slot: give seconds greater than 0, such as 30")
-        self._slot = slot
-        self._lock = threading.RLock()
-        self._keys: dict[str, _Live] = {}
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._keys: dict[str, dict[str, str | None]] = {}  # the contents of the live nonces of each key
+        self._slots: dict[int, list[str]] = {}  # keyid, nonce, keyid, nonce, ... of all that end in a slot
+        self._order: list[int] = []  # the slots as a heap: the first one ends first
         self._total = 0
-        self._dropped = -math.inf
-        self._made_in = getpid()
-        self._used_in: int | None = None
+        self._forgotten: float = -math.inf
+        self._process: int | None = None
+        # A clock that goes on as it is if the time of the system is set.
+        self._ahead = time.time() - time.monotonic()
 
     @property
     def blocking(self) -> bool:
@@ -63,127 +61,71 @@ class MemoryReplayStore:
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`."""
-        if self._total < caps.least:
-            return False
         with self._lock:
-            return self._is_full(keyid, int(now // self._slot), caps)
+            return self._is_full(keyid, now, caps)
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step."""
-        if self._used_in != getpid():
-            self._begin(getpid())
-        first, end = int(now // self._slot), int(until // self._slot)
-        if not 0 < len(nonce) <= LONGEST_NONCE:
-            nonce = bounded_nonce(nonce)
+        nonce, slot = bounded_nonce(nonce), int(until // _SLOT)
         with self._lock:
-            if end <= self._dropped:
-                return "seen"
+            if self._process != getpid():
+                self._note_process()
+            self._forget(now, _FEW)
             live = self._keys.get(keyid)
-            if live is not None:
-                if live.has(nonce, first):
-                    return "seen"
-                if live.swept != first:
-                    self._forget(keyid, live, first)
-            if self._total >= caps.least and self._is_full(keyid, first, caps):
+            if live is not None and nonce in live:
+                return "seen" if content is None or live[nonce] != content else "same"
+            if slot <= self._forgotten:
+                return "forgotten"
+            if self._is_full(keyid, now, caps):
                 return "full"
-            if live is None or not live.slots:
-                live = self._keys[keyid] = _Live(first)
-            nonces = live.slots.get(end)
-            if nonces is None:
-                nonces = live.slots[end] = set()
-            nonces.add(nonce)
-            live.count += 1
+            self._keys.setdefault(keyid, {})[nonce] = content
+            ending = self._slots.get(slot)
+            if ending is None:
+                ending = self._slots[slot] = []
+                heappush(self._order, slot)
+            ending += (keyid, nonce)
             self._total += 1
             return "fresh"
 
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """Remember the pair and the content it came with, as `claim` does. The content counts as one more nonce."""
-        first, end = int(now // self._slot), int(until // self._slot)
-        marker = content_marker(nonce, content)
-        with self._lock:
-            claim = self.claim(keyid, nonce, now=now, until=until, caps=caps)
-            live = self._keys.get(keyid)
-            if live is None or claim == "full":
-                return claim
-            if claim == "fresh":
-                live.slots[end].add(marker)
-                live.count += 1
-                self._total += 1
-                return "fresh"
-            return "same" if live.has(marker, first) else "seen"
-
     def __len__(self) -> int:
-        """Return how many nonces are remembered, including ended ones in slots that are not dropped yet."""
+        """Return how many nonces are remembered, including ended ones that are not forgotten yet."""
         return self._total
 
     def __bool__(self) -> bool:
         """Return True, so that `replay or another` keeps a store that is still empty."""
         return True
 
-    def _begin(self, process: int) -> None:
-        """Log an error before the first claim in this process if other processes use a copy of this store."""
-        with self._lock:
-            before, self._used_in = self._used_in, process
-        if before == process:
-            return
-        workers = worker_count()
+    def _note_process(self) -> None:
+        before, self._process = self._process, getpid()
         if before is not None:
-            logger.error(_SHARED, f"process {before} used it before process {process} was forked")
-        elif workers is not None and workers > 1:
-            logger.error(_SHARED, f"{workers} workers of one server")
-        elif workers is None and self._made_in != process:
-            logger.error(_SHARED, f"process {self._made_in} made it, and process {process} uses it")
+            logger.error(_SHARED, before, self._process)
 
-    def _is_full(self, keyid: str, first: int, caps: Caps) -> bool:
-        """Drop ended slots, of all keys if the total is reached, and return whether a cap is reached."""
-        live, count = self._keys.get(keyid), 0
-        if live is not None:
-            if live.swept != first:
-                self._forget(keyid, live, first)
-            count = live.count
-        if count >= caps.per_key:
-            return True
-        if caps.total is None or self._total < caps.total:
-            return False
-        for other, others_live in tuple(self._keys.items()):
-            self._forget(other, others_live, first)
-        return self._total >= caps.total
-
-    def _forget(self, keyid: str, live: _Live, first: int) -> None:
-        live.swept = first
-        for slot in [slot for slot in live.slots if slot < first]:
-            ended = len(live.slots.pop(slot))
-            self._dropped = max(self._dropped, slot)
-            live.count -= ended
-            self._total -= ended
-        if not live.slots:
-            del self._keys[keyid]
-
-
-class _Live:
-    """The live nonces of one key.
-
-    Attributes:
-        slots: the nonces by the slot they end in.
-        count: the number of live nonces.
-        swept: the first slot that was not dropped.
-    """
-
-    __slots__ = ("count", "slots", "swept")
-
-    def __init__(self, first: int) -> None:
-        self.slots: dict[int, set[str]] = {}
-        self.count = 0
-        self.swept = first
-
-    def has(self, nonce: str, first: int) -> bool:
-        """Return whether `nonce` is in a slot from `first` on."""
-        for slot, nonces in self.slots.items():  # noqa: SIM110 - any() takes half a microsecond more
-            if nonce in nonces and slot >= first:
+    def _is_full(self, keyid: str, now: float, caps: Caps) -> bool:
+        """Return whether a cap is reached. If one is, first forget all nonces that have ended."""
+        while len(self._keys.get(keyid, ())) >= caps.per_key or (caps.total is not None and self._total >= caps.total):
+            if not self._forget(now, self._total):
                 return True
         return False
+
+    def _forget(self, now: float, most: int) -> int:
+        """Forget at most `most` of the nonces that have ended, and return how many."""
+        first, order = forgettable(now, self._ahead + time.monotonic()) // _SLOT, self._order
+        count = 0
+        while count < most and order and order[0] < first:
+            self._forgotten = max(self._forgotten, order[0])
+            ending = self._slots[order[0]]
+            nonce, keyid = ending.pop(), ending.pop()
+            live = self._keys[keyid]
+            del live[nonce]
+            if not live:
+                del self._keys[keyid]
+            if not ending:
+                del self._slots[heappop(order)]
+            count += 1
+        self._total -= count
+        return count
 
 
 class UncheckedReplay:
@@ -200,19 +142,15 @@ class UncheckedReplay:
         """Return False."""
         return False
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:  # noqa: ARG002 - the same
+    def claim(
+        self,
+        keyid: str,  # noqa: ARG002 - the same
+        nonce: str,  # noqa: ARG002
+        *,
+        now: float,  # noqa: ARG002
+        until: float,  # noqa: ARG002
+        caps: Caps,  # noqa: ARG002
+        content: str | None = None,  # noqa: ARG002
+    ) -> Claim:
         """Return `fresh`."""
         return "fresh"
-
-    def claim_content(
-        self,
-        keyid: str,
-        nonce: str,
-        content: str,  # noqa: ARG002 - the same
-        *,
-        now: float,
-        until: float,
-        caps: Caps,
-    ) -> ContentClaim:
-        """Return `fresh`."""
-        return self.claim(keyid, nonce, now=now, until=until, caps=caps)

@@ -1,4 +1,4 @@
-"""A replay store in one SQLite file, for the processes of one host (RFC 9421 section 7.2.2)."""
+"""A replay store in a SQLite file, for the processes of one host."""
 
 from __future__ import annotations
 
@@ -6,23 +6,75 @@ import contextlib
 import os
 import threading
 import time
+import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from undersigned.errors import ConfigurationError, UndersignedError
-from undersigned.replay.nonce import bounded_nonce, content_marker
-from undersigned.replay.nonce_tables import NonceTables
+from undersigned.replay.store import bounded_nonce, forgettable
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
     from types import TracebackType
 
-    from undersigned.replay.store import Claim, ContentClaim
+    from undersigned.replay.store import Claim
     from undersigned.signature.rules import Caps
 
-_LONGEST_TIMEOUT = 3600
-_PAUSE = 0.01
+_VERSION: Final = 2
+"""The `PRAGMA user_version` of a file with the tables below."""
+
+_SCHEMA: Final = (
+    "CREATE TABLE store (id TEXT NOT NULL, live INTEGER NOT NULL, forgotten REAL NOT NULL)",
+    "CREATE TABLE sender (id INTEGER PRIMARY KEY, keyid TEXT NOT NULL UNIQUE, live INTEGER NOT NULL)",
+    """CREATE TABLE nonce (
+        sender INTEGER NOT NULL, nonce TEXT NOT NULL, until REAL NOT NULL, content TEXT, PRIMARY KEY (sender, nonce)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX nonce_until ON nonce (until)",
+    """CREATE TRIGGER claimed AFTER INSERT ON nonce BEGIN
+        UPDATE sender SET live = live + 1 WHERE id = new.sender;
+        UPDATE store SET live = live + 1;
+    END""",
+    """CREATE TRIGGER forgotten AFTER DELETE ON nonce BEGIN
+        UPDATE sender SET live = live - 1 WHERE id = old.sender;
+        DELETE FROM sender WHERE id = old.sender AND live = 0;
+        UPDATE store SET live = live - 1, forgotten = max(forgotten, old.until);
+    END""",
+    f"PRAGMA user_version = {_VERSION}",
+)
+
+_FORGET: Final = """
+DELETE FROM nonce WHERE (sender, nonce) IN (SELECT sender, nonce FROM nonce WHERE until < ? ORDER BY until LIMIT ?)
+"""
+
+_CLAIM: Final = """
+INSERT INTO nonce (sender, nonce, until, content)
+SELECT sender.id, :nonce, :until, :content FROM sender, store
+WHERE sender.keyid = :keyid AND sender.live < :per_key AND store.live < :total AND store.forgotten < :until
+ON CONFLICT DO NOTHING
+"""
+
+_WHY: Final = """
+SELECT CASE
+    WHEN nonce.nonce IS NOT NULL THEN iif(nonce.content = :content, 'same', 'seen')
+    WHEN store.forgotten >= :until THEN 'forgotten'
+    ELSE 'full'
+END FROM store LEFT JOIN (
+    SELECT nonce, content FROM nonce JOIN sender ON nonce.sender = sender.id WHERE keyid = :keyid AND nonce = :nonce
+) AS nonce
+"""
+"""Why a claim inserted nothing."""
+
+_FULL: Final = """
+SELECT coalesce((SELECT live FROM sender WHERE keyid = :keyid), 0) >= :per_key OR live >= :total FROM store
+"""
+
+_FEW, _MANY = 16, 1000
+"""How many ended nonces each claim deletes, and how many per step if a cap is reached."""
+
+_NO_TOTAL: Final = 2**63 - 1
+_LONGEST_TIMEOUT: Final = 3600
+_PAUSE: Final = 0.01
 
 
 class ReplacedFile(UndersignedError):
@@ -36,8 +88,8 @@ class SqliteReplayStore:
     written, it raises an exception and the request gets 503. That happens if the disk is full, or if the file stays
     locked, is damaged or was replaced. The next claim tries again.
 
-    Each claim deletes a few nonces that have ended. If a nonce ends before the latest deleted nonce, it counts as seen,
-    because it may have been deleted. That happens only if a clock is slow or was set back.
+    Each claim deletes a few nonces that have ended. A nonce that ends before the latest deleted nonce is answered
+    `forgotten`: it may have been deleted. That happens only if a clock was wrong.
 
     Args:
         path: the file, on a local disk; it is made if it does not exist. SQLite adds two files next to it.
@@ -50,7 +102,7 @@ class SqliteReplayStore:
         ConfigurationError: the file cannot be opened, or is not a replay store.
     """
 
-    __slots__ = ("_id", "_opened", "_path", "_survives_power_loss", "_timeout")
+    __slots__ = ("_ahead", "_file", "_id", "_opened", "_path", "_survives_power_loss", "_timeout")
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float = 5.0, survives_power_loss: bool = True) -> None:
         if not isinstance(timeout, (int, float)) or not 0 < timeout <= _LONGEST_TIMEOUT:
@@ -60,7 +112,10 @@ class SqliteReplayStore:
         self._path = Path(path).absolute()
         self._timeout = timeout
         self._survives_power_loss = survives_power_loss
+        # A clock that goes on as it is if the time of the system is set.
+        self._ahead = time.time() - time.monotonic()
         self._id = self._prepare()
+        self._file = self._file_at_path()
         self._opened = _Opened()
 
     @property
@@ -69,37 +124,41 @@ class SqliteReplayStore:
         return True
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
-        """Return whether a cap is reached for `keyid`.
+        """Return whether a cap is reached for `keyid`, after deleting the nonces that have ended.
 
         Raises:
             sqlite3.Error: the file cannot be read now.
             ReplacedFile: another file has taken its place.
         """
+        asked = {"keyid": keyid, **_limits(caps)}
         with self._connection() as connection:
-            return NonceTables(connection).full(keyid, now=now, caps=caps)
+            while _answer(connection, _FULL, asked):
+                with _transaction(connection):
+                    ended = self._forget(connection, now, _MANY)
+                if not ended:
+                    return True
+        return False
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step.
 
         Raises:
             sqlite3.Error: the file cannot be written now.
             ReplacedFile: another file has taken its place.
         """
-        with self._connection() as connection:
-            return NonceTables(connection).claim(keyid, bounded_nonce(nonce), now=now, until=until, caps=caps)
-
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """Remember the pair and the content it came with, as `claim` does. The content counts as one more nonce.
-
-        Raises:
-            sqlite3.Error: the file cannot be written now.
-            ReplacedFile: another file has taken its place.
-        """
-        bounded, marker = bounded_nonce(nonce), content_marker(nonce, content)
-        with self._connection() as connection:
-            return NonceTables(connection).claim_content(keyid, bounded, marker, now=now, until=until, caps=caps)
+        asked = {"keyid": keyid, "nonce": bounded_nonce(nonce), "until": until, "content": content, **_limits(caps)}
+        with self._connection() as connection, _transaction(connection):
+            ended = self._forget(connection, now, _FEW)
+            while True:
+                connection.execute("INSERT OR IGNORE INTO sender (keyid, live) VALUES (:keyid, 0)", asked)
+                if connection.execute(_CLAIM, asked).rowcount == 1:
+                    return "fresh"
+                claim: Claim = _answer(connection, _WHY, asked)
+                if claim != "full" or not ended:
+                    return claim
+                ended = self._forget(connection, now, _MANY)
 
     def close(self) -> None:
         """Close the file in this process; the next call opens it again."""
@@ -114,6 +173,10 @@ class SqliteReplayStore:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _forget(self, connection: sqlite3.Connection, now: float, most: int) -> int:
+        """Delete at most `most` nonces that have ended, and return how many were deleted."""
+        return connection.execute(_FORGET, (forgettable(now, self._ahead + time.monotonic()), most)).rowcount
 
     @contextlib.contextmanager
     def _connection(self) -> Generator[sqlite3.Connection]:
@@ -137,20 +200,25 @@ class SqliteReplayStore:
 
         Raises:
             sqlite3.Error: there is no file, or it cannot be read.
-            ReplacedFile: it is another store.
+            ReplacedFile: it is another file than at the start, even if it is an older copy of the same store.
         """
+        file = self._file_at_path()
+        if file is not None and file != self._file:
+            raise ReplacedFile(f"{self._path} is another file than the one opened at the start: restart")
+        if opened.connection is None or file is None:
+            opened.close()
+            opened.connection = self._connect("rw")
+            if _answer(opened.connection, "SELECT id FROM store", {}) != self._id:
+                raise ReplacedFile(f"{self._path} is another replay store than the one opened at the start: restart")
+        return opened.connection
+
+    def _file_at_path(self) -> tuple[int, int] | None:
+        """Return the device and the number of the file that is at the path now, or None if there is none."""
         try:
             status = self._path.stat()
-            file = (status.st_dev, status.st_ino)
         except FileNotFoundError:
-            file = None
-        if opened.connection is not None and opened.file == file:
-            return opened.connection
-        opened.close()
-        opened.connection, opened.file = self._connect("rw"), file
-        if NonceTables(opened.connection).identity() != self._id:
-            raise ReplacedFile(f"{self._path} is another replay store than the one opened at the start: restart")
-        return opened.connection
+            return None
+        return status.st_dev, status.st_ino
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         import sqlite3  # noqa: PLC0415 - only programs that use this store load it
@@ -162,7 +230,11 @@ class SqliteReplayStore:
             isolation_level=None,
             check_same_thread=False,
         )
-        connection.execute(f"PRAGMA synchronous = {'FULL' if self._survives_power_loss else 'NORMAL'}")
+        try:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self._survives_power_loss else 'NORMAL'}")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _prepare(self) -> str:
@@ -171,17 +243,27 @@ class SqliteReplayStore:
 
         try:
             with contextlib.closing(self._connect("rwc")) as connection:
-                identity = NonceTables(connection).prepare()
-                if identity is None:
-                    raise ConfigurationError(
-                        f"path: {self._path} is a database, but not a replay store: give another path"
-                    )
-                mode = write_ahead(connection, seconds=self._timeout)
+                identity = self._make_tables(connection)
+                mode = _write_ahead(connection, seconds=self._timeout)
         except sqlite3.Error as error:
             raise ConfigurationError(f"path: {self._path} cannot be opened as a replay store: {error}") from error
         if mode != "wal":
             raise ConfigurationError(f"path: {self._path} cannot have a write-ahead log there: use a local disk")
         return identity
+
+    def _make_tables(self, connection: sqlite3.Connection) -> str:
+        """Make the tables if the file is empty, and return the store's id."""
+        with _transaction(connection):
+            version = _answer(connection, "PRAGMA user_version", {})
+            if version == _VERSION:
+                return str(_answer(connection, "SELECT id FROM store", {}))
+            if version != 0 or connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
+                raise ConfigurationError(f"path: {self._path} is a database, but not a replay store: give another path")
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            identity = uuid.uuid4().hex
+            connection.execute("INSERT INTO store VALUES (?, 0, 0)", (identity,))
+            return identity
 
 
 class _Opened:
@@ -191,17 +273,15 @@ class _Opened:
         process: the process.
         lock: held while a thread uses the connection.
         connection: the connection, or None until it is needed.
-        file: the device and the number of the file it was opened for.
         inherited: what the parent process had open, kept so that it is not closed here.
     """
 
-    __slots__ = ("connection", "file", "inherited", "lock", "process")
+    __slots__ = ("connection", "inherited", "lock", "process")
 
     def __init__(self, inherited: _Opened | None = None) -> None:
         self.process = os.getpid()
         self.lock = threading.Lock()
         self.connection: sqlite3.Connection | None = None
-        self.file: tuple[int, int] | None = None
         self.inherited = inherited
 
     def close(self) -> None:
@@ -210,7 +290,24 @@ class _Opened:
             connection.close()
 
 
-def write_ahead(connection: sqlite3.Connection, *, seconds: float) -> str:
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """Commit what is written inside. After an error, closing the connection rolls back."""
+    connection.execute("BEGIN IMMEDIATE")
+    yield
+    connection.execute("COMMIT")
+
+
+def _answer(connection: sqlite3.Connection, question: str, asked: Mapping[str, object]) -> Any:
+    ((answer,),) = connection.execute(question, asked).fetchall()
+    return answer
+
+
+def _limits(caps: Caps) -> dict[str, object]:
+    return {"per_key": caps.per_key, "total": _NO_TOTAL if caps.total is None else caps.total}
+
+
+def _write_ahead(connection: sqlite3.Connection, *, seconds: float) -> str:
     """Ask for a write-ahead log, and return the mode of the journal.
 
     SQLite does not wait if another process does the same, whatever its timeout is. So this asks again.
@@ -223,10 +320,8 @@ def write_ahead(connection: sqlite3.Connection, *, seconds: float) -> str:
     end = time.monotonic() + seconds
     while True:
         try:
-            ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            return str(_answer(connection, "PRAGMA journal_mode = WAL", {}))
         except sqlite3.OperationalError:
             if time.monotonic() > end:
                 raise
             time.sleep(_PAUSE)
-        else:
-            return str(mode)

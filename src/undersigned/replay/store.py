@@ -5,28 +5,33 @@ RFC 9421 section 7.2.2; AdCP steps 9a, 12 and 13.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_NONCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from undersigned.signature.rules import Caps
 
-Claim = Literal["fresh", "seen", "full"]
-"""`fresh`: claimed now. `seen`: claimed before and still live. `full`: not claimed, the cap is reached."""
+Claim = Literal["fresh", "same", "seen", "forgotten", "full"]
+"""The answer to a claim.
 
-ContentClaim = Literal["fresh", "same", "seen", "full"]
-"""As `Claim`; `same`: claimed before, with the same content, and still live. `seen`: with another content."""
+`fresh`: claimed now. `same`: claimed before with the same content, and still live. `seen`: claimed before, and still
+live. `forgotten`: not claimed, because it ends before a nonce that was forgotten, so it may have been claimed before.
+That happens if a clock was wrong. `full`: not claimed, because a cap is reached.
+"""
 
 
 class ReplayStore(Protocol):
-    """A store that remembers each pair of keyid and nonce until it can no longer be replayed.
+    """A store that remembers each pair of key and nonce until it can no longer be replayed.
 
     Times are seconds since the epoch. An exception from either method means that the store is unavailable; the request
-    is then rejected with 503.
+    is then rejected with 503. A store may also have `async_full` and `async_claim`, which an event loop awaits.
 
     Attributes:
-        blocking: whether a call may block on IO; the ASGI middleware then makes it off the event loop.
+        blocking: whether a call may block on IO; on an event loop, it is then made in a thread.
     """
 
     @property
@@ -35,21 +40,29 @@ class ReplayStore(Protocol):
         ...
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
-        """Return whether a cap is reached for `keyid`. Nothing is claimed; nonces that have ended may be deleted."""
+        """Return whether a cap is reached for `keyid`. Nothing is claimed; nonces that have ended may be deleted.
+
+        A verifier asks this once for each key, and at most once a second while the cap is reached.
+        """
         ...
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim:
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim:
         """Remember the pair until `until`, atomically with the check that it is new and that no cap is reached.
 
         Args:
-            keyid: the name of the key, with its owner if it has one: any text.
+            keyid: the name of the key, such as its thumbprint: any text.
             nonce: the nonce, or the text that the profile remembers instead: any text of any length.
             now: the verifier's clock.
             until: the last moment at which the pair counts as seen. It is not before `now`.
             caps: how many live nonces there may be.
+            content: a digest of what the nonce came with, to be remembered with it. A profile gives one if a sender
+                may repeat a request, such as one with an Idempotency-Key. It may count as one more nonce.
 
         Returns:
-            `seen` if the pair is live already, else `full` if a cap is reached, else `fresh`.
+            `seen` if the pair is live already, or `same` if it was claimed with the same content. Else `full` if a cap
+            is reached, else `fresh`. A store that has forgotten a nonce with a later end answers `forgotten` or `seen`.
         """
         ...
 
@@ -61,29 +74,33 @@ class AsyncReplayStore(Protocol):
         """As `ReplayStore.full`."""
         ...
 
-    def claim(self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps) -> Claim | Awaitable[Claim]:
+    def claim(
+        self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
+    ) -> Claim | Awaitable[Claim]:
         """As `ReplayStore.claim`."""
         ...
 
 
-class ContentStore(ReplayStore, Protocol):
-    """A replay store that also knows with which content a nonce came. Every store of this library is one.
+def bounded_nonce(nonce: str) -> str:
+    """Return the form in which a store keeps `nonce`: unchanged if it has 1 to 32 characters, else its SHA-256 in hex.
 
-    A profile needs one if a sender may repeat a request, such as one with an Idempotency-Key (`accepts_repeats`).
+    A digest has 64 characters, so it never equals a nonce that is kept as it is. The empty string is free for the
+    store's own use.
     """
-
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim:
-        """As `claim`, and remember the content in the same atomic step. It may count as one more nonce of the key."""
-        ...
+    if 0 < len(nonce) <= LONGEST_NONCE:
+        return nonce
+    return hashlib.sha256(nonce.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class AsyncContentStore(AsyncReplayStore, Protocol):
-    """A `ContentStore` whose answers may be awaitable."""
+def forgettable(now: float, clock: float) -> float:
+    """Return the time such that a store may forget the nonces that have ended before it.
 
-    def claim_content(
-        self, keyid: str, nonce: str, content: str, *, now: float, until: float, caps: Caps
-    ) -> ContentClaim | Awaitable[ContentClaim]:
-        """As `ContentStore.claim_content`."""
-        ...
+    A nonce is forgotten when it has ended by both clocks. So a verifier whose clock is ahead, with senders whose clocks
+    are, does not make the store forget what is live by the right clock. If the clocks differ by more than
+    `LONGEST_CLOCK_STEP`, nobody knows which one is right, and a nonce is kept for that time after its end.
+
+    Args:
+        now: the verifier's clock.
+        clock: a clock of the store's own.
+    """
+    return min(now, clock) if abs(now - clock) <= LONGEST_CLOCK_STEP else now - LONGEST_CLOCK_STEP

@@ -11,9 +11,8 @@ from undersigned.limits import LONGEST_METHOD
 from undersigned.message import token
 from undersigned.message.reading import STRICT
 from undersigned.message.request import Request
-from undersigned.signature.parsed_amount import ParsedAmount
-from undersigned.signature.resolver import FIELD_VALUE, CanonicalResolver, Resolver, SectionResolver
-from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
+from undersigned.signature.resolver import FIELD_VALUE, CanonicalResolver, ParsedTexts, Resolver, SectionResolver
+from undersigned.signature.unresolvable import NO_VALUE, OutOfBounds, UnresolvableComponent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,29 +24,28 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 __all__ = [
-    "ANY_METHOD",
     "METHODS",
     "QUERY_COMPONENTS",
     "CanonicalResolver",
     "ComponentValues",
     "MessageValues",
+    "OutOfBounds",
     "ResponseValues",
     "UnresolvableComponent",
+    "check_method",
     "signature_base",
     "values_of",
     "with_empty_query",
 ]
 
-QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target"})
+QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target", "(request-target)"})
 """The components whose value tells a lone `?` from no query."""
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 """The methods that nearly every request has. Any other method is checked to be a token."""
 
-ANY_METHOD = re.compile(rf"{token.ANY}{{1,{LONGEST_METHOD}}}")
-"""A method that can be signed, in any case: a short token."""
-
-_UPPER_CASE = re.compile(rf"{token.UPPER}{{1,{LONGEST_METHOD}}}")
+_ANY_CASE = re.compile(rf"{token.ANY}+")
+_UPPER_CASE = re.compile(rf"{token.UPPER}+")
 
 
 def signature_base(values: MessageValues, components: Sequence[Component], parameters: str) -> str:
@@ -64,6 +62,21 @@ def signature_base(values: MessageValues, components: Sequence[Component], param
     lines = values.lines(components)
     lines.append(f'"@signature-params": {parameters}')
     return "\n".join(lines)
+
+
+def check_method(method: str, *, any_case: bool) -> None:
+    """Check that a method is a token, in upper case unless it may have any case.
+
+    Raises:
+        OutOfBounds: it has more than `LONGEST_METHOD` characters.
+        UnresolvableComponent: it is not such a token.
+    """
+    if len(method) > LONGEST_METHOD:
+        raise OutOfBounds(
+            f"the method has {len(method):,} characters, and at most {LONGEST_METHOD} are read: send a shorter one"
+        )
+    if (_ANY_CASE if any_case else _UPPER_CASE).fullmatch(method) is None:
+        raise UnresolvableComponent(f"the method is not {'a' if any_case else 'an upper-case'} token")
 
 
 def with_empty_query(base: str, components: Sequence[Component]) -> str:
@@ -99,8 +112,16 @@ class MessageValues(ABC):
         Raises:
             UnresolvableComponent: as `value`.
         """
-        known, value = self._known, self.value
-        return [f"{component.text}: {known.get(component.text) or value(component)}" for component in components]
+        known, combined, lines = self._known, self.fields.combined, list[str]()
+        for component in components:
+            value = known.get(component.text)
+            if value is None:
+                value = combined.get(component.field_name)
+                # Nearly every field is printable ASCII, which these methods tell fastest.
+                if value is None or not (value.isascii() and value.isprintable()):
+                    value = self.value(component)
+            lines.append(f"{component.text}: {value}")
+        return lines
 
     def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
@@ -123,7 +144,7 @@ class MessageValues(ABC):
     def resolver(self) -> Resolver:
         """Return the resolver of the header section. It is made once, and only if it is needed."""
         if self._resolver is None:
-            self._resolver = self._section(self.fields, ParsedAmount(self.reading.longest_parsed))
+            self._resolver = self._section(self.fields, ParsedTexts())
         return self._resolver
 
     def _resolve(self, component: Component) -> str:
@@ -138,7 +159,7 @@ class MessageValues(ABC):
         return resolver.trailers.value(in_trailers)
 
     @abstractmethod
-    def _section(self, fields: HeaderFields, parsed: ParsedAmount) -> Resolver:
+    def _section(self, fields: HeaderFields, parsed: ParsedTexts) -> Resolver:
         """Return the resolver of a section with these fields."""
 
 
@@ -181,17 +202,13 @@ class ComponentValues(MessageValues):
         self._resolver = None
 
     def _resolve(self, component: Component) -> str:
-        if self.reading.lower_case_methods:
-            if ANY_METHOD.fullmatch(self.request.method) is None:
-                raise UnresolvableComponent("the method is not a token")
-        elif _UPPER_CASE.fullmatch(self.request.method) is None:
-            raise UnresolvableComponent("the method is not an upper-case token")
+        check_method(self.request.method, any_case=self.reading.lower_case_methods)
         derived = _DERIVED.get(component.text)
         if derived is not None and FIELD_VALUE.fullmatch(value := derived(self.request, self.target)):
             return value
         return super()._resolve(component)
 
-    def _section(self, fields: HeaderFields, parsed: ParsedAmount) -> Resolver:
+    def _section(self, fields: HeaderFields, parsed: ParsedTexts) -> Resolver:
         def library() -> SectionResolver:
             return CanonicalResolver(self.request, self.target, fields)
 
@@ -233,7 +250,7 @@ class ResponseValues(MessageValues):
         """Return the resolver of the header section. What is parsed counts together with what the request needs."""
         if self._resolver is None:
             asked = self.requested
-            parsed = ParsedAmount(self.reading.longest_parsed) if asked is None else asked.resolver().parsed
+            parsed = ParsedTexts() if asked is None else asked.resolver().parsed
             self._resolver = self._section(self.fields, parsed)
         return self._resolver
 
@@ -245,7 +262,7 @@ class ResponseValues(MessageValues):
             raise UnresolvableComponent("the request that this response answers is not known")
         return self.requested.value(of_request)
 
-    def _section(self, fields: HeaderFields, parsed: ParsedAmount) -> Resolver:
+    def _section(self, fields: HeaderFields, parsed: ParsedTexts) -> Resolver:
         def library() -> SectionResolver:
             return SectionResolver.of_response(self.response.status, fields)
 

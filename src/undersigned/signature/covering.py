@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.component import Component
-from undersigned.signature.effort import required_effort
-from undersigned.signature.plain_base import PlainBase
 from undersigned.signature.rules.coverage import name_of
 
 if TYPE_CHECKING:
@@ -33,15 +31,11 @@ class Covered:
         names: the component names.
         components: the components.
         text: the inner list of components, which begins `@signature-params`.
-        plain_base: makes the signature base of most requests, if all components are plain.
-        effort: the effort that the components take of a plain message.
     """
 
     names: tuple[str, ...]
     components: tuple[Component, ...]
     text: str
-    plain_base: PlainBase | None
-    effort: int
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Covered:
@@ -51,7 +45,7 @@ class Covered:
         components = tuple(
             Component(name_of(name), text, bare=name[0] != '"') for name, text in zip(unique, texts, strict=True)
         )
-        return cls(unique, components, f"({' '.join(texts)})", PlainBase.of(components), required_effort(unique))
+        return cls(unique, components, f"({' '.join(texts)})")
 
 
 class Covering:
@@ -60,12 +54,9 @@ class Covering:
     Args:
         profile: the profile.
         components: more components to cover than the profile requires.
-
-    Attributes:
-        most: the most components that any message's signature covers, if that does not depend on its fields.
     """
 
-    __slots__ = ("_components", "_listed", "_profile", "_static", "most")
+    __slots__ = ("_components", "_listed", "_profile", "_static")
 
     def __init__(self, profile: Profile, components: Iterable[str]) -> None:
         self._profile = profile
@@ -76,24 +67,18 @@ class Covering:
             has_body: Covered.of((*profile.required_components[has_body], *self._components))
             for has_body in (True, False)
         }
-        self.most = max(len(covered.components) for covered in self._static.values())
 
     def of(self, message: Request | Response, label: str) -> Covered:
         """Return what a signature of this message covers.
 
         Raises:
-            SigningError: the message lacks a field that the profile requires, or the signature that it signs over.
+            SigningError: the message lacks a field that the profile requires.
         """
         rule = self._profile.coverage
         if not rule.is_conditional:
             return self._static[message.has_body]
         if rule.sent and (absent := rule.absent(message)):
             raise SigningError(f"headers: profile {self._profile.name} asks for {', '.join(absent)}: add it")
-        if rule.over and not rule.linked_labels(message):
-            raise SigningError(
-                f"headers: profile {self._profile.name} signs over a signature with the tag {rule.over}, which the "
-                "message lacks: sign it by the profile with that tag first"
-            )
         member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
         return self._listed((*self._profile.components_of(message), *member, *self._components))
 

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import SigningError
-from undersigned.limits import LONGEST_FIELD, MOST_RSA_BITS
 from undersigned.message.content_digest import ContentDigest, content_digest
-from undersigned.message.header_fields import HeaderFields
-from undersigned.message.request import Request
 from undersigned.message.structured_fields import KEY, MalformedField
 from undersigned.signature.components import UnresolvableComponent, signature_base, values_of
 from undersigned.signature.own_parameters import written_parameters
-from undersigned.signature.receiver import (
-    USUAL_BASE,
-    USUAL_EFFORT,
-    check_base,
-    check_content_type,
-    check_fields,
-    check_signatures,
-    is_usual,
-)
+from undersigned.signature.sendable import check_content_type, check_fields, check_label
 from undersigned.signature.signing_target import SigningTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from undersigned.message.content_digest import DigestAlgorithm
+    from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Encoding, Parameter
     from undersigned.signature.covering import Covered, Covering
@@ -37,11 +26,9 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 _URLS_KEPT: Final = 128
-_ANY_SIGNATURE: Final = b2a_base64(bytes(MOST_RSA_BITS // 8), newline=False).decode("ascii")
-"""The text in the place of a signature while the fields are weighed, since the signature is not made yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Draft:
     """A signature without its bytes.
 
@@ -53,7 +40,6 @@ class Draft:
         label: the label of the signature.
         parameters: the value of `@signature-params`.
         base: the signature base.
-        is_usual: whether the request is usual (`receiver.is_usual`): it has no other signature, for example.
     """
 
     request: Request | Response
@@ -63,7 +49,6 @@ class Draft:
     label: str
     parameters: str
     base: str
-    is_usual: bool
 
     def change_in(self, request: Request) -> str:
         """Return which part of `request` differs from the prepared request, or ""."""
@@ -77,12 +62,6 @@ class Draft:
         return "" if (request.body, request.has_body) == (own.body, own.has_body) else "content"
 
 
-class _Unfrozen:
-    """A `Draft` while it is made."""
-
-    __slots__ = Draft.__slots__
-
-
 class Drafting:
     """A maker of the drafts of a signer's signatures.
 
@@ -91,11 +70,9 @@ class Drafting:
         covering: chooses the components.
         parameters: writes the parameters.
         digests: the algorithms of a Content-Digest that is made.
-        check_limits: whether to reject a message that undersigned's own verifier rejects.
     """
 
     __slots__ = (
-        "_check_limits",
         "_covered",
         "_digest_encoding",
         "_digests",
@@ -103,7 +80,6 @@ class Drafting:
         "_label",
         "_parameters",
         "_profile",
-        "_spared",
         "_target",
     )
 
@@ -114,7 +90,6 @@ class Drafting:
         covering: Covering,
         parameters: ParameterText,
         digests: tuple[DigestAlgorithm, ...],
-        check_limits: bool,
     ) -> None:
         self._profile = profile
         self._covered = covering.of
@@ -123,10 +98,8 @@ class Drafting:
         self._has_own = bool(profile.parameters.own)
         self._digests = digests
         self._digest_encoding: Encoding = profile.digest.encodings[0]
-        self._check_limits = check_limits
-        self._spared = profile.most_effort - USUAL_EFFORT
         # A signer signs for a few URLs again and again.
-        made = partial(SigningTarget.of, form=profile.target, check_limits=check_limits)
+        made = partial(SigningTarget.of, form=profile.target)
         self._target: Callable[[str], SigningTarget] = lru_cache(_URLS_KEPT)(made)
 
     def of(
@@ -145,11 +118,11 @@ class Drafting:
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         target = self._target(message.url)
-        usual = is_usual(message, target)
-        if not usual:
-            check_fields(message, target.canonical)
-            check_signatures(message, label, encoding=self._profile.encoding)
+        check_fields(message, target.canonical)
+        check_label(message, label, encoding=self._profile.encoding)
         covered = self._covered(message, label)
+        if "content-type" in covered.names:
+            check_content_type(message)
         if "content-digest" not in covered.names:
             digest = None
         elif "content-digest" in message.fields.combined:
@@ -159,53 +132,13 @@ class Drafting:
         if self._has_own:
             parameters = {**written_parameters(self._profile, message), **parameters}
         text = f"{covered.text}{self._parameters(created, expires, nonce, parameters)}"
-        plain, base = covered.plain_base, None
-        if usual and plain is not None and isinstance(message, Request):
-            base = plain.text(message, target.signed, digest, text)
-        if base is None or len(base) > USUAL_BASE or covered.effort > self._spared:
-            base = self._checked_base(base, message, target, covered, digest, label, text)
-        draft: Any = _Unfrozen()
-        draft.request = message
-        draft.target_uri = target.signed.target_uri
-        draft.names = covered.names
-        draft.digest = digest
-        draft.label = label
-        draft.parameters = text
-        draft.base = base
-        draft.is_usual = usual
-        # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
-        draft.__class__ = Draft
-        made: Draft = draft
-        return made
-
-    def _checked_base(
-        self,
-        plain: str | None,
-        message: Request | Response,
-        target: SigningTarget,
-        covered: Covered,
-        digest: str | None,
-        label: str,
-        text: str,
-    ) -> str:
-        """Return the signature base, `plain` if there is one, after checking that it is not too much work."""
-        base = self._base(message, target, covered, digest, text) if plain is None else plain
-        if self._check_limits:
-            added = [("signature-input", f"{label}={text}"), ("signature", f"{label}=:{_ANY_SIGNATURE}:")]
-            if digest is not None:
-                added.append(("content-digest", digest))
-            # A longer Signature-Input is rejected for its length, once it is made.
-            fits = len(text) <= LONGEST_FIELD
-            sent = replace(message, fields=HeaderFields([*message.fields, *added])) if fits else message
-            check_base(base, sent, covered.components, most=self._profile.most_effort)
-        return base
+        base = self._base(message, target, covered, digest, text)
+        return Draft(message, target.signed.target_uri, covered.names, digest, label, text, base)
 
     def _base(
         self, message: Request | Response, target: SigningTarget, covered: Covered, digest: str | None, text: str
     ) -> str:
-        """Return the signature base, after checking that a receiver reads the same values from the covered fields."""
-        if "content-type" in covered.names:
-            check_content_type(message)
+        """Return the signature base."""
         values = values_of(message, target.signed, digest, reading=self._profile.coverage.reading)
         try:
             return signature_base(values, covered.components, text)

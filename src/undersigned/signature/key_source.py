@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -11,9 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 from undersigned.errors import ConfigurationError
 from undersigned.message.component import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS
+from undersigned.signature.pem import is_pem, read_key_file
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.jwk import JWK
@@ -169,6 +173,32 @@ class KeySet:
         if members and not keys:
             raise ConfigurationError("keys: no key of the JWK set has a kid, a string: a signature names its key by it")
         return cls(keys)
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], *, keyid: str | None = None, owner: str = "") -> Self:
+        """Read the public keys of a file: a JWK set, a public JWK, or a public key in PEM of any kind but RSA.
+
+        Args:
+            path: the file.
+            keyid: the key id of a key in PEM, which has none.
+            owner: whose keys they are.
+
+        Raises:
+            ConfigurationError: the file cannot be read, or as `from_jwks` and `VerificationKey.from_pem`.
+        """
+        text = read_key_file(path)
+        if is_pem(text):
+            if keyid is None:
+                raise ConfigurationError(f"keyid: {path} is a PEM, which has no key id: pass keyid=")
+            return cls.of(VerificationKey.from_pem(text, keyid=keyid, owner=owner))
+        try:
+            read: object = json.loads(text)
+        except ValueError:
+            raise ConfigurationError(f"path: {path} is not a JWK set, a public JWK or a public key in PEM") from None
+        jwks = cast("Mapping[str, object]", read)
+        if isinstance(read, Mapping) and "kty" in jwks and "keys" not in jwks:
+            jwks = {"keys": [jwks]}
+        return cls.from_jwks(jwks, owner=owner)
 
     @classmethod
     def of(cls, *keys: VerificationKey) -> Self:

@@ -32,9 +32,6 @@ class ParameterText:
         clock: returns seconds since the epoch.
         nonces: returns a nonce; None: nonces are random.
 
-    Attributes:
-        is_plain: whether no value has an escape, so that a receiver reads the parameters by pattern.
-
     Raises:
         ConfigurationError: `clock` or `nonces` is not a function.
     """
@@ -50,7 +47,6 @@ class ParameterText:
         "_signed_for",
         "_writes_all",
         "_written",
-        "is_plain",
     )
 
     def __init__(
@@ -78,7 +74,6 @@ class ParameterText:
         constant = {"keyid": keyid, "alg": algorithm, "tag": profile.selection.tag or ""}
         given = {name: value for name, value in constant.items() if name in written}
         self._constant = serialize_signature_input((), given).removeprefix("()")
-        self.is_plain = "\\" not in self._constant
 
     def text(self, created: int | None, expires: int | None, nonce: str | None, own: Mapping[str, Parameter]) -> str:
         """Return the parameters as they follow the covered components.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -10,12 +11,26 @@ from cryptography.hazmat.primitives import serialization
 from undersigned.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from undersigned.signature.jwk import PrivateKey, PublicKey
 
 
 def is_pem(text: bytes) -> bool:
     """Return whether a text has a PEM block, and is not JSON."""
     return b"-----BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
+
+
+def read_key_file(path: str | PathLike[str]) -> bytes:
+    """Return the text of a file with a key.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"path: {path} cannot be read: {error.strerror}") from None
 
 
 def read_public_pem(pem: bytes | str) -> PublicKey:

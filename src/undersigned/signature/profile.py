@@ -7,10 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
-from undersigned.limits import MOST_EFFORT, MOST_EFFORT_LINKED
 from undersigned.message.structured_fields import Encoding
 from undersigned.signature.algorithms import ALGORITHMS
-from undersigned.signature.effort import required_effort
 from undersigned.signature.rules import (
     Answers,
     CoverageRule,
@@ -82,8 +80,6 @@ class Profile:
         required_components: the components a signer covers, in their order, by whether the message has content. There
             may be more if the request has a query or certain header fields.
         asks_more: whether a coverage must meet more rules than `required_components`.
-        most_effort: the units of work that are allowed for one message (`undersigned.signature.effort`). The components
-            that the profile requires are not counted against the sender.
 
     Raises:
         ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
@@ -106,7 +102,6 @@ class Profile:
     dangerous: str = ""
     required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
     asks_more: bool = field(init=False, repr=False, compare=False)
-    most_effort: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that the data does not contradict itself, and that a message can satisfy it."""
@@ -114,12 +109,9 @@ class Profile:
         by_content = dict(self.coverage.by_content)
         if self.digest.policy == "required":
             by_content[True] = tuple(dict.fromkeys((*by_content[True], "content-digest")))
-        linked = self.message == "response" or self.coverage.over
         assign = object.__setattr__
         assign(self, "required_components", MappingProxyType(by_content))
         assign(self, "asks_more", self.coverage.is_conditional or self.digest.policy == "forbidden")
-        required = required_effort((*by_content[True], *self.coverage.with_query))
-        assign(self, "most_effort", MOST_EFFORT_LINKED if linked else MOST_EFFORT + required)
         _check_agreement(self)
         _check_danger(self)
 

@@ -13,31 +13,78 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import http_sf
 from http_message_signatures import HTTPMessageSignaturesException, HTTPSignatureComponentResolver
 
-from undersigned.message.dictionaries import serialize_dictionary, serialize_member
+from undersigned.limits import LONGEST_FIELD, MOST_DELIMITERS, MOST_PARSED_COMPONENTS, MOST_QUERY_PARAMETERS
 from undersigned.message.field_types import field_type
-from undersigned.message.structured_fields import parse_dictionary, serialize_byte_sequence
+from undersigned.message.structured_fields import (
+    MalformedField,
+    count_delimiters,
+    parse_dictionary,
+    reject_repeated,
+    serialize_byte_sequence,
+    serialize_dictionary,
+    serialize_member,
+)
 from undersigned.signature.query_parameter import QueryParameters
-from undersigned.signature.unresolvable import NO_VALUE, UnresolvableComponent
+from undersigned.signature.unresolvable import NO_VALUE, OutOfBounds, UnresolvableComponent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from undersigned.message.component import Component
-    from undersigned.message.dictionaries import Parameters
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.reading import Reading
     from undersigned.message.request import Request
-    from undersigned.signature.parsed_amount import ParsedAmount
+    from undersigned.message.structured_fields import Parameters
     from undersigned.url import CanonicalURL
 
-_DELIMITERS = ",;: \\%="
-_QUERY_DELIMITERS = "&;="
 _QUERY_PARAMETER = "@query-param"
 
-_MEMBER = re.compile(r'"[^"]*+";key="([ !#-\[\]-~]*+)"')
+_MEMBER = re.compile(r'"[^"]*+"(?:;sf)?;key="([ !#-\[\]-~]*+)"(?:;sf)?')
 
 FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 """A value that can be a line of a signature base, which is ASCII (RFC 9421 section 2.5)."""
+
+
+class ParsedTexts:
+    """The texts that are parsed for the components of one message, and of the request that it answers."""
+
+    __slots__ = ("_characters", "_components", "_delimiters", "_seen")
+
+    def __init__(self) -> None:
+        self._components = self._characters = self._delimiters = 0
+        self._seen: set[tuple[int, str]] = set()
+
+    def add(self, section: int, name: str, text: str, delimiters: int) -> None:
+        """Add the text that a component needs, each text once.
+
+        Args:
+            section: which section of which message has the text.
+            name: the name of the component.
+            text: the text.
+            delimiters: how many delimiters it has.
+
+        Raises:
+            OutOfBounds: there are too many components, characters or delimiters.
+        """
+        self._components += 1
+        if (section, name) not in self._seen:
+            self._seen.add((section, name))
+            self._characters += len(text)
+            self._delimiters += delimiters
+        if self._components > MOST_PARSED_COMPONENTS:
+            raise OutOfBounds(
+                f"more than {MOST_PARSED_COMPONENTS} covered components have parameters: cover whole fields, or "
+                "@target-uri"
+            )
+        for size, most, what in (
+            (self._characters, LONGEST_FIELD, "characters"),
+            (self._delimiters, MOST_DELIMITERS, "delimiters"),
+        ):
+            if size > most:
+                raise OutOfBounds(
+                    f"the fields of covered components with parameters have {size:,} {what}, and at most {most:,} are "
+                    "read: cover whole fields, or @target-uri"
+                )
 
 
 class Resolver:
@@ -64,7 +111,7 @@ class Resolver:
         library: Callable[[], SectionResolver],
         *,
         reading: Reading,
-        parsed: ParsedAmount,
+        parsed: ParsedTexts,
         query: str | None,
     ) -> None:
         self._fields = fields
@@ -100,6 +147,8 @@ class Resolver:
             if valid and member is not None:
                 return self._member(name, member[1])
             value = self._resolve(component)
+        except MalformedField as malformed:
+            raise UnresolvableComponent(f"a covered structured field cannot be read: {malformed}") from None
         except (HTTPMessageSignaturesException, KeyError, TypeError, ValueError):
             raise UnresolvableComponent(NO_VALUE) from None
         if not isinstance(value, str) or FIELD_VALUE.fullmatch(value) is None:
@@ -118,10 +167,10 @@ class Resolver:
 
         Raises:
             KeyError: the section has no such field, or the field has no such member.
-            ValueError: the field is not a dictionary.
+            MalformedField: the field is not a dictionary, or repeats a key or a parameter; see `Reading`.
         """
         if name not in self._dictionaries:
-            self._dictionaries[name] = parse_dictionary(self._fields.combined[name], repeated_keys=True)
+            self._dictionaries[name] = self._parse(self._fields.combined[name])
         return serialize_member(self._dictionaries[name][key])
 
     def _serialize(self, name: str) -> str:
@@ -131,8 +180,12 @@ class Resolver:
             raise UnresolvableComponent(NO_VALUE)
         text = self._fields.combined[name]
         if tltype == "dictionary":
-            return serialize_dictionary(parse_dictionary(text, repeated_keys=True))
-        return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype))
+            return serialize_dictionary(self._parse(text))
+        on_repeated = None if self._reading.repeated_keys else reject_repeated
+        return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype, on_duplicate_key=on_repeated))
+
+    def _parse(self, text: str) -> Mapping[str, tuple[object, Parameters]]:
+        return parse_dictionary(text, repeated_keys=self._reading.repeated_keys)
 
     def _wrap(self, name: str) -> str:
         """Return the lines of a field, none of them folded, as byte sequences (RFC 9421 section 2.1.3)."""
@@ -146,14 +199,19 @@ class Resolver:
 
     def _count(self, component: Component) -> None:
         name = component.name
-        is_parameter = name == _QUERY_PARAMETER
-        self.parsed.add(
-            id(self._fields),
-            name,
-            (self._query if is_parameter else self._fields.combined.get(name)) or "",
-            delimiters=_QUERY_DELIMITERS if is_parameter else _DELIMITERS,
-            wrapped=component.text.endswith(";bs"),
-        )
+        if name == _QUERY_PARAMETER:
+            count = (self._query or "").count("&") + 1
+            if count > MOST_QUERY_PARAMETERS:
+                raise OutOfBounds(
+                    f"the query has {count:,} parameters, and @query-param reads at most {MOST_QUERY_PARAMETERS}: "
+                    "cover @query, or @target-uri"
+                )
+            self.parsed.add(id(self._fields), name, "", 0)
+        elif component.text.endswith(";bs"):
+            self.parsed.add(id(self._fields), name, "", 0)
+        else:
+            text = self._fields.combined.get(name, "")
+            self.parsed.add(id(self._fields), name, text, count_delimiters(text))
 
 
 class _Lines(NamedTuple):

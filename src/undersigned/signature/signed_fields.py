@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undersigned.signature.draft import Draft
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SignedFields:
     """The header fields that sign one request. Iterating yields them: `[*headers, *signer.sign(request)]`.
 
@@ -30,22 +28,3 @@ class SignedFields:
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the header fields to add."""
         return iter(self.fields)
-
-
-class _Unfrozen:
-    """A `SignedFields` while it is made."""
-
-    __slots__ = SignedFields.__slots__
-
-
-def signed_fields(fields: tuple[tuple[str, str], ...], draft: Draft) -> SignedFields:
-    """Return the header fields that sign the message of a draft."""
-    signed: Any = _Unfrozen()
-    signed.fields = fields
-    signed.components = draft.names
-    signed.target_uri = draft.target_uri
-    signed.signature_base = draft.base
-    # A frozen class sets each attribute through `object.__setattr__`, which takes several times as long.
-    signed.__class__ = SignedFields
-    made: SignedFields = signed
-    return made

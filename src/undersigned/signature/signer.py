@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestBuilder
 from undersigned.message.structured_fields import Parameter, serialize_byte_sequence
 from undersigned.signature.covering import Covering, check_names
@@ -15,9 +14,8 @@ from undersigned.signature.draft import Draft, Drafting
 from undersigned.signature.parameter_text import ParameterText
 from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Profile
-from undersigned.signature.receiver import check_readable
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signing, raw_signature
-from undersigned.signature.signed_fields import signed_fields
+from undersigned.signature.signed_fields import SignedFields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Encoding
-    from undersigned.signature.signed_fields import SignedFields
 
 _NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
 
@@ -39,37 +36,24 @@ class Signer:
             only `async_sign` works.
         profile: the profile that the receiver verifies by.
         components: more header fields to cover than the profile requires, in lower case.
-        may_cover: more header fields, in lower case, that a client hook covers if the receiver asks for them with
-            Accept-Signature (RFC 9421 section 5). The receiver may also ask for components of the target, and for what
-            the profile names. None: ignore what it asks for.
         digests: the algorithms of a Content-Digest that the signer makes.
         clock: returns seconds since the epoch, for `created`.
-        check_limits: whether to reject a request that RFC 9421 allows but undersigned's own verifier rejects. That is a
-            request with a long target, many percent signs, characters that are not in RFC 3986, or long fields.
         nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
             nonces are random and have 16 bytes or more.
 
     Attributes:
         profile: as given.
-        components: as given.
-        may_cover: as given.
 
     Raises:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
     __slots__ = (
-        "_check_limits",
-        "_clock",
         "_digests",
         "_draft",
         "_encoding",
         "_key",
-        "_nonces",
         "_sign",
-        "_unread",
-        "components",
-        "may_cover",
         "profile",
     )
 
@@ -79,11 +63,9 @@ class Signer:
         *,
         profile: Profile,
         components: Sequence[str] = (),
-        may_cover: Sequence[str] | None = (),
         digests: Sequence[DigestAlgorithm] = ("sha-256",),
         clock: Callable[[], float] = time.time,
         nonces: Callable[[], str] | None = None,
-        check_limits: bool = True,
     ) -> None:
         check_key(key)
         if not isinstance(profile, Profile):
@@ -99,22 +81,14 @@ class Signer:
                 f"key: its adcp_use does not include {' or '.join(sorted(accepted))}; use a key that has it"
             )
         _check_options(profile, components, digests)
-        check_names("may_cover", may_cover or ())
         self._key: AnyKey = key
         self.profile = profile
-        self.components = tuple(components)
-        self.may_cover = None if may_cover is None else tuple(may_cover)
-        self._clock, self._nonces = clock, nonces
         covering = Covering(profile, components)
         text = ParameterText(profile, keyid=key.keyid, algorithm=key.algorithm, clock=clock, nonces=nonces)
         self._digests = tuple(digests)
-        self._check_limits = check_limits
-        drafting = Drafting(
-            profile, covering=covering, parameters=text, digests=self._digests, check_limits=check_limits
-        )
+        drafting = Drafting(profile, covering=covering, parameters=text, digests=self._digests)
         self._draft, self._sign = drafting.of, local_signing(key)
         self._encoding: Encoding = profile.encoding
-        self._unread = LONGEST_FIELD if text.is_plain and covering.most <= MOST_COMPONENTS else 0
 
     def sign(
         self,
@@ -142,8 +116,7 @@ class Signer:
         Raises:
             MalformedURL: the URL or Host has no canonical form.
             SigningError: the request lacks a component to cover, or a receiver could not read its fields. Or an
-                argument is out of the profile's bounds, or the request is beyond the verifier's limits. Or a remote key
-                returned something that is not a signature.
+                argument is out of the profile's bounds. Or a remote key returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
         draft = self._draft(request, created, expires, nonce, label, parameters, digest)
@@ -233,51 +206,18 @@ class Signer:
             raise SigningError(f"request: its {changed} changed after it was prepared; prepare the request again")
         return self._make_fields(prepared.draft, raw_signature(signature, prepared.algorithm))
 
-    @property
-    def keyid(self) -> str:
-        """The name of the key."""
-        return self._key.keyid
-
-    @property
-    def algorithm(self) -> str:
-        """The RFC 9421 name of the key's algorithm."""
-        return self._key.algorithm
-
-    def by(self, profile: Profile, *, nonce: str | None = None) -> Signer:
-        """Return a signer with this key and these options by another profile.
-
-        Args:
-            profile: the profile.
-            nonce: the nonce of its signatures; by default as this signer makes nonces.
-
-        Raises:
-            ConfigurationError: the profile does not accept the key or an option.
-        """
-        return Signer(
-            self._key,
-            profile=profile,
-            components=self.components,
-            may_cover=self.may_cover,
-            digests=self._digests,
-            clock=self._clock,
-            nonces=self._nonces if nonce is None else lambda: nonce,
-            check_limits=self._check_limits,
-        )
-
     def digest_builder(self) -> DigestBuilder:
         """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
         return DigestBuilder(self.profile.digest.encodings[0], self._digests)
 
     def _make_fields(self, draft: Draft, signature: bytes) -> SignedFields:
-        label, unread = draft.label, self._unread
+        label = draft.label
         parameters = f"{label}={draft.parameters}"
         text = f"{label}={serialize_byte_sequence(signature, self._encoding)}"
-        fields = (("Signature-Input", parameters), ("Signature", text))
-        # A short new value is read by pattern whatever it holds, but not with escapes.
-        is_read = draft.is_usual and len(parameters) <= unread and len(text) <= unread
-        if self._check_limits and not is_read:
-            check_readable(draft.request, fields, encoding=self._encoding, unread=unread)
-        return signed_fields(fields if draft.digest is None else (("Content-Digest", draft.digest), *fields), draft)
+        fields: tuple[tuple[str, str], ...] = (("Signature-Input", parameters), ("Signature", text))
+        if draft.digest is not None:
+            fields = (("Content-Digest", draft.digest), *fields)
+        return SignedFields(fields, draft.names, draft.target_uri, draft.base)
 
 
 def _check_options(profile: Profile, components: Sequence[str], digests: Sequence[str]) -> None:

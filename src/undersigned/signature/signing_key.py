@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
@@ -16,10 +17,12 @@ from undersigned.signature.jwk import (
     secret_of,
     texts_of,
 )
-from undersigned.signature.pem import read_private_pem
+from undersigned.signature.pem import is_pem, read_key_file, read_private_pem
 from undersigned.signature.shared_secret import read_secret
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from http_message_signatures.algorithms import HTTPSignatureAlgorithm
 
     from undersigned.signature.jwk import PrivateKey
@@ -73,6 +76,32 @@ class SigningKey:
             raise ConfigurationError(f"the signing JWK cannot be used: {unusable}{advice}") from None
         signer = cast("_Algorithm", BY_NAME[name](private_key=secret))
         return cls(cast("str", keyid), name, texts_of(jwk.get("adcp_use")), _signer=signer)
+
+    @classmethod
+    def from_file(
+        cls, path: str | PathLike[str], *, keyid: str | None = None, password: bytes | None = None
+    ) -> SigningKey:
+        """Read a key from a file: a private JWK, or a private key in PEM of any kind but RSA.
+
+        Args:
+            path: the file.
+            keyid: what is sent as the `keyid` parameter. A PEM needs it; a JWK has it as `kid`.
+            password: the password of an encrypted PEM.
+
+        Raises:
+            ConfigurationError: the file cannot be read or has no such key. Nothing of it is in the message.
+        """
+        text = read_key_file(path)
+        if is_pem(text):
+            if keyid is None:
+                raise ConfigurationError(f"keyid: {path} is a PEM, which has no key id: pass keyid=")
+            return cls.from_pem(text, keyid=keyid, password=password)
+        try:
+            read: object = json.loads(text)
+        except ValueError:
+            raise ConfigurationError(f"path: {path} is neither a private JWK nor a private key in PEM") from None
+        jwk = cast("JWK", read)
+        return cls.from_jwk({**jwk, "kid": keyid} if keyid is not None and isinstance(read, Mapping) else jwk)
 
     @classmethod
     def from_private_key(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -52,7 +53,8 @@ class VerificationKey:
         fault: why no key could be made of the JWK, or "".
         owner: the owner of the key by the key source, or "" if the source does not say.
         thumbprint: the JWK thumbprint (RFC 7638), or "" if the key is a shared secret or cannot be used.
-        replay_name: the name of the key in a replay store: its keyid, preceded by its owner if it has one.
+        replay_name: the name of the key in a replay store: its thumbprint, or a digest of a shared secret. It depends
+            on nothing but the key, so a signature is accepted once whichever source finds the key.
     """
 
     keyid: str
@@ -64,19 +66,18 @@ class VerificationKey:
     owner: str = ""
     _verifiers: Mapping[str, HTTPSignatureAlgorithm] = field(default_factory=_Algorithms, repr=False, compare=False)
     thumbprint: str = field(default="", repr=False)
-    replay_name: str = field(init=False, repr=False)
+    replay_name: str = field(default="", repr=False)
     _verifier: HTTPSignatureAlgorithm | None = field(init=False, repr=False, compare=False)
     _faults: tuple[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Name the key for replay stores, and note its algorithm if it has only one, and what is wrong with it."""
+        """Note the key's algorithm if it has only one, its name in replay stores, and what is wrong with it."""
         only = next(iter(self._verifiers.values())) if len(self._verifiers) == 1 else None
         object.__setattr__(self, "_verifier", only)
         object.__setattr__(
             self, "_faults", (self._fault_of_use(is_declared=False), self._fault_of_use(is_declared=True))
         )
-        # A message's keyid has no line break, so no key without an owner can have the name of a key with one.
-        object.__setattr__(self, "replay_name", f"{self.owner}\n{self.keyid}" if self.owner else self.keyid)
+        object.__setattr__(self, "replay_name", self.replay_name or self.thumbprint)
 
     @classmethod
     def from_jwk(cls, jwk: JWK, *, owner: str = "") -> VerificationKey:
@@ -99,7 +100,7 @@ class VerificationKey:
             return cls(keyid, "", use, operations, purposes, str(unusable), owner)
         verifiers = {name: BY_NAME[name](public_key=public) for name in algorithms}
         named = named_algorithm(jwk)
-        return cls(keyid, named, use, operations, purposes, "", owner, verifiers, thumbprint(jwk) or "")
+        return cls(keyid, named, use, operations, purposes, "", owner, verifiers, thumbprint(public_jwk(public)) or "")
 
     @classmethod
     def from_public_key(
@@ -156,17 +157,28 @@ class VerificationKey:
         Raises:
             ConfigurationError: the secret is too short or not one, or `keyid` is not a string.
         """
-        return cls._of(BY_NAME[SHARED_SECRET](public_key=read_secret(secret)), keyid, purposes, owner)
+        octets = read_secret(secret)
+        name = hmac.digest(octets, b"undersigned replay", "sha256").hex()
+        return cls._of(BY_NAME[SHARED_SECRET](public_key=octets), keyid, purposes, owner, replay_name=name)
 
     @classmethod
     def _of(
-        cls, verifier: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes, owner: str, thumbprint: str = ""
+        cls,
+        verifier: HTTPSignatureAlgorithm,
+        keyid: str,
+        purposes: _Purposes,
+        owner: str,
+        thumbprint: str = "",
+        replay_name: str = "",
     ) -> VerificationKey:
         if not isinstance(keyid, str):
             raise ConfigurationError("keyid: give a string: a signature names its key by it")
         name = verifier.algorithm_id
         operations = frozenset({"verify"})
-        return cls(keyid, name, "sig", operations, frozenset(purposes), "", owner, {name: verifier}, thumbprint)
+        verifiers = {name: verifier}
+        return cls(
+            keyid, name, "sig", operations, frozenset(purposes), "", owner, verifiers, thumbprint, replay_name
+        )  # fmt: skip
 
     @property
     def algorithms(self) -> frozenset[str]:
@@ -181,7 +193,7 @@ class VerificationKey:
         """Return this key as a key of `owner`."""
         return VerificationKey(
             self.keyid, self.algorithm, self.use, self.operations, self.purposes, self.fault, owner, self._verifiers,
-            self.thumbprint,
+            self.thumbprint, self.replay_name,
         )  # fmt: skip
 
     def misuse(self, algorithm: str, rule: KeyRule) -> str:

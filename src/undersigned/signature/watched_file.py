@@ -68,11 +68,12 @@ class WatchedFile(Generic[Value]):
         """The value of the file, or the last good value if the file is missing or broken."""
         now = self._clock()
         if now >= self._looked + self._interval:
-            self._looked = now
             fault = self._look()
             if fault and fault != self._fault:
                 _logger.error("%s: %s; the keys read before are used", self.path, fault)
             self._fault = fault
+            # Only now: until the file is read, another thread must not take the old value for the new one.
+            self._looked = now
         return cast("Value", self._state[0])
 
     def _look(self) -> str:

@@ -1,8 +1,8 @@
 """Tools for the tests of an application, a replay store or a key source. They import no test framework.
 
 `KeyPair.generate()` makes a key pair. `signing_asgi` and `signing_wsgi` put a signer in front of an application, so
-that a test client sends signed requests. `tamper` changes one part of a signed request. The pytest plugin
-`undersigned_pytest` has fixtures.
+that a test client sends signed requests. `tamper` changes one part of a signed request, and `send` sends it.
+`undersigned.testing.fixtures` has fixtures for pytest.
 """
 
 from undersigned.signature.key_pair import KeyPair
@@ -10,6 +10,7 @@ from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
 from undersigned.testing.key_source import check_async_key_source, check_key_source
 from undersigned.testing.replay import check_async_replay_store, check_replay_store
+from undersigned.testing.sending import send
 from undersigned.testing.tampering import PARTS, Part, tamper
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "check_async_replay_store",
     "check_key_source",
     "check_replay_store",
+    "send",
     "sign_environ",
     "signing_asgi",
     "signing_wsgi",

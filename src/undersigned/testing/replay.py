@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Barrier
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
+from undersigned.limits import LONGEST_CLOCK_STEP
 from undersigned.replay.store import Claim
 from undersigned.signature.rules import Caps
 from undersigned.testing.contract import finish, require, resolve
@@ -20,13 +21,13 @@ from undersigned.testing.contract import finish, require, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from undersigned.replay.store import AsyncContentStore, AsyncReplayStore, ContentClaim, ReplayStore
+    from undersigned.replay.store import AsyncReplayStore, ReplayStore
 
 _LIFE = 360
 """Seconds from a claim to its end: five minutes of validity and one of clock skew."""
 
-_LINGER = 60
-"""Seconds after its end that a nonce may still count toward a cap."""
+_LINGER = LONGEST_CLOCK_STEP + 60
+"""Seconds after its end that a nonce may still be kept, and count toward a cap."""
 
 _MANY = 40
 """Claims that make a store forget the nonces that have ended, even if it forgets a few at a time."""
@@ -83,6 +84,7 @@ class _Attempt:
     at: float = 0
     until: float = _LIFE
     caps: Caps = _ROOMY
+    content: str | None = None
 
 
 class _Contract:
@@ -93,34 +95,14 @@ class _Contract:
         self._start = int(time.time())
 
     async def claim(self, attempt: _Attempt) -> Claim:
+        now, until = self._start + attempt.at, self._start + attempt.until
+        options = {} if attempt.content is None else {"content": attempt.content}
         answer = await resolve(
-            self._store.claim(
-                attempt.keyid,
-                attempt.nonce,
-                now=self._start + attempt.at,
-                until=self._start + attempt.until,
-                caps=attempt.caps,
-            )
+            self._store.claim(attempt.keyid, attempt.nonce, now=now, until=until, caps=attempt.caps, **options)
         )
-        require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, seen or full")
-        return cast("Claim", answer)
-
-    @property
-    def knows_content(self) -> bool:
-        return callable(getattr(self._store, "claim_content", None))
-
-    async def expect_content(self, expected: ContentClaim, attempt: _Attempt, content: str, rule: str) -> None:
-        answer = await resolve(
-            cast("AsyncContentStore", self._store).claim_content(
-                attempt.keyid,
-                attempt.nonce,
-                content,
-                now=self._start + attempt.at,
-                until=self._start + attempt.until,
-                caps=attempt.caps,
-            )
-        )
-        require(answer == expected, f"claim_content: answered {answer!r}, expected {expected!r}: {rule}")
+        require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, same, seen, forgotten or full")
+        # A store need not tell whether it knows a nonce, or has forgotten whether it knew it.
+        return "seen" if answer == "forgotten" else cast("Claim", answer)
 
     async def expect(self, expected: Claim, attempt: _Attempt, rule: str) -> None:
         answer = await self.claim(attempt)
@@ -177,7 +159,7 @@ async def _last_moment(contract: _Contract) -> None:
     await contract.expect("fresh", _Attempt("last moment", "n"), "a new nonce is fresh")
     await contract.pass_time("last moment", at=_LIFE)
     await contract.expect("seen", _Attempt("last moment", "n", at=_LIFE), "a nonce is live up to and including its end")
-    contract.advance(_LIFE)
+    contract.advance(_LIFE + _LINGER)
 
 
 async def _cap(contract: _Contract) -> None:
@@ -217,37 +199,49 @@ async def _clock_set_back(contract: _Contract) -> None:
         await contract.expect("seen", back, f"a clock that is {step} s behind makes no used nonce fresh")
         new = _Attempt(keyid, "o", at=_LIFE - 30, until=2 * _LIFE - 30)
         await contract.expect("fresh", new, f"after a clock was set back {step} s, new nonces are fresh")
-        contract.advance(ahead)
+        contract.advance(ahead + _LINGER)
+
+
+async def _clock_ahead(contract: _Contract) -> None:
+    """Move the clocks of verifier and senders ten minutes ahead, and right again."""
+    keyid, ahead = "clock ahead", 600
+    await contract.expect("fresh", _Attempt(keyid, "n"), "a new nonce is fresh")
+    await contract.pass_time(keyid, at=ahead)
+    right = _Attempt(keyid, "n", at=10)
+    await contract.expect("seen", right, "a clock that was ahead makes no used nonce fresh")
+    for number in range(0, _LIFE, 20):
+        new = _Attempt(keyid, f"right {number}", at=10, until=10 + number)
+        await contract.expect("fresh", new, "a clock that was ten minutes ahead rejects no new nonce when it is right")
+    contract.advance(ahead + _LINGER)
 
 
 async def _content(contract: _Contract) -> None:
-    """Check what a `ContentStore` adds to the contract; other stores have nothing to check."""
-    if not contract.knows_content:
-        return
+    """Check the contents that nonces come with. A content may count as one more nonce."""
     caps = Caps(per_key=4)
-    first = _Attempt("content", "n", caps=caps)
-    await contract.expect_content("fresh", first, "c", "a new nonce is fresh")
+    first, other = (_Attempt("content", "n", caps=caps, content=content) for content in "cd")
+    await contract.expect("fresh", first, "a new nonce is fresh")
     for _ in range(3):
-        await contract.expect_content("same", first, "c", "a nonce with the content that it came with is the same")
-        await contract.expect_content("seen", first, "d", "a nonce with another content is seen, however often")
-    await contract.expect("seen", first, "a nonce is fresh once, whatever its content is")
-    await contract.expect_content("fresh", _Attempt("content", "o", caps=caps), "c", "each nonce has its own content")
-    await contract.expect_content("full", _Attempt("content", "p", caps=caps), "c", "the key's cap is reached")
+        await contract.expect("same", first, "a nonce with the content that it came with is the same")
+        await contract.expect("seen", other, "a nonce with another content is seen, however often")
+    await contract.expect("seen", replace(first, content=None), "a nonce is fresh once, whatever its content is")
+    await contract.expect("fresh", replace(first, nonce="o"), "each nonce has its own content")
+    full = [await contract.claim(replace(first, nonce=f"p {number}")) for number in range(3)]
+    require(full[-1] == "full", "claim: the key's cap is reached, also with contents")
     await contract.expect("fresh", _Attempt("content", "plain"), "a new nonce is fresh")
-    await contract.expect_content("seen", _Attempt("content", "plain"), "", "a nonce without a content had another one")
-    with_total = _Attempt("other content", "n", caps=Caps(per_key=10, total=1_000_000_000))
-    await contract.expect_content("fresh", with_total, "c", "the cap of all keys is not reached")
-    await contract.expect_content("same", with_total, "c", "a nonce with the content that it came with is the same")
+    await contract.expect("seen", _Attempt("content", "plain", content=""), "a nonce without a content had another one")
+    with_total = _Attempt("other content", "n", caps=Caps(per_key=10, total=1_000_000_000), content="c")
+    await contract.expect("fresh", with_total, "the cap of all keys is not reached")
+    await contract.expect("same", with_total, "a nonce with the content that it came with is the same")
     after = _LIFE + _LINGER
     await contract.pass_time("content", at=after)
-    later = _Attempt("content", "n", at=after, until=after + _LIFE)
-    await contract.expect_content("fresh", later, "d", "an ended nonce is fresh again")
-    await contract.expect_content("seen", later, "c", "the content of an ended nonce is forgotten with it")
-    await contract.expect_content("same", later, "d", "a nonce with the content that it came with is the same")
+    later = _Attempt("content", "n", at=after, until=after + _LIFE, content="d")
+    await contract.expect("fresh", later, "an ended nonce is fresh again")
+    await contract.expect("seen", replace(later, content="c"), "the content of an ended nonce is forgotten with it")
+    await contract.expect("same", later, "a nonce with the content that it came with is the same")
     contract.advance(after)
 
 
-_CHECKS = (_once, _pairs, _any_text, _long, _last_moment, _cap, _total, _clock_set_back, _content)
+_CHECKS = (_once, _pairs, _any_text, _long, _last_moment, _cap, _total, _clock_set_back, _clock_ahead, _content)
 
 
 async def _claim_all(contract: _Contract, racer: int) -> list[Claim]:  # noqa: ARG001 - all claim the same nonces

@@ -3,7 +3,6 @@
 The token is verified first, then the key that is bound to it (`cnf`, RFC 7800) verifies the message.
 """
 
-from undersigned.tokens.signature_key import AsyncSignatureKeyTokens, SignatureKeyTokens
 from undersigned.tokens.workload import AsyncWorkloadTokenKeys, WorkloadTokenKeys
 
-__all__ = ["AsyncSignatureKeyTokens", "AsyncWorkloadTokenKeys", "SignatureKeyTokens", "WorkloadTokenKeys"]
+__all__ = ["AsyncWorkloadTokenKeys", "WorkloadTokenKeys"]

@@ -40,11 +40,6 @@ class Token(NamedTuple):
         """The name of the issuer's key, or ""."""
         return _text(self.header, "kid")
 
-    @property
-    def issuer(self) -> str:
-        """The issuer that the token names, or ""."""
-        return _text(self.claims, "iss")
-
     def check_issuer(self, keys: Sequence[VerificationKey]) -> None:
         """Check that one of the issuer's keys signed the token.
 
@@ -57,6 +52,27 @@ class Token(NamedTuple):
                 return
         raise KeySourceError("signature_jwks_untrusted", "the token is not signed by a key of a trusted issuer")
 
+    @property
+    def subject(self) -> str:
+        """The subject that the token names, or ""."""
+        return _text(self.claims, "sub")
+
+    def check_audience(self, audience: Collection[str]) -> None:
+        """Check that the token is for this service, if it says for whom it is.
+
+        Args:
+            audience: the names of this service.
+
+        Raises:
+            KeySourceError: the token is for others.
+        """
+        if "aud" not in self.claims:
+            return
+        named = self.claims["aud"]
+        names = cast("list[object]", named) if isinstance(named, list) else [named]
+        if not any(isinstance(name, str) and name in audience for name in names):
+            raise KeySourceError("signature_jwks_untrusted", "audience: it has none of the names in the token's aud")
+
     def bound_key(self, *, now: float, algorithms: Collection[str] = ()) -> VerificationKey:
         """Return the key that is bound to the token. Its owner is the subject of the token.
 
@@ -67,8 +83,8 @@ class Token(NamedTuple):
         Raises:
             KeySourceError: the token has expired, or has no subject or no such key.
         """
-        expires, begins, subject = self.claims.get("exp"), self.claims.get("nbf", 0), _text(self.claims, "sub")
-        if not _is_time(expires) or not _is_time(begins) or not subject.isprintable() or not subject:
+        expires, begins = self.claims.get("exp"), self.claims.get("nbf", 0)
+        if not _is_time(expires) or not _is_time(begins) or not self.subject.isprintable() or not self.subject:
             raise token_error("it needs exp and sub")
         if not cast("float", begins) <= now < cast("float", expires):
             raise token_error("it has expired, or is not valid yet")
@@ -77,20 +93,21 @@ class Token(NamedTuple):
         if not alg or (algorithms and alg not in algorithms):
             raise token_error("the key in its cnf needs a suitable alg")
         kid = _text(jwk, "kid") or thumbprint(jwk) or ""
-        return VerificationKey.from_jwk({**jwk, "kid": kid}, owner=subject)
+        return VerificationKey.from_jwk({**jwk, "kid": kid}, owner=self.subject)
 
 
-def read_token(text: str, *, types: Collection[str]) -> Token:
+def read_token(text: str, *, types: Collection[str], most: int = LONGEST_BASE) -> Token:
     """Read a JWT in compact serialization.
 
     Args:
         text: the JWT.
         types: the accepted values of `typ`, in lower case.
+        most: upper bound on the characters of the JWT.
 
     Raises:
         KeySourceError: it is not a JWT of such a type.
     """
-    match = _COMPACT.fullmatch(text) if len(text) <= LONGEST_BASE else None
+    match = _COMPACT.fullmatch(text) if len(text) <= most else None
     if match is None:
         raise token_error("it is not three segments of Base64url")
     header = _object(match[2])

@@ -9,7 +9,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.signature.key_source import is_awaited, is_key_source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
     from undersigned.signature.verification_key import VerificationKey
@@ -23,8 +23,13 @@ class Question(NamedTuple):
     issuer: AsyncKeySource
 
     def ask(self, lookup: KeyLookup) -> object:
-        """Return what the issuer's source answers, which may have to be awaited."""
+        """Return what the issuer's source answers. It may block."""
         return self.issuer.find(lookup._replace(keyid=self.token.keyid))
+
+    def async_ask(self, lookup: KeyLookup) -> object:
+        """Return what the issuer's source answers, which may have to be awaited."""
+        find: Callable[[KeyLookup], object] = getattr(self.issuer, "async_find", self.issuer.find)
+        return find(lookup._replace(keyid=self.token.keyid))
 
 
 class Rule(Protocol):
@@ -85,7 +90,7 @@ class AsyncTokenSource:
     async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """As `TokenSource.find`."""
         question = self._rule.question(lookup)
-        answer = question.ask(lookup)
+        answer = question.async_ask(lookup)
         keys = await answer if isawaitable(answer) else answer
         question.token.check_issuer(cast("Sequence[VerificationKey]", keys))
         return (self._rule.key(question, lookup),)

@@ -9,7 +9,7 @@ from undersigned.errors import MalformedURL
 from undersigned.url.canonical import CanonicalURL, canonicalize, canonicalize_authority, same_url
 from undersigned.url.identifiers import Identifier, IdentifierSet, MalformedIdentifier
 from undersigned.url.origin import Origin, Origins
-from undersigned.url.rule import Entry, Family, Meaning, Rule
+from undersigned.url.rule import Rule
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED, Change, Explanation, RuleSet, explain
 from undersigned.url.value import URL
 
@@ -19,14 +19,11 @@ __all__ = [
     "URL",
     "CanonicalURL",
     "Change",
-    "Entry",
     "Explanation",
-    "Family",
     "Identifier",
     "IdentifierSet",
     "MalformedIdentifier",
     "MalformedURL",
-    "Meaning",
     "Origin",
     "Origins",
     "Rule",

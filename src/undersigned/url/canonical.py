@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
-from undersigned.url import spelling
-from undersigned.url.authority import authority as authority_rule
-from undersigned.url.host import LONGEST_NAME
+from undersigned.limits import LONGEST_AUTHORITY
+from undersigned.url.host import LONGEST_NAME, a_labels
+from undersigned.url.path import canonical_path, dot_segments, empty_path, encoded_dots, hex_case, unreserved
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
-from undersigned.url.spelling import PATH, PORT, QUERY
+from undersigned.url.syntax import authority as authority_rule
 from undersigned.url.value import URL
 
+if TYPE_CHECKING:
+    from undersigned.url.rule_set import RuleSet
+
+# A URL that the rules would return as it is: nearly every URL. A URL with an IPv6 address, an A-label or a port above
+# 59999 does not match. Every repetition is possessive: without backtracking, time is linear.
 _RESERVED: Final = r"%(?:2[0-9A-CF]|3[A-F]|[0189A-F][0-9A-F]|40|5[B-E]|60|7[BCDF])"
-# Every repetition is possessive: without backtracking, time is linear.
+_PATH: Final = r"[!\"$&->@-\[\]-~]*+"
 _CANONICAL: Final = re.compile(
     r"http(?>(s)?)://"
     r"((?!xn--)[a-z0-9_-]{1,63}+(?>(?:\.(?!xn--)[a-z0-9_-]{1,63}+)*)"
-    rf"(?>(?::(?(1)(?!443/)|(?!80/))(?:{PORT}))?)(?=/))"
-    rf"{PATH}(?>(?:{_RESERVED}{PATH})*)(?>(?:{QUERY})?)"
+    r"(?>(?::(?(1)(?!443/)|(?!80/))(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)(?=/))"
+    rf"{_PATH}(?>(?:{_RESERVED}{_PATH})*)(?>(?:\?[!-\"$-\[\]-~]*+)?)"
 )
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
+
+# `canonical_path` applies these in one pass.
+_OF_PATH: Final = (dot_segments, empty_path, unreserved, hex_case, encoded_dots)
+_SENT: Final[RuleSet] = tuple([rule for rule in ADCP if rule not in _OF_PATH])
+_RECEIVED: Final[RuleSet] = tuple([rule for rule in ADCP_RECEIVED if rule not in _OF_PATH])
+_A_LABELS_UNCHECKED: Final[RuleSet] = tuple([rule for rule in _RECEIVED if rule is not a_labels])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +100,7 @@ def canonicalize(url: str, *, received: bool = False) -> CanonicalURL:
         MalformedURL: `url` has no canonical form. The error's `rule` names the rule that rejected it.
         TypeError: `url` is not a `str`.
     """
-    canonical = canonical_already(url)
-    if canonical is not None:
-        return canonical
-    known = spelling.common(url, received=received)
-    return _by_rules(URL.parse(url), received=received) if known is None else CanonicalURL(*known)
-
-
-def canonical_already(url: str) -> CanonicalURL | None:
-    """Return `url` as it is if it is already canonical and has a plain name and path.
-
-    `None` does not mean that `url` is not canonical: it may have an IPv6 address, an A-label or a port above 59999.
-
-    Raises:
-        TypeError: `url` is not a `str`.
-    """
-    if "/." in url and _DOT_SEGMENT.search(url):
-        return None
-    match = _CANONICAL.fullmatch(url)
-    if match is None:
-        return None
-    # Not `url` itself, which may be an instance of a subclass of `str`.
-    target_uri, authority = match.group(0, 2)
-    return CanonicalURL(target_uri, authority) if len(authority) <= LONGEST_NAME else None
+    return _if_canonical(url) or _apply(_RECEIVED if received else _SENT, URL.parse(url))
 
 
 def canonicalize_authority(authority: str, scheme: str, *, received: bool = False) -> str:
@@ -127,18 +116,25 @@ def canonicalize_authority(authority: str, scheme: str, *, received: bool = Fals
             http nor https.
         TypeError: an argument is not a `str`.
     """
-    written = scheme + "://" + authority + "/"
-    if scheme in {"https", "http"}:
-        match = _CANONICAL.fullmatch(written)
-        if match is not None and match[2] == authority and len(authority) <= LONGEST_NAME:
-            return match[2]
-        usual = spelling.common_authority(authority, scheme, received=received)
-        if usual is not None:
-            return usual
-    url = URL.parse("//" + authority)
-    if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
-        raise MalformedURL("the authority must be a host and an optional port only", rule=authority_rule.name)
-    return _by_rules(url._replace(scheme=scheme), received=received).authority
+    return _authority(_RECEIVED if received else _SENT, authority, scheme)
+
+
+def comparable_authority(authority: str, scheme: str) -> str:
+    """Return a received authority in the form in which to look it up among names of your own.
+
+    It is the canonical form, but its A-labels are not checked: that is expensive, and any sender can write them. A name
+    of your own is canonical, so a text that equals it has valid A-labels.
+
+    Raises:
+        MalformedURL: as `canonicalize_authority`, or the authority is longer than `LONGEST_AUTHORITY`.
+    """
+    if len(authority) > LONGEST_AUTHORITY:
+        raise MalformedURL(
+            f"the authority has {len(authority):,} characters, and at most {LONGEST_AUTHORITY:,} are read: a domain "
+            f"name has at most {LONGEST_NAME}",
+            rule="length",
+        )
+    return _authority(_A_LABELS_UNCHECKED, authority, scheme)
 
 
 def same_url(a: str, b: str) -> bool:
@@ -151,7 +147,29 @@ def same_url(a: str, b: str) -> bool:
     return canonicalize(a) == canonicalize(b)
 
 
-def _by_rules(url: URL, *, received: bool) -> CanonicalURL:
-    for rule in ADCP_RECEIVED if received else ADCP:
+def _if_canonical(url: str) -> CanonicalURL | None:
+    """Return `url` if it is plainly canonical already. None means that the rules must decide."""
+    if "/." in url and _DOT_SEGMENT.search(url):
+        return None
+    match = _CANONICAL.fullmatch(url)
+    if match is None:
+        return None
+    # Not `url` itself, which may be an instance of a subclass of `str`.
+    target_uri, authority = match.group(0, 2)
+    return CanonicalURL(target_uri, authority) if len(authority) <= LONGEST_NAME else None
+
+
+def _authority(rules: RuleSet, authority: str, scheme: str) -> str:
+    canonical = _if_canonical(scheme + "://" + authority + "/")
+    if scheme in {"https", "http"} and canonical is not None and canonical.authority == authority:
+        return canonical.authority
+    url = URL.parse("//" + authority)
+    if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
+        raise MalformedURL("the authority must be a host and an optional port only", rule=authority_rule.name)
+    return _apply(rules, url._replace(scheme=scheme)).authority
+
+
+def _apply(rules: RuleSet, url: URL) -> CanonicalURL:
+    for rule in rules:
         url = rule.apply(url)
-    return CanonicalURL(str(url), url.authority or "")
+    return CanonicalURL(str(url._replace(path=canonical_path(url.path))), url.authority or "")

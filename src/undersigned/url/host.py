@@ -24,7 +24,6 @@ _IP_LITERAL: Final = re.compile(r"\[[0-9A-Fa-f:.]{2,45}\]")
 _REG_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,63}+(?>(?:\.[A-Za-z0-9_-]{1,63}+)*)")
 _NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9._-]")
 _NUMBER: Final = re.compile(r"[0-9]+|0[Xx][0-9A-Fa-f]*")
-_TRIPLET: Final = re.compile(r"(%[0-9A-Fa-f]{2})")
 _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 
@@ -48,15 +47,11 @@ def is_address(host: str) -> bool:
 
 
 def lower_ascii(text: str) -> str:
-    """Return `text` with its ASCII letters in lower case, except in percent triplets.
+    """Return `text` with its ASCII letters in lower case.
 
     Other letters stay: their lower case can depend on the language.
     """
-    if "%" not in text:
-        return text.translate(_LOWER)
-    pieces = _TRIPLET.split(text)
-    pieces[::2] = [piece.translate(_LOWER) for piece in pieces[::2]]
-    return "".join(pieces)
+    return text.translate(_LOWER)
 
 
 def to_ascii(host: str) -> str:
@@ -174,12 +169,6 @@ def root_dot(url: URL) -> URL:
     if ends_in_a_number(host[:-1]):
         raise MalformedURL(f"the host {quote(host)} is an IPv4 address with a trailing dot", rule=root_dot.name)
     return url._replace(host=host[:-1])
-
-
-@rule("host-dots", source="POWDER mail", preserves="usually")
-def host_dots(url: URL) -> URL:
-    """Remove all trailing dots of the host."""
-    return url._replace(host=url.host.rstrip(".")) if url.host and url.host[-1] == "." else url
 
 
 @rule("reg-name", source="AdCP step 2; RFC 3986 section 3.2.2; RFC 1035 section 2.3.4", preserves="always")

@@ -6,7 +6,7 @@ Registered URLs and URLs to look up both come from peers, so both are canonicali
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undersigned.errors import MalformedURL, UndersignedError
@@ -25,18 +25,11 @@ class MalformedIdentifier(UndersignedError, ValueError):
         position: the index of the registered identifier, from 0; `None` for an identifier that was looked up.
     """
 
-    def __init__(self, message: str, *, code: str, rule: str, position: int | None = None) -> None:
+    def __init__(self, message: str, *, code: str = "", rule: str = "", position: int | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.rule = rule
         self.position = position
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_error, (str(self), self.code, self.rule, self.position)
-
-
-def _rebuild_error(message: str, code: str, rule: str, position: int | None) -> MalformedIdentifier:
-    return MalformedIdentifier(message, code=code, rule=rule, position=position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +47,11 @@ class Identifier:
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class IdentifierSet:
     """A set of identifiers keyed by canonical form.
 
     A malformed registered identifier is left out and listed in `malformed`; the set still works. Looking up a
-    malformed identifier raises.
+    malformed identifier raises. Time is linear in what is registered.
 
     Args:
         urls: the registered identifiers.
@@ -73,26 +65,24 @@ class IdentifierSet:
         malformed: the registered identifiers without a canonical form, as errors.
     """
 
-    code: str
-    malformed: tuple[MalformedIdentifier, ...]
-    _found: dict[str, Identifier] = field(repr=False)
+    __slots__ = ("_found", "code", "malformed")
 
     def __init__(self, urls: Iterable[str], *, code: str) -> None:
-        found: dict[str, Identifier] = {}
+        registered: dict[CanonicalURL, list[tuple[int, str]]] = {}
         malformed: list[MalformedIdentifier] = []
         for position, url in enumerate(urls):
             try:
-                canonical = canonicalize(url, received=True)
+                registered.setdefault(canonicalize(url, received=True), []).append((position, url))
             except MalformedURL as error:
-                malformed.append(_malformed_error(error, code, position))
-                continue
-            known = found.get(canonical.target_uri, Identifier(canonical, (), ()))
-            spellings = known.spellings if url in known.spellings else (*known.spellings, url)
-            found[canonical.target_uri] = Identifier(canonical, spellings, (*known.positions, position))
-        assign = object.__setattr__
-        assign(self, "code", code)
-        assign(self, "malformed", tuple(malformed))
-        assign(self, "_found", found)
+                malformed.append(MalformedIdentifier(str(error), code=code, rule=error.rule, position=position))
+        self.code = code
+        self.malformed = tuple(malformed)
+        self._found = {
+            canonical: Identifier(
+                canonical, tuple(dict.fromkeys(url for _, url in several)), tuple(position for position, _ in several)
+            )
+            for canonical, several in registered.items()
+        }
 
     def find(self, url: str) -> Identifier | None:
         """Return the identifier that has the canonical form of `url`, or `None`.
@@ -102,9 +92,9 @@ class IdentifierSet:
             TypeError: `url` is not a `str`.
         """
         try:
-            return self._found.get(canonicalize(url, received=True).target_uri)
+            return self._found.get(canonicalize(url, received=True))
         except MalformedURL as error:
-            raise _malformed_error(error, self.code, None) from None
+            raise MalformedIdentifier(str(error), code=self.code, rule=error.rule) from None
 
     def __contains__(self, url: str) -> bool:
         """Return whether `url` is one of the identifiers; raise the errors of `find`."""
@@ -120,7 +110,3 @@ class IdentifierSet:
     def conflicts(self) -> tuple[Identifier, ...]:
         """The identifiers that were registered in more than one spelling."""
         return tuple([identifier for identifier in self if len(identifier.spellings) > 1])
-
-
-def _malformed_error(error: MalformedURL, code: str, position: int | None) -> MalformedIdentifier:
-    return MalformedIdentifier(str(error), code=code, rule=error.rule, position=position)

@@ -13,13 +13,12 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedURL
-from undersigned.limits import LONGEST_AUTHORITY
-from undersigned.url.canonical import CanonicalURL, canonicalize, canonicalize_authority
+from undersigned.url.canonical import CanonicalURL, canonicalize, canonicalize_authority, comparable_authority
 from undersigned.url.host import is_address
-from undersigned.url.path import canonical_path, encoded_dots_error
+from undersigned.url.path import canonical_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 ConfiguredOrigins: TypeAlias = Iterable[str] | Callable[[str], str | None]
 """The origins of a service as an operator gives them: a list, or a function of the canonical authority of a request."""
@@ -71,10 +70,7 @@ class Origin:
         Raises:
             MalformedURL: the path has an encoded dot segment.
         """
-        canonical = canonical_path(self.prefix + path)
-        if canonical is None:
-            raise encoded_dots_error()
-        after = "" if query is None else f"?{query}"
+        canonical, after = canonical_path(self.prefix + path), "" if query is None else f"?{query}"
         return CanonicalURL(f"{self.scheme}://{self.authority}{canonical}{after}", self.authority)
 
     def __str__(self) -> str:
@@ -88,49 +84,42 @@ class Origins:
     An origin in a list may be one of these:
 
     - `https://seller.example.com`;
-    - with a path prefix that a proxy strips, `https://seller.example.com/api`. One host may have several prefixes if
-      none of them is below another;
+    - with a path prefix that a proxy strips, `https://seller.example.com/api`;
     - a pattern for tenants, `https://*.example.com`: a name with exactly one more label, and not `example.com` itself;
     - for development, `http://localhost:8000`. It also means `http://127.0.0.1:8000` and `http://[::1]:8000`, and each
       of these means the others.
 
     Instead of a list, there may be a function. It gets the authority of each request in canonical form, such as
-    `acme.example.com`, and returns the origin, such as `https://acme.example.com`, or None. It must not block. An
-    origin with another authority than the request's counts as None.
+    `acme.example.com`, and returns the origin, such as `https://acme.example.com`, or None. It must not block. Only if
+    it returns an origin are the authority's A-labels checked. An origin with another authority than the request's
+    counts as None.
 
     Args:
         origins: the origins as text, or the function.
 
     Attributes:
-        by_authority: the origins by their canonical authority; the first, if there are several prefixes.
-        prefixes: the origins of each authority that has several prefixes.
+        by_authority: the origins by their canonical authority.
 
     Raises:
-        ConfigurationError: the list is empty, or two origins contradict each other.
+        ConfigurationError: the list is empty, or an authority is listed twice.
     """
 
-    __slots__ = ("_ask", "_described", "_hosts", "_patterns", "_schemes", "by_authority", "prefixes")
+    __slots__ = ("_ask", "_described", "_patterns", "_schemes", "by_authority")
 
     def __init__(self, origins: ConfiguredOrigins) -> None:
         self._ask = origins if callable(origins) else None
         listed = () if callable(origins) else _read_list(origins)
-        named: dict[str, list[Origin]] = {}
+        named: dict[str, Origin] = {}
         self._patterns: dict[str, Origin] = {}
         for text in listed:
-            if (base := _pattern_base(text)) is not None:
-                if self._patterns.setdefault(base.authority, base) is not base:
-                    raise ConfigurationError(f"origins: *.{base.authority} is listed twice; list each pattern once")
-            else:
-                origin = Origin.parse(text)
-                named.setdefault(origin.authority, []).append(origin)
-        for authority, same in named.items():
-            _check_prefixes(authority, same)
-        self.prefixes = {authority: tuple(same) for authority, same in named.items() if len(same) > 1}
-        single = {authority: same[0] for authority, same in named.items()}
-        loopback = _other_loopbacks(single, self.prefixes)
-        self.by_authority: Mapping[str, Origin] = {**loopback, **single}
-        known = [*self.by_authority.values(), *self._patterns.values()]
-        self._hosts = _Hosts(frozenset(map(_host, self.by_authority)), frozenset(map(_host, self._patterns)))
+            base = _pattern_base(text)
+            origin = Origin.parse(text) if base is None else base
+            if (named if base is None else self._patterns).setdefault(origin.authority, origin) is not origin:
+                name = origin.authority if base is None else f"*.{origin.authority}"
+                raise ConfigurationError(f"origins: {name} is listed twice; list it once, with one scheme and prefix")
+        loopback = _other_loopbacks(named)
+        self.by_authority: Mapping[str, Origin] = {**loopback, **named}
+        known = (*self.by_authority.values(), *self._patterns.values())
         self._schemes = tuple(dict.fromkeys(origin.scheme for origin in known))
         self._described = _describe(listed, loopback.values())
 
@@ -154,42 +143,22 @@ class Origins:
         if exact is not None:
             return exact
         for scheme in self._schemes:
-            canonical = received_authority(authority, scheme, hosts=self._hosts)
-            if canonical is not None:
-                origin = self.by_authority.get(canonical) or self._tenant(canonical)
-                if origin is not None and origin.scheme == scheme:
-                    return origin
+            canonical = comparable_authority(authority, scheme)
+            origin = self.by_authority.get(canonical) or self._tenant(canonical)
+            if origin is not None and origin.scheme == scheme:
+                return origin
         return None if self._ask is None else _ask_function(self._ask, authority)
 
     def lists(self, target: CanonicalURL) -> bool:
         """Return whether `target` has the authority of an origin and a path below its prefix."""
         origin = self.match(target.authority)
-        if origin is None or origin.scheme != target.scheme:
-            return False
-        same = self.prefixes.get(origin.authority, (origin,))
-        return any(target.path.startswith(f"{one.prefix}/") for one in same)
+        return origin is not None and origin.scheme == target.scheme and target.path.startswith(f"{origin.prefix}/")
 
     def _tenant(self, authority: str) -> Origin | None:
-        """Return the origin of a tenant, if a pattern matches a canonical authority."""
-        # The canonical authority has no empty label, so there is exactly one label in front of the pattern's name.
+        """Return the origin of a tenant, if a pattern matches a comparable authority."""
+        # The authority has no empty label, so there is exactly one label in front of the pattern's name.
         base = self._patterns.get(authority.partition(".")[2])
-        return None if base is None else Origin(base.scheme, authority, base.prefix)
-
-
-@dataclass(frozen=True, slots=True)
-class _Hosts:
-    """The hosts of a service, in canonical form.
-
-    Attributes:
-        names: the hosts of its origins.
-        bases: the hosts of its patterns, without the label of the tenant.
-    """
-
-    names: frozenset[str]
-    bases: frozenset[str]
-
-    def __contains__(self, host: object, /) -> bool:
-        return host in self.names or str(host).partition(".")[2] in self.bases
+        return None if base is None else Origin(base.scheme, _checked(authority, base.scheme), base.prefix)
 
 
 def _read_list(origins: object) -> tuple[str, ...]:
@@ -216,28 +185,12 @@ def _pattern_base(text: object) -> Origin | None:
     return base
 
 
-def _check_prefixes(authority: str, origins: Sequence[Origin]) -> None:
-    """Check the origins of one authority: one scheme, and no prefix below another.
-
-    A URL below two prefixes would have two paths in the application, and the signature could not tell which one.
-    """
-    if len({origin.scheme for origin in origins}) > 1:
-        raise ConfigurationError(f"origins: {authority} is listed twice, with http and https; list one scheme")
-    prefixes = [f"{origin.prefix}/" for origin in origins]
-    for at, prefix in enumerate(prefixes):
-        if any(other.startswith(prefix) for other in (*prefixes[:at], *prefixes[at + 1 :])):
-            raise ConfigurationError(
-                f"origins: {authority} is listed twice with the prefix {prefix}, or with another prefix below it: list "
-                "each prefix once, and none below another"
-            )
-
-
-def _other_loopbacks(named: Mapping[str, Origin], several: Container[str]) -> dict[str, Origin]:
+def _other_loopbacks(named: Mapping[str, Origin]) -> dict[str, Origin]:
     """Return the origins that have another spelling of a loopback host than the listed ones, by their authority."""
     others: dict[str, Origin] = {}
     for authority, origin in named.items():
         spelled = [host for host in _LOOPBACK if authority == host or authority.startswith(f"{host}:")]
-        if spelled and origin.scheme == "http" and authority not in several:
+        if spelled and origin.scheme == "http":
             for host in _LOOPBACK:
                 other = host + authority.removeprefix(spelled[0])
                 if other not in named:
@@ -247,12 +200,17 @@ def _other_loopbacks(named: Mapping[str, Origin], several: Container[str]) -> di
 
 def _ask_function(ask: Callable[[str], str | None], authority: str) -> Origin | None:
     """Return the origin that a function names, if it has the received authority."""
-    text = ask(canonicalize_authority(_check_length(authority), "https", received=True))
+    text = ask(comparable_authority(authority, "https"))
     if text is None:
         return None
+    _checked(authority, "https")
     origin = Origin.parse(text)
-    own = canonicalize_authority(authority, origin.scheme, received=True)
-    return origin if own == origin.authority else None
+    return origin if comparable_authority(authority, origin.scheme) == origin.authority else None
+
+
+def _checked(authority: str, scheme: str) -> str:
+    """Return an authority whose A-labels are checked, unlike those of a comparable authority."""
+    return canonicalize_authority(authority, scheme, received=True)
 
 
 def _describe(listed: Sequence[str], loopback: Collection[Origin]) -> str:
@@ -261,30 +219,6 @@ def _describe(listed: Sequence[str], loopback: Collection[Origin]) -> str:
     more = f" and {len(listed) - _MOST_SHOWN} more" if len(listed) > _MOST_SHOWN else ""
     also = f"; for a loopback host also {', '.join(map(str, loopback))}" if loopback else ""
     return f"{', '.join(listed[:_MOST_SHOWN])}{more}{also}"
-
-
-def received_authority(authority: str, scheme: str, *, hosts: Container[str]) -> str | None:
-    """Return the canonical form of a received Host or `:authority` value, or None if it cannot be one of `hosts`.
-
-    Args:
-        authority: the value as received.
-        scheme: the scheme, whose default port is left out.
-        hosts: canonical host names.
-
-    Raises:
-        MalformedURL: the value is not an authority, or is longer than `LONGEST_AUTHORITY`.
-    """
-    name = _check_length(authority).lower()
-    if "xn--" in name and _host(name) not in hosts:
-        # Checking an A-label is expensive and changes nothing, so an unknown host is rejected first.
-        return None
-    return canonicalize_authority(authority, scheme, received=True)
-
-
-def _check_length(authority: str) -> str:
-    if len(authority) > LONGEST_AUTHORITY:
-        raise MalformedURL(f"the authority has more than {LONGEST_AUTHORITY} characters", rule="length")
-    return authority
 
 
 def _is_loopback(authority: str) -> bool:

@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from undersigned.errors import MalformedURL
-from undersigned.url.authority import authority, default_port, port_number, userinfo
 from undersigned.url.host import a_labels, as_received, host_case, ip_literal, reg_name, root_dot
 from undersigned.url.path import dot_segments, empty_path, encoded_dots, hex_case, triplets, unreserved
 from undersigned.url.rule import Rule
-from undersigned.url.syntax import characters, fragment, scheme_case, web_scheme
+from undersigned.url.syntax import (
+    authority,
+    characters,
+    default_port,
+    fragment,
+    port_number,
+    scheme_case,
+    userinfo,
+    web_scheme,
+)
 from undersigned.url.value import URL
 
 RuleSet: TypeAlias = tuple[Rule, ...]

@@ -6,28 +6,72 @@ awaits it. The WSGI middleware runs it with `finish`, as it never waits over WSG
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from undersigned.errors import SignatureError
-from undersigned.limits import BYTES_PER_DELIMITER, DEFAULT_MAX_UNSIGNED_BODY, MOST_ON_LOOP
+from undersigned.errors import MalformedURL, SignatureError
+from undersigned.limits import DEFAULT_MAX_UNSIGNED_BODY, LONGEST_ON_LOOP
 from undersigned.message.content import Content
-from undersigned.policy.operation import UnresolvedOperation
-from undersigned.policy.policy import is_forgivable
+from undersigned.policy.operation import Operation, UnresolvedOperation, check_path
+from undersigned.policy.policy import is_forgivable, is_of_adcp
+from undersigned.policy.route import RouteResolver
+from undersigned.verification.verifier import awaited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine
 
+    from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
-    from undersigned.policy.operation import Operation, OperationResolver
-    from undersigned.policy.policy import Policy, SignatureResult
-    from undersigned.policy.route import RouteResolver
-    from undersigned.verification.server import GateVerifier, Server
-    from undersigned.verification.verified_signature import AuthenticatedSignature, VerifiedSignature
+    from undersigned.policy.policy import Policy, SignatureResult, Verdict
+    from undersigned.signature.profile import Profile
+    from undersigned.verification.checklist import ReceivedSignature
+    from undersigned.verification.verified_signature import VerifiedSignature
+
 
 Answer = TypeVar("Answer")
+
+
+class GateVerifier(Protocol):
+    """What the gate asks of a verifier, as `Verifier` and `AsyncVerifier` are."""
+
+    @property
+    def profile(self) -> Profile:
+        """The profile."""
+        ...
+
+    def authenticate(self, message: Request, /) -> ReceivedSignature | Awaitable[ReceivedSignature]:
+        """Take the steps that need no content, as `AsyncVerifier.authenticate`."""
+        ...
+
+    def complete(
+        self, signature: ReceivedSignature, content: Content, /, *, digest: RunningDigest | None
+    ) -> VerifiedSignature | Awaitable[VerifiedSignature]:
+        """Take the steps that need the content, as `AsyncVerifier.complete`."""
+        ...
+
+
+class Server(Protocol):
+    """A server with one request that the gate verifies. Every method may wait for IO."""
+
+    def read_content(self, digest: RunningDigest | None) -> Coroutine[Any, Any, Content]:
+        """Read the content of the request, and feed it to `digest` while reading."""
+        ...
+
+    def read_unverified(self, most: int) -> Coroutine[Any, Any, Content | None]:
+        """Read the content of a request without a valid signature. Return None if it does not begin as JSON.
+
+        Content that does not begin as JSON is read no further, and the application gets it from its beginning.
+        """
+        ...
+
+    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
+        """Run a slow function and return its result. Other requests are served in the meantime, if the server can."""
+        ...
+
+    async def accepts_caller(self) -> bool:
+        """Return whether another authenticator of the application accepts the caller."""
+        ...
 
 
 class Admitted(NamedTuple):
@@ -36,13 +80,15 @@ class Admitted(NamedTuple):
     Attributes:
         signature: the verified signature, or None if another credential or none identifies the caller.
         operation: the operation of the request, if a policy has resolved it.
-        content: the content, or None if nothing had to read it.
+        content: the content, or None if nothing had to read it to its end.
+        request: the request, with its content if that was read.
         warning: the error of a signature that the policy forgave.
     """
 
     signature: VerifiedSignature | None
     operation: Operation | None
     content: Content | None
+    request: Request
     warning: SignatureError | None = None
 
 
@@ -79,7 +125,7 @@ class Gate:
         *,
         signed: bool,
         undeclared: bool = False,
-        dispatched: Callable[[], Mapping[str, object]] | None = None,
+        path: str | None = None,
     ) -> Admitted:
         """Verify a request whose content has not been read.
 
@@ -88,129 +134,122 @@ class Gate:
             server: the server that has the request. It reads the content and asks the other authenticator.
             signed: whether the request has any signature field.
             undeclared: whether content may come that no field declares, as over HTTP/2 without Content-Length.
-            dispatched: returns the scope or environ that the application will get, if the policy asks its router.
+            path: the percent-decoded path of an unsigned request as the application's router reads it, or None if that
+                is the path of the canonical URL.
 
         Raises:
             SignatureError: the request is rejected.
         """
         policy = self._policy
-        message = _Message(request, self._verifier, server, undeclared=undeclared, dispatched=dispatched)
+        message = _Message(request, self._verifier, server, undeclared=undeclared)
         if policy is None:
-            return Admitted(await message.verify(), None, message.content)
-        operation: Operation | UnresolvedOperation | None = None
-        if policy.resolver.comes_first:
-            operation = await self._first_operation(policy, message, signed=signed)
-        resolved_from = message.request
-        signature: VerifiedSignature | None = None
+            return Admitted(await message.verify(), None, message.content, message.request)
         result: SignatureResult = "unsigned"
-        if signed and not isinstance(operation, UnresolvedOperation):
+        signature: VerifiedSignature | None = None
+        if signed:
+            if policy.resolver.comes_first:
+                await self._resolve_first(policy, message)
             try:
                 signature, result = await message.verify(), "verified"
             except SignatureError as error:
                 if not self._fallback or not is_forgivable(error):
                     raise
                 result = error
-        if operation is None or message.request is not resolved_from:
-            operation = await self._operation(policy, message, result)
-        warning = await self._warning(policy, operation, message, result)
-        # The policy has rejected an unresolved operation, so this is an `Operation`.
-        resolved = cast("Operation", operation)
-        if signature is not None:
-            signature = replace(signature, operation=resolved)
-        return Admitted(signature, resolved, message.content, warning)
-
-    async def _first_operation(
-        self, policy: Policy, message: _Message, *, signed: bool
-    ) -> Operation | UnresolvedOperation | None:
-        """Return the operation, so that its error is reported first; or None if the signature is to be verified first.
-
-        If the signature over the header fields is not valid, at most `max_unsigned_body` bytes of content are read.
-        """
-        failure = await message.authenticate() if signed else None
-        if not signed or failure is not None:
-            return await self._unverified_operation(policy, message, failure or "unsigned")
-        await message.read()
-        # The signed fields may be copied from another request, which only the digest of the content shows. It is
-        # checked later, so long content is not parsed on the event loop yet.
-        return message.operation(policy.resolver) if message.is_short else None
-
-    async def _operation(
-        self, policy: Policy, message: _Message, result: SignatureResult
-    ) -> Operation | UnresolvedOperation:
-        """Return the operation. Read the content only if the resolver or the webhook rule needs it."""
         if result == "verified":
             if policy.resolver.reads_body:
                 await message.read()
-            return message.operation(policy.resolver)
-        if not policy.resolver.reads_body and message.is_unread:
-            operation = message.operation(policy.resolver)
-            if policy.decide(operation, result, fallback=self._fallback, profile=self._profile).outcome == "reject":
-                return operation
-        # An application may read content of any type as JSON, and register a webhook with it.
-        return await self._unverified_operation(policy, message, result)
+        elif policy.resolver.reads_body or (
+            is_of_adcp(self._profile) and self._decide(policy, request, result, path)[1].outcome != "reject"
+        ):
+            await message.read_unverified(self._max_unsigned_body)
+        return await self._apply(policy, message, signature, result, path)
 
-    async def _unverified_operation(
-        self, policy: Policy, message: _Message, result: SignatureResult
-    ) -> Operation | UnresolvedOperation:
-        """Return the operation of a request without a valid signature.
+    async def _apply(
+        self,
+        policy: Policy,
+        message: _Message,
+        signature: VerifiedSignature | None,
+        result: SignatureResult,
+        path: str | None,
+    ) -> Admitted:
+        """Apply the policy to a request whose signature and content have been looked at.
 
-        Raises:
-            SignatureError: the content is longer than `max_unsigned_body`, or has too many delimiters. It is not
-                searched, so it must be signed.
+        Args:
+            policy: the policy.
+            message: the request.
+            signature: the verified signature, or None.
+            result: the result of verifying the signature.
+            path: as for `verify`.
         """
-        most = self._max_unsigned_body
-        if not await message.read_unverified(most):
-            raise self._unsearched_error(message, result, "the body is longer than max_unsigned_body")
-        if message.is_dense(max(most, DEFAULT_MAX_UNSIGNED_BODY) // BYTES_PER_DELIMITER):
-            why = "the body has too many brackets, commas, colons or escapes to be searched"
-            raise self._unsearched_error(message, result, why)
-        if not message.is_short:
-            # Parsing and resolving each take some milliseconds. In between, the event loop has a turn.
-            await message.server.run_apart(message.parse)
-        return await message.run_apart(partial(message.operation, policy.resolver))
-
-    def _unsearched_error(self, message: _Message, result: SignatureResult, why: str) -> SignatureError:
-        if isinstance(result, SignatureError):
-            return result
-        detail = f"{why}, so the request must be signed"
-        return self._profile.error("signature_required", step=0, detail=detail, message=message.request)
-
-    async def _warning(
-        self, policy: Policy, operation: Operation | UnresolvedOperation, message: _Message, result: SignatureResult
-    ) -> SignatureError | None:
-        """Apply the policy. Return the error that it forgives, or None if there was no error.
-
-        Raises:
-            SignatureError: the policy rejects the request.
-        """
-        decide = partial(policy.decide, operation, result, fallback=self._fallback, profile=self._profile)
-        verdict = decide() if result == "verified" else await message.run_apart(decide)
-        if verdict.error is None:
-            return None
-        if verdict.outcome == "reject" or await message.server.accepts_caller() is not True:
-            if not isinstance(operation, UnresolvedOperation):
-                verdict.error.route = operation.route
+        decide = partial(self._decide, policy, message.request, result, path)
+        if result == "verified" or message.content is None or len(message.content) <= LONGEST_ON_LOOP:
+            operation, verdict = decide()
+        else:
+            operation, verdict = await message.server.run_apart(decide)
+        if verdict.error is not None and (
+            verdict.outcome == "reject" or await message.server.accepts_caller() is not True
+        ):
             raise self._profile.add_answer(verdict.error, message.request)
-        return result if isinstance(result, SignatureError) else None
+        resolved = Operation(is_unknown=True) if isinstance(operation, UnresolvedOperation) else operation
+        if signature is not None:
+            signature = replace(signature, operation=resolved)
+        warning = result if isinstance(result, SignatureError) else None
+        return Admitted(signature, resolved, message.content, message.request, warning)
+
+    async def _resolve_first(self, policy: Policy, message: _Message) -> None:
+        """Resolve the operation of a signed request, so that an unresolved one is reported before its signature.
+
+        Raises:
+            SignatureError: the operation is not resolved.
+        """
+        if await message.authenticate() is None:
+            await message.read()
+        else:
+            await message.read_unverified(self._max_unsigned_body)
+        operation = _resolve(policy, message.request, None)
+        if isinstance(operation, UnresolvedOperation):
+            raise self._profile.add_answer(operation.as_error(self._profile), message.request)
+
+    def _decide(
+        self,
+        policy: Policy,
+        request: Request,
+        result: SignatureResult,
+        path: str | None,
+    ) -> tuple[Operation | UnresolvedOperation, Verdict]:
+        operation = _resolve(policy, request, path)
+        shown = path if path is not None else _path_of(request)
+        fallback, profile = self._fallback, self._profile
+        return operation, policy.decide(operation, result, request, fallback=fallback, profile=profile, path=shown)
+
+
+def _resolve(policy: Policy, request: Request, path: str | None) -> Operation | UnresolvedOperation:
+    """Return the operation that the policy's resolver finds in what has been read, or the error that it raises."""
+    try:
+        if path is not None and not isinstance(policy.resolver, RouteResolver):
+            check_path(path)
+        return policy.resolver.resolve(request)
+    except UnresolvedOperation as unresolved:
+        unresolved.__context__ = unresolved.__traceback__ = None  # the frames refer to it, and it to them
+        return unresolved
+
+
+def _path_of(request: Request) -> str:
+    try:
+        return request.decoded_path()
+    except (MalformedURL, UnicodeDecodeError):
+        return request.url
 
 
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_authenticated", "_dispatched", "_undeclared", "_verifier", "content", "request", "server")
+    __slots__ = ("_authenticated", "_undeclared", "_verifier", "content", "request", "server")
 
-    def __init__(
-        self,
-        request: Request,
-        verifier: GateVerifier,
-        server: Server,
-        *,
-        undeclared: bool,
-        dispatched: Callable[[], Mapping[str, object]] | None,
-    ) -> None:
-        self.request, self._undeclared, self._dispatched = request, undeclared, dispatched
+    def __init__(self, request: Request, verifier: GateVerifier, server: Server, *, undeclared: bool) -> None:
+        self.request, self._undeclared = request, undeclared
         self._verifier, self.server = verifier, server
-        self._authenticated: AuthenticatedSignature | SignatureError | None = None
+        self._authenticated: ReceivedSignature | SignatureError | None = None
         self.content: Content | None = None
 
     @property
@@ -218,60 +257,28 @@ class _Message:
         """Whether the request has, or may have, content that has not been read."""
         return self.content is None and (self.request.has_body or self._undeclared)
 
-    @property
-    def is_short(self) -> bool:
-        """Whether the content that has been read is short enough to be parsed on the event loop."""
-        return self.content is None or len(self.content) <= MOST_ON_LOOP
-
-    def parse(self) -> None:
-        """Parse the content that has been read. The resolver gets the result, or the error."""
-        with suppress(ValueError):
-            cast("Content", self.content).json()
-
-    def is_dense(self, most: int) -> bool:
-        """Return whether the content that has been read has more than `most` delimiters."""
-        return self.content is not None and len(self.content) > most and self.content.delimiters() > most
-
-    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
-        """Run a function that reads unverified content: off the event loop if the content is long."""
-        return call() if self.is_short else await self.server.run_apart(call)
-
-    def operation(self, resolver: OperationResolver) -> Operation | UnresolvedOperation:
-        """Return the operation that `resolver` finds in the content read so far, or the error that it raises."""
-        request = self.request if self.content is None else self.request.with_content(self.content)
-        try:
-            if self._dispatched is None:
-                return resolver.resolve(request)
-            return cast("RouteResolver", resolver).resolve_dispatched(request, self._dispatched)
-        except UnresolvedOperation as unresolved:
-            unresolved.__context__ = unresolved.__traceback__ = None  # the frames refer to it, and it to them
-            return unresolved
-
     async def read(self) -> None:
         """Read the content, unless it has been read or there is none."""
         if self.is_unread:
             self._keep(await self.server.read_content(None))
 
-    async def read_unverified(self, most: int) -> bool:
-        """Read the content as `read`, and return whether it is at most `most` bytes long."""
+    async def read_unverified(self, most: int) -> None:
+        """Read the content as `read`, if it begins as JSON."""
         if self.is_unread:
             content = await self.server.read_unverified(most)
-            if content is None:
-                return False
-            self._keep(content)
-        return self.content is None or len(self.content) <= most
+            if content is not None:
+                self._keep(content)
 
     def _keep(self, content: Content) -> None:
-        self.content = content
         if self._undeclared:
             # Now it is known whether there is content. If there is, the signature must cover it.
-            self.request = self.request.with_content(content)
             self._authenticated = None
+        self.content, self.request = content, self.request.with_content(content)
 
     async def authenticate(self) -> SignatureError | None:
         """Take the steps that need no content, and return the error that rejects the signature, if any."""
         try:
-            self._authenticated = await self._verifier.authenticate(self.request)
+            self._authenticated = await awaited(self._verifier.authenticate(self.request))
         except SignatureError as error:
             self._authenticated = error
             return error
@@ -283,18 +290,20 @@ class _Message:
         if isinstance(authenticated, SignatureError):
             raise authenticated
         if authenticated is None:
-            authenticated = await verifier.authenticate(self.request)
+            authenticated = await awaited(verifier.authenticate(self.request))
         covered, digest = self.content, authenticated.running_digest()
         if digest is None:
             # Nothing covers the content. Content that no field declares is then not passed to the application either.
             covered, self._undeclared = Content(), False
         elif covered is None:
-            covered = self.content = await self.server.read_content(digest)
-            if not self.request.has_body and len(covered) > 0:
+            covered = await self.server.read_content(digest)
+            has_body = self.request.has_body
+            self.content, self.request = covered, self.request.with_content(covered)
+            if not has_body and len(covered) > 0:
                 # No field declared this content. A signature over content must cover more than one over none.
-                self.request, self._authenticated = self.request.with_content(covered), None
+                self._authenticated = None
                 return await self.verify()
         else:
             for chunk in covered.chunks:
                 digest.update(chunk)
-        return await verifier.complete(authenticated, covered, digest=digest)
+        return await awaited(verifier.complete(authenticated, covered, digest=digest))

@@ -75,10 +75,15 @@ class RevocationList:
             document = None
         if not isinstance(document, dict):
             raise ConfigurationError("the revocation list is not a JSON object without repeated keys")
-        return cls._from_document(cast("Mapping[str, object]", document), issuer)
+        return cls.from_document(cast("Mapping[str, object]", document), issuer)
 
     @classmethod
-    def _from_document(cls, document: Mapping[str, object], issuer: str | None) -> RevocationList:
+    def from_document(cls, document: Mapping[str, object], issuer: str | None) -> RevocationList:
+        """Read a list that was parsed already, as `from_json`.
+
+        Raises:
+            ConfigurationError: it is not a list of this issuer.
+        """
         named, kids = document.get("issuer"), document.get("revoked_kids")
         if not isinstance(named, str) or (issuer is not None and named != issuer):
             raise ConfigurationError("the revocation list's issuer is not the expected one")

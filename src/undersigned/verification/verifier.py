@@ -1,39 +1,354 @@
-"""The synchronous verifier: it runs the code of the asynchronous one, whose sources never wait."""
+"""The verifiers: they take the steps of the checklist, and ask their sources between them.
+
+Both run the same coroutines. An `AsyncVerifier` awaits the answers of its sources. The answers of a `Verifier`'s
+sources never have to be awaited, so its coroutines are run to their end.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
+from dataclasses import replace
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
-from undersigned.errors import ConfigurationError
-from undersigned.verification.async_verifier import AsyncVerifier
-from undersigned.verification.awaited_verifier import AwaitedVerifier
+from undersigned.errors import ConfigurationError, KeySourceError, SignatureError
+from undersigned.limits import MOST_CAPS_KNOWN
+from undersigned.message.content import Content
+from undersigned.signature.key_source import KeySet, is_key_source
+from undersigned.signature.profile import Profile
+from undersigned.verification.checklist import (
+    check_claim,
+    check_content,
+    complete,
+    prove,
+    remembered,
+    repeatable,
+    screen,
+    unrevoked_keys,
+    usable_keys,
+    verifying_keys,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-    from undersigned.message.content import Content
+    from undersigned.errors import Step
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.replay.store import ReplayStore
-    from undersigned.signature.key_source import KeySource
-    from undersigned.signature.profile import Profile
-    from undersigned.verification.revocation import RevocationSource
-    from undersigned.verification.screening import ParsedSignature
-    from undersigned.verification.verified_signature import AuthenticatedSignature, VerifiedSignature
+    from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
+    from undersigned.signature.key_source import AsyncKeySource, KeySource
+    from undersigned.signature.verification_key import VerificationKey
+    from undersigned.verification.checklist import ReceivedSignature
+    from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
+    from undersigned.verification.verified_signature import VerifiedSignature
 
-__all__ = ["AsyncVerifier", "Verifier", "finish"]
+    _Keys: TypeAlias = Sequence[VerificationKey]
+    _List: TypeAlias = RevocationList | None
 
 Answer = TypeVar("Answer")
 
-_WAITS = "the answer has to be awaited: use AsyncVerifier"
+_BELOW_CAP: Final = math.inf
+_SECONDS_AT_CAP: Final = 1.0
+"""How long a key counts as at its cap before the store is asked again."""
+
+_WAITS: Final = "the answer has to be awaited: use AsyncVerifier"
+_MADE: Final = {
+    "keys": "KeySet.from_jwks(jwks)",
+    "replay": "MemoryReplayStore()",
+    "revocations": "RevocationList.from_json(text)",
+}
+_OTHER_CLOCKS: Final = (time.monotonic, time.perf_counter, time.time_ns)
+"""Functions whose answers are numbers, but not seconds since the epoch."""
 
 
-class Verifier:
-    """A verifier that verifies requests by one profile. Safe to share between threads if its sources are.
+class BaseVerifier:
+    """The common part of `Verifier` and `AsyncVerifier`: the order of the steps.
+
+    Attributes:
+        profile: the profile.
+        clock: the clock.
+        replay: the replay store.
+    """
+
+    _prefix = ""
+    """What the names of the methods begin with that a source is asked by, if it has them."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        keys: AsyncKeySource,
+        replay: AsyncReplayStore,
+        revocations: AsyncRevocationSource | None,
+        clock: Callable[[], float],
+    ) -> None:
+        _check_sources(profile, keys, replay, revocations, clock)
+        self.profile = profile
+        self.clock = clock
+        self._keys = keys
+        self.replay = replay
+        self._revocations = revocations
+        self._find: Callable[..., _Keys | Awaitable[_Keys]] = self._method(keys, "find")
+        self._full: Callable[..., bool | Awaitable[bool]] = self._method(replay, "full")
+        self._claim: Callable[..., Claim | Awaitable[Claim]] = self._method(replay, "claim")
+        self._current: Callable[..., _List | Awaitable[_List]] = self._method(revocations, "current")
+        # When each key was last found at its cap. Only keys that a key source knows are in it.
+        self._full_at: dict[str, float] = {}
+
+    def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
+        """Read and check the signatures of a message (steps 0 to 6), as `undersigned.verification.checklist` does.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        return screen(message, self.profile, now=self.clock())
+
+    def _method(self, source: object, name: str) -> Any:
+        return getattr(source, f"{self._prefix}{name}", None) or getattr(source, name, None)
+
+    def _check_response(self, response: Response) -> None:
+        if self.profile.message != "response":
+            raise ConfigurationError(f"profile: {self.profile.name} is for requests; pass one that is for responses")
+        if response.request is None:
+            raise ConfigurationError("response: give it the request that it answers, Response(..., request=request)")
+
+    async def _authenticate(self, message: Request | Response) -> ReceivedSignature:
+        """Return the first authentic signature, or, if all must be authentic, one with all others in `others`.
+
+        In the second case, a signature that covers the content comes first.
+        """
+        screened = self.screen(message)
+        takes_all = self.profile.selection.pick == "all"
+        authentic: list[ReceivedSignature] = []
+        first: SignatureError | None = None
+        for signature in screened:
+            try:
+                if isinstance(signature, SignatureError):
+                    raise signature
+                authentic.append(await self._prove(signature))
+            except SignatureError as error:
+                if takes_all or len(screened) == 1:
+                    raise
+                first = first or error
+            else:
+                if not takes_all:
+                    break
+        if not authentic:
+            try:
+                raise cast("SignatureError", first)
+            finally:
+                del first  # its traceback has this frame
+        if len(authentic) > 1:
+            authentic.sort(key=lambda one: one.digest is None)
+            authentic[0].others = tuple(authentic[1:])
+        return authentic[0]
+
+    async def _prove(self, signature: ReceivedSignature) -> ReceivedSignature:
+        """Find the keys of a signature and take the steps 7 to 10 with them."""
+        try:
+            found = await self._find_keys(signature)
+            try:
+                return await self._prove_by(signature, found)
+            except SignatureError:
+                others = await self._find_others(signature, found)
+                if not others:
+                    raise
+            return await self._prove_by(signature, others)
+        except SignatureError as error:
+            _add_evidence(error, signature)
+            raise
+
+    async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
+        keys = verifying_keys(signature, usable_keys(signature, found))
+        if self._revocations is not None:
+            lists = [await self._list_of(key) for key in keys]
+            keys = unrevoked_keys(signature, keys, lists)
+        full: list[VerificationKey] = []
+        if self.profile.replay.remembers != "nothing":
+            for key in keys:
+                if self._full_at.get(key.replay_name) != _BELOW_CAP and await self._is_full(key, signature.now):
+                    full.append(key)  # noqa: PERF401 - an awaiting comprehension costs more
+        return prove(signature, keys, full)
+
+    async def _find_keys(self, signature: ReceivedSignature) -> Sequence[VerificationKey]:
+        try:
+            found = await awaited(self._find(signature.lookup()))
+        except KeySourceError as failure:
+            raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
+        except Exception as failure:
+            detail = "the key source raised an exception: see the cause in the log"
+            raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
+        return found
+
+    async def _find_others(
+        self, signature: ReceivedSignature, found: Sequence[VerificationKey]
+    ) -> Sequence[VerificationKey]:
+        """Ask the key source a second time, if it offers that. Return the keys that it did not find at first."""
+        if getattr(self._keys, "asks_again", False):
+            # If another source is down, that is no reason to call the signature valid: what was found before decides.
+            with suppress(Exception):
+                others = await awaited(self._find(signature.lookup(again=True)))
+                return [key for key in others if key not in found]
+        return ()
+
+    async def _list_of(self, key: VerificationKey) -> RevocationList | None:
+        try:
+            return await awaited(self._current(key.owner))
+        except Exception as failure:
+            raise self.profile.error(
+                "signature_revocation_stale",
+                step=9,
+                detail="the revocation source raised an exception: see the cause in the log",
+            ) from failure
+
+    async def _is_full(self, key: VerificationKey, now: float) -> bool:
+        """Return whether the cap of a key is reached, as far as this process knows (step 9a).
+
+        The store is asked about a key that this process has not seen yet, and about a key that was at its cap a second
+        ago. A request that names another key, by whomever, does not reach the store before its signature has been
+        verified. The claim finds a cap that was reached in the meantime.
+        """
+        known, name = self._full_at, key.replay_name
+        full_at = known.get(name)
+        if full_at is not None and abs(now - full_at) < _SECONDS_AT_CAP:
+            return True
+        if full_at is None and len(known) >= MOST_CAPS_KNOWN:
+            known.clear()
+        # Requests that come while the store is asked do not ask it too.
+        known[name] = _BELOW_CAP if full_at is None else now
+        try:
+            is_full = await awaited(self._full(name, now=now, caps=self.profile.replay.caps))
+        except Exception as failure:
+            known.pop(name, None)
+            raise self._store_unavailable(step="9a") from failure
+        known[name] = now if is_full else _BELOW_CAP
+        return is_full
+
+    async def _complete(
+        self, signature: ReceivedSignature, content: Content, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        now = self.clock()
+        try:
+            until = check_content(signature, digest, now=now)
+            claim = await self._claim_nonce(signature, now, until)
+            check_claim(signature, claim)
+            verified = complete(signature, claim, content)
+        except SignatureError as error:
+            _add_evidence(error, signature, signature.signature_base)
+            raise
+        if not signature.others:
+            return verified
+        others: list[VerifiedSignature] = []
+        for other in signature.others:
+            # If it covers the content too, it is by the same digest. Else the content is not of this signature.
+            own = (content, digest) if other.digest == signature.digest else (Content(), None)
+            others.append(await self._complete(other, *own))
+        return replace(verified, others=tuple(others))
+
+    async def _claim_nonce(self, signature: ReceivedSignature, now: float, until: float) -> Claim:
+        """Claim in the replay store what it remembers of the signature, if anything (steps 12 and 13)."""
+        nonce = remembered(signature)
+        if nonce is None:
+            return "fresh"
+        name, content, caps = signature.key.replay_name, repeatable(signature), self.profile.replay.caps
+        kept = {} if content is None else {"content": content}
+        try:
+            claim = cast("Claim", await awaited(self._claim(name, nonce, now=now, until=until, caps=caps, **kept)))
+        except Exception as failure:
+            raise self._store_unavailable(step=12) from failure
+        if claim == "full":
+            self._full_at[name] = now
+        return claim
+
+    def _store_unavailable(self, *, step: Step) -> SignatureError:
+        return self.profile.error(
+            "signature_store_unavailable",
+            step=step,
+            detail="the replay store raised an exception: see the cause in the log",
+        )
+
+
+class AsyncVerifier(BaseVerifier):
+    """A verifier that verifies messages by one profile, and awaits the answers of its sources.
+
+    Args:
+        profile: what makes a signature acceptable.
+        keys: finds the key that a keyid names. A source that does not have to be awaited works too.
+        replay: tells whether a nonce is fresh. A store that does not have to be awaited works too.
+        revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
+        clock: returns seconds since the epoch.
+
+    Raises:
+        ConfigurationError: an argument is of the wrong type.
+    """
+
+    _prefix = "async_"
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        keys: AsyncKeySource,
+        replay: AsyncReplayStore,
+        revocations: AsyncRevocationSource | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
+
+    async def verify(self, request: Request) -> VerifiedSignature:
+        """Verify a request whose body has been read.
+
+        Raises:
+            SignatureError: the request is rejected, or it cannot be verified now.
+        """
+        signature = await self.authenticate(request)
+        content, digest = _covered_content(signature)
+        return await self.complete(signature, content, digest=digest)
+
+    async def verify_response(self, response: Response) -> VerifiedSignature:
+        """Verify a response whose body has been read, with the request that it answers.
+
+        Raises:
+            SignatureError: the response is rejected, or it cannot be verified now.
+            ConfigurationError: the profile is for requests, or the response lacks its request.
+        """
+        self._check_response(response)
+        signature = await self.authenticate(response)
+        content, digest = _covered_content(signature)
+        return await self.complete(signature, content, digest=digest)
+
+    async def authenticate(self, message: Request | Response) -> ReceivedSignature:
+        """Take the steps that need no content: 0 to 10 (AdCP verifier checklist).
+
+        Args:
+            message: the request, or a response with the request that it answers.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        return await self._authenticate(message)
+
+    async def complete(
+        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        """Take the steps that need the content: 11 to 14 (AdCP verifier checklist).
+
+        Args:
+            signature: what `authenticate` returned.
+            content: the content as it was read.
+            digest: what `signature.running_digest` returned, fed with the content.
+
+        Raises:
+            SignatureError: as `verify`.
+        """
+        return await self._complete(signature, content, digest)
+
+
+class Verifier(BaseVerifier):
+    """A verifier that verifies messages by one profile. Safe to share between threads if its sources are.
 
     Args:
         profile: what makes a signature acceptable.
@@ -43,15 +358,11 @@ class Verifier:
         clock: returns seconds since the epoch.
 
     Attributes:
-        profile: the profile.
-        clock: the clock.
         blocking: whether verifying may block on IO. A source without a `blocking` attribute is taken to block.
 
     Raises:
         ConfigurationError: an argument is of the wrong type, or its answers have to be awaited.
     """
-
-    __slots__ = ("_shared", "blocking", "clock", "profile")
 
     def __init__(
         self,
@@ -62,55 +373,54 @@ class Verifier:
         revocations: RevocationSource | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._shared = AsyncVerifier(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
-        asked_for: tuple[tuple[str, object], ...] = (
-            ("keys", keys.find),
-            ("replay", replay.full),
-            ("replay", replay.claim),
-            ("replay", getattr(replay, "claim_content", None)),
-            ("revocations", getattr(revocations, "current", None)),
+        super().__init__(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
+        asked = (
+            ("keys", keys, keys.find),
+            ("replay", None, replay.full),
+            ("replay", None, replay.claim),
+            ("revocations", revocations, getattr(revocations, "current", None)),
         )
-        waiting = [option for option, asked in asked_for if iscoroutinefunction(asked)]
-        waiting += [
-            option for option, source in (("keys", keys), ("revocations", revocations)) if _is_for_tasks(source)
-        ]
-        if waiting:
-            raise ConfigurationError(f"{waiting[0]}: its answers have to be awaited; use AsyncVerifier")
-        self.profile = profile
-        self.clock = clock
+        for option, source, method in asked:
+            if iscoroutinefunction(method) or _is_for_tasks(source):
+                raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
         self.blocking: bool = any(
             getattr(source, "blocking", True) for source in (keys, replay, revocations) if source is not None
         )
 
-    @property
-    def awaitable(self) -> AsyncVerifier | AwaitedVerifier:
-        """A verifier that does the same as this one, with methods that can be awaited."""
-        return self._shared if type(self) is Verifier else AwaitedVerifier(self)
+    def for_tasks(self) -> AsyncVerifier | None:
+        """Return a verifier that does the same in tasks of an event loop, or None if a source would block the loop."""
+        asked_for = (("find", self._keys), ("claim", self.replay), ("current", self._revocations))
+        for method, source in asked_for:
+            if source is not None and getattr(source, "blocking", True) and not hasattr(source, f"async_{method}"):
+                return None
+        if type(self) is not Verifier:
+            return None
+        return AsyncVerifier(
+            self.profile, keys=self._keys, replay=self.replay, revocations=self._revocations, clock=self.clock
+        )
 
     def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body has been read, as `AsyncVerifier.verify` does."""
-        return finish(self._shared.verify(request))
+        signature = self.authenticate(request)
+        content, digest = _covered_content(signature)
+        return self.complete(signature, content, digest=digest)
 
     def verify_response(self, response: Response) -> VerifiedSignature:
         """Verify a response whose body has been read, as `AsyncVerifier.verify_response` does."""
-        return finish(self._shared.verify_response(response))
+        self._check_response(response)
+        signature = self.authenticate(response)
+        content, digest = _covered_content(signature)
+        return self.complete(signature, content, digest=digest)
 
-    def authenticate(
-        self, request: Request | Response, *, chosen: ParsedSignature | None = None
-    ) -> AuthenticatedSignature:
-        """Take the steps that need no body, as `AsyncVerifier.authenticate`."""
-        return finish(self._shared.authenticate(request, chosen=chosen))
+    def authenticate(self, message: Request | Response) -> ReceivedSignature:
+        """Take the steps that need no content, as `AsyncVerifier.authenticate` does."""
+        return finish(self._authenticate(message))
 
     def complete(
-        self, authenticated: AuthenticatedSignature, content: Content, *, digest: RunningDigest | None
+        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
     ) -> VerifiedSignature:
-        """Take the steps that need the body, as `AsyncVerifier.complete`."""
-        return finish(self._shared.complete(authenticated, content, digest=digest))
-
-
-def _is_for_tasks(source: object) -> bool:
-    """Return whether a source runs in tasks of an event loop only, although its answers need not always be awaited."""
-    return isinstance(source, AbstractAsyncContextManager) and not isinstance(source, AbstractContextManager)
+        """Take the steps that need the content, as `AsyncVerifier.complete` does."""
+        return finish(self._complete(signature, content, digest))
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
@@ -120,18 +430,61 @@ def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         RuntimeError: it waits. The error is first raised inside the coroutine, so a verifier reports an unavailable
             source instead.
     """
-    results: list[Answer] = []
-    steps = _keep(coroutine, results).__await__()
-    # A `for` loop ends without an exception; `coroutine.send` would raise StopIteration, with a traceback.
-    for _ in steps:
-        with suppress(StopIteration):
-            steps.throw(RuntimeError(_WAITS))
-        steps.close()
-        break
-    if not results:
-        raise RuntimeError(_WAITS)
-    return results[0]
+    try:
+        coroutine.send(None)
+        coroutine.throw(RuntimeError(_WAITS))
+    except StopIteration as done:
+        return cast("Answer", done.value)
+    coroutine.close()
+    raise RuntimeError(_WAITS)
 
 
-async def _keep(coroutine: Coroutine[Any, Any, Answer], results: list[Answer]) -> None:
-    results.append(await coroutine)
+def _covered_content(signature: ReceivedSignature) -> tuple[Content, RunningDigest | None]:
+    """Return the content that a signature covers, and its digest; of a message whose content has been read."""
+    message = signature.request
+    digest = signature.running_digest(message.body)
+    return Content() if digest is None and message.body else message.content, digest
+
+
+async def awaited(answer: Answer | Awaitable[Answer]) -> Answer:
+    """Return an answer, which may have to be awaited."""
+    given: Any = answer
+    return cast("Answer", await given if hasattr(given, "__await__") else given)
+
+
+def _add_evidence(error: SignatureError, signature: ReceivedSignature, base: str | None = None) -> None:
+    error.add_evidence(
+        keyid=signature.keyid, created=signature.created, algorithm=signature.algorithm, signature_base=base
+    )
+
+
+def _is_for_tasks(source: object) -> bool:
+    """Return whether a source runs in tasks of an event loop only, although its answers need not always be awaited."""
+    return isinstance(source, AbstractAsyncContextManager) and not isinstance(source, AbstractContextManager)
+
+
+def _check_sources(profile: object, keys: object, replay: object, revocations: object, clock: object) -> None:
+    """Check the arguments of a verifier, and that a key can verify a signature of the profile.
+
+    Raises:
+        ConfigurationError: an argument is of the wrong type, or lacks what the profile needs.
+    """
+    if not isinstance(profile, Profile):
+        raise ConfigurationError(
+            'profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or profiles.BY_NAME["adcp-3.2"]'
+        )
+    for option, source in (("keys", keys), ("replay", replay), ("revocations", revocations)):
+        if isinstance(source, type):
+            raise ConfigurationError(f"{option}: {source.__name__} is a class; make one, such as {_MADE[option]}")
+    if not is_key_source(keys):
+        raise ConfigurationError(
+            "keys: pass a key source: KeySet.from_jwks(jwks) for a JWK set, KeySet.of(key) for keys, or JWKSFile(path)"
+        )
+    if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
+        raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
+    if revocations is not None and not callable(getattr(revocations, "current", None)):
+        raise ConfigurationError("revocations: pass a RevocationList or a source of them, or leave it out")
+    if not callable(clock) or clock in _OTHER_CLOCKS:
+        raise ConfigurationError("clock: pass a function that returns seconds since the epoch, such as time.time")
+    if isinstance(keys, KeySet):
+        keys.check_for(profile)

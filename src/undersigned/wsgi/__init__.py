@@ -4,30 +4,27 @@
 """
 
 from undersigned.wsgi.middleware import (
-    OPERATION,
-    PROFILE,
-    RECORDER,
     SIGNATURE,
+    VERIFICATION,
     Environ,
     Fallback,
     SignatureMiddleware,
     StartResponse,
     WSGIApp,
 )
-from undersigned.wsgi.requirement import find_signature, required_signature
+from undersigned.wsgi.requirement import check_route, find_signature, required_signature
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [
-    "OPERATION",
-    "PROFILE",
-    "RECORDER",
     "SIGNATURE",
+    "VERIFICATION",
     "Environ",
     "Fallback",
     "ResponseSigningMiddleware",
     "SignatureMiddleware",
     "StartResponse",
     "WSGIApp",
+    "check_route",
     "find_signature",
     "required_signature",
 ]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from io import BytesIO
+from io import BufferedReader, BytesIO, RawIOBase
 from typing import TYPE_CHECKING, Any
 
 from undersigned.message.content import Content
-from undersigned.middleware.answer import CONTENT_TOO_LARGE, UnreadRequest
+from undersigned.middleware.answer import CONTENT_TOO_LARGE, UNSIGNED_TOO_LARGE, UnreadRequest
+from undersigned.policy.webhooks import may_be_json
 
 if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.header_fields import HeaderFields
     from undersigned.signature.profile import Profile
     from undersigned.wsgi.environ import BodyFraming
 
 _CHUNK = 64 * 1024
+_PEEK = 512
 
 
 def read_content(
@@ -92,6 +95,76 @@ def _read(environ: dict[str, Any], size: int, profile: Profile) -> bytes:
             "signature_digest_mismatch", step=11, detail="the server returned more of the body than was asked for"
         )
     return octets
+
+
+def read_if_json(
+    environ: dict[str, Any], framing: BodyFraming, fields: HeaderFields, *, cap: int, profile: Profile
+) -> tuple[Content | None, bytes]:
+    """Read the content if it begins as JSON. Return it, or None and what has been read of it.
+
+    Raises:
+        UnreadRequest: the JSON is longer than `cap` bytes.
+        SignatureError: as `read_content`.
+    """
+    begun = b""
+    left = framing.length
+    if framing.is_readable:
+        is_json = None
+        while is_json is None:
+            octets = _read(environ, _PEEK if left is None else min(_PEEK, left), profile)
+            begun += octets
+            left = None if left is None else left - len(octets)
+            is_json = may_be_json(begun, fields, ended=not octets or left == 0)
+        if not is_json:
+            return None, begun
+    if len(begun) > cap:
+        raise UnreadRequest(UNSIGNED_TOO_LARGE)
+    rest = framing._replace(length=left)
+    try:
+        content = read_content(environ, rest, None, cap=cap - len(begun), profile=profile)
+    except UnreadRequest:
+        raise UnreadRequest(UNSIGNED_TOO_LARGE) from None
+    return Content((begun + bytes(content),)), begun
+
+
+class ResumedContent(RawIOBase):
+    """A stream that begins with octets that have been read, and continues with the stream of the server.
+
+    Args:
+        begun: the octets.
+        stream: the stream of the server.
+        left: the number of octets that it still has, or None if only its end shows it.
+    """
+
+    def __init__(self, begun: bytes, stream: Any, left: int | None) -> None:
+        super().__init__()
+        self._begun = begun
+        self._stream = stream
+        self._left = left
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into `buffer`, and return how many octets were read."""
+        size = len(buffer)
+        if self._begun:
+            octets, self._begun = self._begun[:size], self._begun[size:]
+        else:
+            octets = (
+                self._stream.read(size if self._left is None else min(size, self._left)) if self._left != 0 else b""
+            )
+            if self._left is not None:
+                self._left -= len(octets)
+        buffer[: len(octets)] = octets
+        return len(octets)
+
+
+def resume(environ: dict[str, Any], begun: bytes, framing: BodyFraming) -> None:
+    """Make the application read `begun`, and then what the server has."""
+    left = None if framing.length is None else framing.length - len(begun)
+    environ["wsgi.input"] = BufferedReader(ResumedContent(begun, environ["wsgi.input"], left))
 
 
 def put_back(environ: dict[str, Any], content: Content) -> None:

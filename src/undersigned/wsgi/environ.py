@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from urllib.parse import unquote_to_bytes
 
 from undersigned.asgi import scope as asgi_scope
 from undersigned.errors import MalformedURL
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
-from undersigned.message.header_fields import USUAL_NAMES
-from undersigned.message.request_target import RequestTarget, application_path, percent_decode
+from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi.servers import missing_target_error
 
 if TYPE_CHECKING:
@@ -22,36 +22,6 @@ if TYPE_CHECKING:
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _RULE = "request target"
 _DOT_SEGMENTS = frozenset({".", ".."})
-_OTHER_KEYS = (
-    "CONTENT_LENGTH",
-    "CONTENT_TYPE",
-    "PATH_INFO",
-    "QUERY_STRING",
-    "RAW_URI",
-    "REMOTE_ADDR",
-    "REMOTE_PORT",
-    "REQUEST_METHOD",
-    "REQUEST_URI",
-    "SCRIPT_NAME",
-    "SERVER_NAME",
-    "SERVER_PORT",
-    "SERVER_PROTOCOL",
-    "SERVER_SOFTWARE",
-    "wsgi.errors",
-    "wsgi.file_wrapper",
-    "wsgi.input",
-    "wsgi.input_terminated",
-    "wsgi.multiprocess",
-    "wsgi.multithread",
-    "wsgi.run_once",
-    "wsgi.url_scheme",
-    "wsgi.version",
-)
-_NAMES: Mapping[str, str] = {
-    **dict.fromkeys(_OTHER_KEYS, ""),
-    **{f"HTTP_{name.upper().replace('-', '_')}": name for name in USUAL_NAMES},
-}
-"""The field names of usual keys, and "" for usual keys that are not of a header field."""
 _VERSIONS: Mapping[str, str] = {"HTTP/1.1": "1.1", "HTTP/1.0": "1.0"}
 _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
@@ -59,9 +29,7 @@ _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the header fields. A key that is not made of a field name, such as an empty one, is rejected later."""
     fields = [
-        (name or key[5:].lower().replace("_", "-"), str(value))
-        for key, value in environ.items()
-        if (name := _NAMES.get(key)) or (name is None and key.startswith("HTTP_"))
+        (key[5:].lower().replace("_", "-"), str(value)) for key, value in environ.items() if key.startswith("HTTP_")
     ]
     if kind := environ.get("CONTENT_TYPE"):
         fields.append(("content-type", str(kind)))
@@ -173,7 +141,7 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     """
     path = application_path(target, origin)
     query = target.query
-    decoded = percent_decode(path).decode("latin-1") if "%" in path else path
+    decoded = unquote_to_bytes(path).decode("latin-1") if "%" in path else path
     path_info = _path_info(environ, decoded)
     new = {**environ, "PATH_INFO": path_info, "QUERY_STRING": query or "", "wsgi.url_scheme": origin.scheme}
     for key in _RAW_KEYS:
@@ -200,7 +168,7 @@ def _path_info(environ: dict[str, Any], path: str) -> str:
         return path
     shown = shown_target(environ).partition("?")[0]
     target = RequestTarget(shown or script_name + environ.get("PATH_INFO", ""), None)
-    received = percent_decode(target.path).decode("latin-1")
+    received = unquote_to_bytes(target.path).decode("latin-1")
     # Some servers remove dot segments before they decode the path and merge slashes, others after.
     if _READ_TWO_WAYS.search(target.path) and not _DOT_SEGMENTS.isdisjoint(received.split("/")):
         raise MalformedURL("dot segments hide whether the target starts with SCRIPT_NAME", rule=_RULE)
@@ -220,7 +188,7 @@ def _cuts_script_name(environ: dict[str, Any], target: RequestTarget) -> bool:
         MalformedURL: it was cut off in the middle of a segment, or dot segments hide whether it was.
     """
     inner, outer = _routed_paths(environ)
-    received = percent_decode(target.path)
+    received = unquote_to_bytes(target.path)
     if received == inner:
         return False
     if received != outer and target.is_path(inner):

@@ -16,9 +16,10 @@ from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
 from undersigned.middleware.exchange import Received
 from undersigned.middleware.guard import Guard, Rejected
 from undersigned.middleware.rejection_log import logger
+from undersigned.middleware.requirement import Verification
 from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier, finish
-from undersigned.wsgi.body import put_back, read_content
+from undersigned.wsgi.body import put_back, read_content, read_if_json, resume
 from undersigned.wsgi.environ import (
     BodyFraming,
     field_lines,
@@ -39,13 +40,11 @@ if TYPE_CHECKING:
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision, Recorder
     from undersigned.middleware.inspector import Inspector
-    from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.gate import Admitted
-    from undersigned.verification.verified_signature import VerifiedSignature
 
 Environ: TypeAlias = dict[str, Any]
 """What a server says of a request (PEP 3333)."""
@@ -61,15 +60,12 @@ Answer = TypeVar("Answer")
 
 SIGNATURE = "undersigned.signature"
 """The environ's key for the verified signature, or None."""
-OPERATION = "undersigned.operation"
-"""The environ's key for the operation that the policy resolved, or None."""
-PROFILE = "undersigned.profile"
-"""The environ's key for the verifier's profile, so that the application can reject in the profile's codes."""
-RECORDER = "undersigned.recorder"
-"""The environ's key for the recorder of decisions, so that the rejection by a route is a `Decision` too."""
+VERIFICATION = "undersigned"
+"""The environ's key for the `Verification`: everything that the middleware found out."""
 
+_NO_FIELDS = HeaderFields(())
 _KNOWN = frozenset(HTTPStatus)
-_REASONS = {413: "Content Too Large", 422: "Unprocessable Content"}
+_REASONS = {413: "Content Too Large", 414: "URI Too Long", 422: "Unprocessable Content"}
 
 
 class SignatureMiddleware:
@@ -84,7 +80,7 @@ class SignatureMiddleware:
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request, or a function of the environ that returns it.
+        mode: what happens to an unsigned request.
         max_body: the largest body that is read, in bytes. A larger one gets 413.
         max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
             request with a larger one must be signed.
@@ -93,7 +89,7 @@ class SignatureMiddleware:
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host. Without it, HTTP/2
             is rejected.
         policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
-            `environ["undersigned.operation"]` and in the signature.
+            `environ["undersigned"].operation` and in the signature.
         fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
             if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
@@ -110,7 +106,7 @@ class SignatureMiddleware:
         *,
         verifier: Verifier,
         origins: ConfiguredOrigins,
-        mode: options.Mode | Callable[[Environ], options.Mode] = "required",
+        mode: options.Mode = "required",
         max_body: int = DEFAULT_MAX_BODY,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         reconstruct: bool = False,
@@ -134,9 +130,11 @@ class SignatureMiddleware:
         self.app = app
         self._noticed = False
         self._guard: Guard[Environ] = Guard(
-            verifier.awaitable,
+            verifier,
             known,
             clock=verifier.clock,
+            replay=verifier.replay,
+            mode=mode,
             policy=policy,
             fallback=fallback is not None,
             max_unsigned_body=min(max_unsigned_body, max_body),
@@ -144,12 +142,12 @@ class SignatureMiddleware:
             on_decision=on_decision,
             inspector=inspector,
         )
-        self._options = _Options(verifier.profile, self._guard.recorder, mode, max_body, reconstruct, fallback)
+        self._options = _Options(verifier.profile, self._guard.recorder, max_body, reconstruct, policy, fallback)
         self.announce()
 
     def announce(self) -> None:
         """Log what is verified and where, when the middleware is made. A subclass may do it later, or not at all."""
-        self._guard.announce(self._options.mode)
+        self._guard.announce()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Verify one request, then call the application with what was verified."""
@@ -186,9 +184,9 @@ class _Options(NamedTuple):
 
     profile: Profile
     recorder: Recorder
-    mode: options.Mode | Callable[[Environ], options.Mode]
     max_body: int
     reconstruct: bool
+    policy: Policy | None
     fallback: Fallback | None
 
 
@@ -199,24 +197,22 @@ class _Exchange:
         detected: the name of the server, once it has been recognised.
     """
 
-    __slots__ = ("_environ", "_framing", "_options", "_start_response", "detected")
+    __slots__ = ("_begun", "_environ", "_fields", "_framing", "_options", "_start_response", "detected")
 
     def __init__(self, chosen: _Options, environ: Environ, start_response: StartResponse) -> None:
         self._options = chosen
         self._environ = environ
         self._start_response = start_response
         self._framing = BodyFraming.of(environ)
+        self._begun = b""
+        self._fields = _NO_FIELDS
         self.detected: str | None = None
-
-    def mode(self) -> str:
-        mode = self._options.mode
-        return mode(self._environ) if callable(mode) else mode
 
     def received_request(self) -> Received:
         environ = self._environ
         if has_too_many_fields(environ):
             raise UnreadRequest(TOO_MANY_FIELDS)
-        fields = HeaderFields.of_lower(field_lines(environ))
+        fields = self._fields = HeaderFields(field_lines(environ))
         names, has_body = shown_names(environ), self._framing.has_body
         return Received(environ["REQUEST_METHOD"], http_version(environ), fields, names, has_body)
 
@@ -238,19 +234,18 @@ class _Exchange:
         return read_content(self._environ, self._framing, digest, cap=chosen.max_body, profile=chosen.profile)
 
     async def read_unverified(self, most: int) -> Content | None:
-        chosen = self._options
-        try:
-            return read_content(self._environ, self._framing, None, cap=most, profile=chosen.profile)
-        except UnreadRequest:
-            if most == chosen.max_body or (self._framing.length or 0) > chosen.max_body:
-                raise
-            return None
+        profile = self._options.profile
+        content, self._begun = read_if_json(self._environ, self._framing, self._fields, cap=most, profile=profile)
+        return content
 
     async def run_apart(self, call: Callable[[], Answer]) -> Answer:
         # A WSGI server gives each request a thread, or a process, of its own.
         return call()
 
     async def accepts_caller(self) -> bool:
+        return self._ask()
+
+    def _ask(self) -> bool:
         accepted: object = cast("Fallback", self._options.fallback)(self._environ)
         if isawaitable(accepted):
             # Something to await is true, whatever it would say.
@@ -259,11 +254,20 @@ class _Exchange:
             raise ConfigurationError("fallback: the function must return True or False; WSGI awaits nothing")
         return accepted is True
 
-    def router_input(self, target: CanonicalURL, origin: Origin) -> Environ:
-        return verified_environ(self._environ, target, origin)
+    def routed_path(self) -> str:
+        environ = self._environ
+        path: str = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+        return path.encode("latin-1", "replace").decode("utf-8", "replace")
 
-    def forward_unsigned(self) -> Environ:
-        return {**self._environ, **self._published_entries(None, None)}
+    def forward_unsigned(self, admitted: Admitted | None = None, *, closed: bool = False) -> Environ:
+        new = {**self._environ, **self._published_entries(admitted)}
+        if admitted is not None and admitted.content is not None:
+            put_back(new, admitted.content)
+        elif self._begun:
+            resume(new, self._begun, self._framing)
+        elif closed:
+            new["wsgi.input"] = BytesIO()
+        return new
 
     def forward(self, admitted: Admitted, target: CanonicalURL, origin: Origin, *, has_body: bool) -> Environ:
         new = verified_environ(self._environ, target, origin)
@@ -272,10 +276,15 @@ class _Exchange:
         elif not has_body:
             # A request without content was verified, so no content may reach the application.
             new["wsgi.input"] = BytesIO()
-        new.update(self._published_entries(admitted.signature, admitted.operation))
+        new.update(self._published_entries(admitted))
         return new
 
-    def _published_entries(self, signature: VerifiedSignature | None, operation: Operation | None) -> Environ:
+    def _published_entries(self, admitted: Admitted | None) -> Environ:
         """Return what the application may read of the verification."""
         chosen = self._options
-        return {SIGNATURE: signature, OPERATION: operation, PROFILE: chosen.profile, RECORDER: chosen.recorder}
+        ask, outer = None if chosen.fallback is None else self._ask, self._environ.get(VERIFICATION)
+        made = Verification.of_admitted(admitted, chosen.profile, chosen.recorder, chosen.policy, ask=ask, outer=outer)
+        return {
+            SIGNATURE: made.signature,
+            VERIFICATION: made,
+        }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.middleware.requirement import Verification
-from undersigned.wsgi.middleware import PROFILE, RECORDER, SIGNATURE
+from undersigned.verification.verifier import finish
+from undersigned.wsgi.middleware import SIGNATURE, VERIFICATION
 
 if TYPE_CHECKING:
+    from undersigned.policy.route import MatchedRoute
     from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.wsgi.middleware import Environ
 
@@ -18,7 +20,7 @@ def find_signature(environ: Environ) -> VerifiedSignature | None:
     Raises:
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(environ).signature
+    return Verification.of(environ.get(VERIFICATION)).signature
 
 
 def required_signature(environ: Environ, *, route: str | None = None) -> VerifiedSignature:
@@ -32,8 +34,28 @@ def required_signature(environ: Environ, *, route: str | None = None) -> Verifie
         SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(environ).require(method=environ.get("REQUEST_METHOD"), route=route)
+    return Verification.of(environ.get(VERIFICATION)).require(method=environ.get("REQUEST_METHOD"), route=route)
 
 
-def _verification(environ: Environ) -> Verification:
-    return Verification.of(environ.get(SIGNATURE), environ.get(PROFILE), environ.get(RECORDER))
+def check_route(environ: Environ, route: MatchedRoute) -> VerifiedSignature | None:
+    """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
+
+    The environ then has the operation of the route, also in the signature.
+
+    Args:
+        environ: the environ that the middleware passed to the application.
+        route: the route as the framework found it.
+
+    Raises:
+        SignatureError: the policy requires a signature and the request has none.
+            `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified the request.
+
+    Returns:
+        The signature, or None if the request is unsigned and needs none.
+    """
+    published = Verification.of(environ.get(VERIFICATION))
+    checked = finish(published.check_route(route, method=environ.get("REQUEST_METHOD")))
+    environ[VERIFICATION] = checked
+    environ[SIGNATURE] = checked.signature
+    return checked.signature

@@ -77,7 +77,7 @@ class ResponseSigningMiddleware:
         return [] if request.method == "HEAD" else [body]
 
     def _request(self, environ: Environ, start_response: StartResponse) -> Request:
-        fields = HeaderFields.of_lower(field_lines(environ))
+        fields = HeaderFields(field_lines(environ))
         origin = matched_origin(self._signing.origins, fields, http_version(environ))
         server = detected_server(environ, start_response)
         target = request_target(environ, self._profile, reconstruct=self._reconstruct, server=server)

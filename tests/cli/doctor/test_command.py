@@ -13,7 +13,6 @@ from tests.cli.route import Route
 from tests.serving import waitress_server
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
-from undersigned.activitypub import ActivityPubVerifier
 from undersigned.wsgi import SignatureMiddleware
 
 
@@ -94,8 +93,6 @@ def test_finding_in_json_has_all_members(mistaken, keys):
         "passed",
         "findings",
         "notes",
-        "intermediaries",
-        "http2",
     }
 
 
@@ -179,14 +176,8 @@ FIELDS = {
     ],
     "fapi-2-request": ["Authorization: Bearer t"],
     "wimse": ["Workload-Identity-Token: e30.e30.c2ln"],
-    "aauth": ['Signature-Key: sig=jwt;jwt="e30"'],
 }
-TRIED = [
-    name
-    for name in profiles.BY_NAME
-    if profiles.BY_NAME[name].message == "request" and name not in {"activitypub", "gnap-rotation"}
-]
-ALIKE = {"web-bot-auth-jwks": "web-bot-auth-typed"}
+TRIED = [name for name in profiles.BY_NAME if profiles.BY_NAME[name].message == "request" and name != "activitypub"]
 
 
 class OneKey:
@@ -202,7 +193,7 @@ class OneKey:
 
 
 @pytest.mark.parametrize("name", TRIED)
-def test_profile_of_the_server_is_guessed_and_its_requests_arrive(name, tmp_path):
+def test_requests_by_every_profile_arrive(name, tmp_path):
     pair = KeyPair.generate()
     public, private = pair.public["keys"][0], dict(pair.private)
     if name == "adcp-webhook":
@@ -214,86 +205,23 @@ def test_profile_of_the_server_is_guessed_and_its_requests_arrive(name, tmp_path
     with waitress_server(route) as port:
         url = f"http://127.0.0.1:{port}"
         route.app = SignatureMiddleware(application, verifier=verifier, origins=[url])
-        headers = [argument for field in FIELDS.get(ALIKE.get(name, name), ()) for argument in ("--header", field)]
-        result = invoke("doctor", "--key", str(tmp_path / "key.json"), "--method", "POST", "--json", *headers, url)
+        headers = [
+            argument for field in FIELDS.get(name.replace("-jwks", "-typed"), ()) for argument in ("--header", field)
+        ]
+        result = invoke(
+            "doctor",
+            "--key",
+            str(tmp_path / "key.json"),
+            "--method",
+            "POST",
+            "--profile",
+            name,
+            "--json",
+            *headers,
+            url,
+        )
     [diagnosis] = objects(result.stdout_bytes)
-    assert (diagnosis["profile"], diagnosis["findings"]) == (ALIKE.get(name, name), [])
-
-
-class Inbox(Seller):
-    """An inbox that verifies ActivityPub requests of both schemes, or of the older one only."""
-
-    def __init__(self, keys, *, only_draft: bool) -> None:
-        self.verifier = ActivityPubVerifier(keys=OneKey(keys), required=("(request-target)", "host"))
-        self.only_draft = only_draft
-
-    def on(self, port: int) -> str:
-        url = f"http://127.0.0.1:{port}"
-        self.app = SignatureMiddleware(application, verifier=self.verifier, origins=[url])
-        return url
-
-    def __call__(self, environ, start_response):
-        if self.only_draft and "HTTP_SIGNATURE_INPUT" in environ:
-            start_response("401 No", [("Content-Length", "0")])
-            return []
-        return self.app(environ, start_response)
-
-
-@pytest.fixture
-def actor(tmp_path):
-    pair = KeyPair.generate("rsa-v1_5-sha256", keyid="https://social.example/users/bob#main-key")
-    (tmp_path / "actor.json").write_text(json.dumps(pair.private))
-    [key] = pair.key_set().keys.values()
-    return key, str(tmp_path / "actor.json")
-
-
-@pytest.mark.parametrize(("only_draft", "name"), [(True, "draft-cavage-12"), (False, "activitypub")])
-def test_scheme_of_an_inbox_is_guessed_and_its_requests_arrive(actor, only_draft, name):
-    inbox = Inbox(actor[0], only_draft=only_draft)
-    with waitress_server(inbox) as port:
-        result = invoke("doctor", "--key", actor[1], "--method", "POST", "--json", inbox.on(port))
-    [diagnosis] = objects(result.stdout_bytes)
-    assert (result.exit_code, diagnosis["profile"], diagnosis["findings"]) == (0, name, [])
-    assert any("does not sign the URL's scheme" in note for note in diagnosis["notes"]) == only_draft
-
-
-def test_inbox_of_the_older_scheme_only_is_found_after_the_findings(actor):
-    inbox = Inbox(actor[0], only_draft=True)
-    with waitress_server(inbox) as port:
-        result = invoke("doctor", "--key", actor[1], "--profile", "activitypub", inbox.on(port))
-    assert result.exit_code == 1
-    assert "  note     requests by the profile draft-cavage-12 are accepted: --profile draft-cavage-12" in result.stdout
-
-
-def test_inbox_that_has_another_key_is_a_finding_by_the_older_scheme(actor):
-    inbox = Inbox(actor[0], only_draft=True)
-    with waitress_server(inbox) as port:
-        url = inbox.on(port)
-        given = ["--key", actor[1], "--profile", "draft-cavage-12"]
-        assert invoke("doctor", *given, url).exit_code == 0
-        other = KeyPair.generate("rsa-v1_5-sha256", keyid=actor[0].keyid)
-        [key] = other.key_set().keys.values()
-        inbox.verifier = ActivityPubVerifier(keys=OneKey(key))
-        inbox.on(port)
-        result = invoke("doctor", *given, url)
-    assert result.exit_code == 1
-    assert "PROBLEM  a plain request" in result.stdout
-
-
-def test_key_that_cannot_sign_by_the_older_scheme_is_a_usage_error(keys):
-    result = invoke("doctor", "--key", keys.private, "--profile", "draft-cavage-12", "https://a.example")
-    assert (result.exit_code, "RSA" in result.stderr) == (2, True)
-
-
-def test_other_profile_that_is_accepted_is_named_after_the_findings(url, keys):
-    result = invoke("doctor", "--key", keys.private, "--profile", "gnap", url)
-    assert result.exit_code == 1
-    assert "  note     requests by the profile adcp-3.2 are accepted: --profile adcp-3.2" in result.stdout
-
-
-def test_no_other_profile_is_named_when_the_key_is_unknown(url, keys):
-    result = invoke("doctor", "--key", keys.stranger, "--profile", "adcp-3.2", url)
-    assert (result.exit_code, "note" in result.stdout) == (1, False)
+    assert (diagnosis["profile"], diagnosis["findings"]) == (name, [])
 
 
 def _verifier(keys) -> Verifier:

@@ -8,10 +8,10 @@ from tests import keys
 from tests.cli.route import URL, Route
 
 from undersigned import Policy, profiles
-from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor import advice
-from undersigned.cli.doctor.probe import Answer
 from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS
+from undersigned.cli.http import NoAnswer, Verdict
+from undersigned.reasons import REASONS
 from undersigned.signature.rules import Selection
 
 REWRITINGS = [
@@ -85,15 +85,15 @@ def test_target_decoded_to_raw_bytes_is_reported():
     ("status", "words"), [(400, "400, before it is verified"), (302, "redirected (302)"), (502, "502")]
 )
 def test_spelling_is_reported_as_not_verified_when_something_else_answers(status, words):
-    finding = Route(lambda probe: Answer(status, "") if "%2F" in probe.target else probe).diagnosis().findings[0]
+    finding = Route(lambda probe: Verdict(status, "") if "%2F" in probe.target else probe).diagnosis().findings[0]
     assert (finding.check, finding.sent) == ("an encoded slash", "/undersigned-doctor/a%2Fb")
     assert words in finding.problem
 
 
 def test_spelling_is_reported_with_its_code_when_rejected_for_another_reason():
-    finding = Route(lambda probe: Answer(401, "signature_replayed") if "//" in probe.target else probe).finding()
-    assert (finding.problem, finding.advice) == advice.CODES["signature_replayed"]
-    unknown = Route(lambda probe: Answer(401, "signature_unheard_of") if "//" in probe.target else probe).finding()
+    finding = Route(lambda probe: Verdict(401, "signature_replayed") if "//" in probe.target else probe).finding()
+    assert (finding.problem, finding.advice) == REASONS["signature_replayed"][:2]
+    unknown = Route(lambda probe: Verdict(401, "signature_unheard_of") if "//" in probe.target else probe).finding()
     assert (unknown.problem, unknown.advice) == ("it is rejected: signature_unheard_of", advice.LOG)
 
 
@@ -187,14 +187,14 @@ def test_unknown_change_of_a_plain_request_refers_to_the_log():
 )
 def test_changed_signature_fields_or_framing_are_reported(change, code):
     finding = Route(change).finding()
-    assert (finding.problem, finding.advice) == advice.CODES[code]
+    assert (finding.problem, finding.advice) == REASONS[code][:2]
 
 
 def test_examination_ends_when_the_key_is_unknown():
     route = Route()
     stranger = keys.SigningKey.from_jwk(keys.OTHER_PRIVATE)
     [finding] = route.diagnosis(key=stranger).findings
-    assert (finding.problem, finding.advice) == advice.CODES["signature_key_unknown"]
+    assert (finding.problem, finding.advice) == REASONS["signature_key_unknown"][:2]
     assert len(route.sent) == 2
 
 
@@ -202,7 +202,7 @@ def test_wrong_profile_is_reported():
     [finding] = Route().diagnosis(profile=profiles.ADCP_3_1).findings
     assert finding.check == "a plain request"
     [finding] = Route().diagnosis(profile=profiles.ADCP_3_2.derive(selection=Selection(tags=("other",)))).findings
-    assert (finding.problem, finding.advice) == advice.CODES["signature_tag_invalid"]
+    assert (finding.problem, finding.advice) == REASONS["signature_tag_invalid"][:2]
 
 
 def test_probes_have_a_content_type_when_the_profile_requires_it():
@@ -213,7 +213,7 @@ def test_probes_have_a_content_type_when_the_profile_requires_it():
 
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [(Answer(404, ""), "404, before it is verified"), (Answer(307, ""), "redirected"), (Answer(503, ""), "503")],
+    [(Verdict(404, ""), "404, before it is verified"), (Verdict(307, ""), "redirected"), (Verdict(503, ""), "503")],
 )
 def test_examination_ends_when_no_verifier_answers(answer, words):
     route = Route(lambda _probe: answer)
@@ -256,8 +256,8 @@ def test_known_change_of_content_is_named(content, at):
             lambda probe: replace(probe, fields=tuple((n, v.replace("json", "xml")) for n, v in probe.fields)),
             "Content-Type or Content-Digest is rewritten",
         ),
-        (lambda _probe: Answer(413, "content_too_large"), "it is rejected: content_too_large"),
-        (lambda _probe: Answer(411, ""), "the answer is 411, before it is verified"),
+        (lambda _probe: Verdict(413, "content_too_large"), "it is rejected: content_too_large"),
+        (lambda _probe: Verdict(411, ""), "the answer is 411, before it is verified"),
     ],
 )
 def test_content_that_does_not_arrive_intact_is_reported(change, problem):

@@ -12,14 +12,14 @@ from tests.certificate import localhost_certificate
 from tests.cli.listener import listener
 
 from undersigned import canonicalize
-from undersigned.cli.connection import NoAnswer
-from undersigned.cli.doctor.probe import MOST_CONTENT, Answer, Probe, ProbeClient
+from undersigned.cli.doctor.probe import MOST_CONTENT, Probe, ProbeClient
+from undersigned.cli.http import NoAnswer, Verdict, read_verdict
 
 PLAIN = Probe("GET", "/p", "seller.example.com")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
-def ask(port: int, probe: Probe = PLAIN, *, scheme: str = "http", timeout: float = 10) -> Answer:
+def ask(port: int, probe: Probe = PLAIN, *, scheme: str = "http", timeout: float = 10) -> Verdict:
     client = ProbeClient(canonicalize(f"{scheme}://127.0.0.1:{port}"), timeout, ssl.create_default_context())
     return client.ask(probe)
 
@@ -70,7 +70,7 @@ def test_content_is_sent_in_chunks_without_its_length():
 def test_code_comes_from_the_challenge(challenges, code):
     head = "HTTP/1.1 401 Unauthorized\r\n" + "".join(f"WWW-Authenticate: {value}\r\n" for value in challenges)
     with listener(f"{head}Content-Length: 0\r\n\r\n".encode()) as port:
-        assert ask(port) == Answer(401, code)
+        assert ask(port) == Verdict(401, code)
 
 
 @pytest.mark.parametrize(
@@ -91,19 +91,19 @@ def test_code_comes_from_the_challenge(challenges, code):
     ],
 )
 def test_code_comes_from_content_only_when_a_challenge_is_impossible(status, content, code):
-    assert Answer.read(status, [], content) == Answer(status, code)
+    assert read_verdict(status, [], content) == Verdict(status, code)
 
 
 @given(status=st.integers(100, 599), challenge=st.text(max_size=100), content=st.binary(max_size=100))
 def test_any_answer_is_read(status, challenge, content):
-    code = Answer.read(status, [challenge], content).code
+    code = read_verdict(status, [challenge], content).code
     assert code == "" or (code.isascii() and code.islower() and code.isprintable())
 
 
 def test_content_is_read_up_to_its_bound_only():
     head = b"HTTP/1.1 503 No\r\nContent-Length: 100000000\r\n\r\n"
     with listener(head + b" " * MOST_CONTENT) as port:
-        assert ask(port) == Answer(503, "")
+        assert ask(port) == Verdict(503, "")
 
 
 @pytest.mark.parametrize("response", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 xyz\r\n\r\n"])
@@ -152,7 +152,7 @@ def test_probe_is_sent_over_tls_when_the_certificate_is_trusted(tls, certificate
         client = ProbeClient(
             canonicalize(f"https://localhost:{port}"), 10, ssl.create_default_context(cafile=certificate)
         )
-        assert client.ask(PLAIN) == Answer(200, "")
+        assert client.ask(PLAIN) == Verdict(200, "")
 
 
 def test_probe_is_not_sent_when_the_certificate_is_not_trusted(tls):

@@ -12,13 +12,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 from tests.certificate import localhost_certificate
-from tests.cli.command import invoke, objects, run
+from tests.cli.command import invoke, run
 from tests.cli.conftest import KEYID, private_pem
 from tests.cli.listener import listener
 from tests.cli.seller import seller
-
-from undersigned import KeyPair
-from undersigned.activitypub import ActivityPubVerifier
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +26,14 @@ def origin(keys):
 
 def request(keys, *args: str, key: str = "private", code: int = 0, stdin: bytes = b"") -> str:
     result = invoke("request", "--key", getattr(keys, key), *args, stdin=stdin)
-    assert (result.exit_code, result.stderr) == (code, "")
-    return result.stdout
+    assert result.exit_code == code, result.output
+    return result.stderr
 
 
-def answer(keys, *args: str, code: int = 0, key: str = "private") -> dict:
-    [found] = objects(request(keys, "--json", *args, code=code, key=key).encode())
-    return found
+def answer(keys, *args: str, stdin: bytes = b"") -> dict:
+    result = invoke("request", "--key", keys.private, *args, stdin=stdin)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
 
 
 def usage(keys, *args: str) -> str:
@@ -52,8 +50,8 @@ def get_reply(response: bytes, keys, *args: str, code: int = 1, received: list[b
 def test_status_fields_and_content_are_shown(origin, keys, tmp_path):
     (tmp_path / "body").write_bytes(b'{"a": 1}')
     done = run("request", "--key", keys.private, "POST", f"{origin}/orders", "-d", "@body", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, b"")
-    head, _, content = done.stdout.decode().partition("\n\n")
+    head, content = done.stderr.decode(), done.stdout
+    assert done.returncode == 0
     assert head.startswith("HTTP/1.1 200 OK\n")
     assert "\ncontent-type: application/json" in head
     arrived = json.loads(content)
@@ -63,16 +61,16 @@ def test_status_fields_and_content_are_shown(origin, keys, tmp_path):
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
 def test_every_method_is_verified(method, origin, keys):
-    found = answer(keys, method, f"{origin}/a%2Fb//c?x=[1]&y")
-    assert (found["status"], found["why"], found["cut"]) == (200, None, None)
+    options = (method, f"{origin}/a%2Fb//c?x=[1]&y")
+    assert request(keys, *options).startswith("HTTP/1.1 200 OK\n")
     if method != "HEAD":
-        arrived = json.loads(found["body"])
+        arrived = answer(keys, *options)
         assert (arrived["method"], arrived["target"]) == (method, "/a%2Fb//c?x=[1]&y")
 
 
 def test_fields_of_options_are_sent_once_and_replace_our_own(origin, keys):
     options = ("-H", "User-Agent: mine", "-H", "Accept: text/html", "-H", f"Host: {origin.removeprefix('http://')}")
-    arrived = json.loads(answer(keys, "GET", origin, *options)["body"])["headers"]
+    arrived = answer(keys, "GET", origin, *options)["headers"]
     names = [name for name, _ in arrived]
     assert len(names) == len(set(names))
     assert (dict(arrived)["user-agent"], dict(arrived)["accept"]) == ("mine", "text/html")
@@ -81,9 +79,9 @@ def test_fields_of_options_are_sent_once_and_replace_our_own(origin, keys):
 def test_content_of_standard_input_and_a_key_in_pem_are_sent(origin, keys, tmp_path):
     (tmp_path / "key.pem").touch(0o600)
     (tmp_path / "key.pem").write_bytes(private_pem(keys.private))
-    options = ("--key", str(tmp_path / "key.pem"), "--keyid", KEYID, "--json", "-d", "@-")
+    options = ("--key", str(tmp_path / "key.pem"), "--keyid", KEYID, "-d", "@-")
     result = invoke("request", *options, "POST", origin, stdin=b"[1]")
-    assert (result.exit_code, bytes.fromhex(json.loads(json.loads(result.stdout)["body"])["body"])) == (0, b"[1]")
+    assert (result.exit_code, bytes.fromhex(json.loads(result.stdout)["body"])) == (0, b"[1]")
 
 
 def test_401_is_explained_by_its_code(origin, keys):
@@ -97,9 +95,7 @@ def test_401_is_explained_by_the_keys_of_the_server(origin, keys):
     shown = request(keys, "GET", origin, "--jwks", keys.public, key="stranger", code=1)
     assert "\nx  7  key lookup\n      request_signature_key_unknown: no key source knows the keyid\n" in shown
     cause = f"the request is signed with the key stranger, and the given keys are: {KEYID}, buyer-p256"
-    assert f"\nLikely cause: {cause}\n" in shown
-    why = answer(keys, "GET", origin, "--jwks", keys.public, key="stranger", code=1)["why"]
-    assert (why["code"], why["explained"]["step"]) == ("request_signature_key_unknown", 7)
+    assert f"\nCause: {cause}\n" in shown
 
 
 def test_401_of_a_request_that_the_keys_verify_points_to_the_way(keys, tmp_path):
@@ -110,7 +106,16 @@ def test_401_of_a_request_that_the_keys_verify_points_to_the_way(keys, tmp_path)
     with seller(str(other)) as origin:
         shown = request(keys, "GET", origin, "--jwks", keys.public, code=1)
     assert "\nx " not in shown
-    assert "By these keys the request is valid as it was sent." in shown
+    assert "By these keys and the profile adcp-3.2, the request is valid as it was sent." in shown
+
+
+def test_401_at_another_check_points_to_another_profile(keys):
+    reply = b'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="request_signature_components_incomplete"\r\n'
+    with listener(reply + b"Content-Length: 0\r\n\r\n") as port:
+        url = f"http://127.0.0.1:{port}/a"
+        shown = request(keys, "GET", url, "--jwks", keys.public, key="stranger", code=1)
+    stops = "stops at another check than these keys do (signature_key_unknown)"
+    assert shown.endswith(f"\nThe server {stops}: it has another profile or keys.\n")
 
 
 def test_keys_of_the_server_in_pem_have_the_keyid_of_the_signature(origin, tmp_path):
@@ -119,8 +124,8 @@ def test_keys_of_the_server_in_pem_have_the_keyid_of_the_signature(origin, tmp_p
     key = serialization.load_pem_private_key(private_pem(private), None).public_key()
     info = serialization.PublicFormat.SubjectPublicKeyInfo
     (tmp_path / "public.pem").write_bytes(key.public_bytes(serialization.Encoding.PEM, info))
-    result = invoke("request", "--key", private, "--json", "--jwks", str(tmp_path / "public.pem"), "GET", origin)
-    assert (result.exit_code, json.loads(result.stdout)["why"]["explained"]["ok"]) == (1, True)
+    result = invoke("request", "--key", private, "--jwks", str(tmp_path / "public.pem"), "GET", origin)
+    assert (result.exit_code, "the request is valid as it was sent" in result.stderr) == (1, True)
 
 
 def test_public_jwk_of_the_server_keeps_its_kid(origin, keys, tmp_path):
@@ -132,17 +137,14 @@ def test_public_jwk_of_the_server_keeps_its_kid(origin, keys, tmp_path):
 def test_redirect_is_shown_and_not_followed(keys):
     response = b"HTTP/1.1 302 Found\r\nLocation: /b?\x1b[31m\r\nContent-Length: 0\r\n\r\n"
     shown = get_reply(response, keys)
-    assert shown.endswith(
-        "The redirect to http://127.0.0.1:PORT/b?\\x1b[31m is not followed: a signature is for one URL only.\n"
-    )
+    assert shown.endswith("The redirect to /b?\\x1b[31m is not followed: a signature is for one URL only.\n")
     assert "\x1b" not in shown
-    assert "http://[x is not followed" in get_reply(response.replace(b"/b?\x1b[31m", b"http://[x"), keys)
 
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (204, 0), (299, 0), (302, 1), (400, 1), (404, 1), (500, 1)])
 def test_exit_code_is_0_for_a_successful_status_only(status, code, keys):
     shown = get_reply(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode(), keys, code=code)
-    assert shown == f"HTTP/1.1 {status} X\nContent-Length: 0\n\n"
+    assert shown == f"HTTP/1.1 {status} X\nContent-Length: 0\n"
 
 
 def test_request_is_sent_as_it_was_signed(keys):
@@ -154,22 +156,6 @@ def test_request_is_sent_as_it_was_signed(keys):
     assert sorted(names) == ["accept", "connection", "host", "signature", "signature-input", "user-agent"]
 
 
-def test_request_is_sent_and_explained_by_the_older_scheme(tmp_path):
-    keyid = "https://social.example/users/bob#main-key"
-    own, other = (KeyPair.generate("rsa-v1_5-sha256", keyid=keyid) for _ in range(2))
-    for name, jwk in (("key", own.private), ("own", own.public), ("other", other.public)):
-        (tmp_path / name).touch(0o600)
-        (tmp_path / name).write_text(json.dumps(jwk))
-    given = ("request", "--key", str(tmp_path / "key"), "--profile", "draft-cavage-12")
-    with seller(str(tmp_path / "own"), verifier=ActivityPubVerifier) as origin:
-        result = invoke(*given, "-d", "{}", "-H", "Date: never", "POST", f"{origin}/inbox")
-    assert (result.exit_code, result.stderr) == (0, "")
-    with seller(str(tmp_path / "other"), verifier=ActivityPubVerifier) as origin:
-        result = invoke(*given, "--jwks", str(tmp_path / "own"), "GET", f"{origin}/inbox")
-    assert result.exit_code == 1
-    assert "By these keys the request is valid as it was sent" in " ".join(result.stdout.split())
-
-
 def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
     shown = get_reply(b'HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm="a"\r\nContent-Length: 0\r\n\r\n', keys)
     assert "Why: the answer has no code of a signature" in shown
@@ -178,7 +164,7 @@ def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("request_signature_invalid", "Fix: find out what changes it: undersigned doctor"),
+        ("request_signature_invalid", "Fix: find out what changes requests on the way: undersigned doctor"),
         ("request_target_uri_malformed", "Fix: check the URL, and origins= of the server"),
         ("request_signature_replayed", "Fix: sign each request again"),
         ("request_body_malformed", "Fix: send valid JSON, and write each key of an object once"),
@@ -217,8 +203,6 @@ def test_server_that_does_not_answer_is_one_line_with_exit_1(keys):
     result = invoke("request", "--key", keys.private, "GET", url)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == f"Error: {url}: no answer: Connection refused\n"
-    found = answer(keys, "GET", url, code=1)
-    assert found == {"url": url, "error": "no_answer", "message": "Connection refused"}
 
 
 def test_certificate_must_be_trusted(keys, tmp_path):
@@ -241,8 +225,14 @@ def test_certificate_must_be_trusted(keys, tmp_path):
         (("GET", "https://a.test", "-H", "Host: b.test"), "Host"),
         (("POST", "https://a.test", "-d", "text"), "so say what it is"),
         (("GET", "https://a.test", "--profile", "activitypub"), "activitypub"),
-        (("GET", "https://a.test", "--jwks", "-", "-d", "@-"), "reads already"),
     ],
 )
 def test_request_that_cannot_be_sent_is_a_usage_error(args, told, keys):
     assert told in usage(keys, *args)
+
+
+@pytest.mark.parametrize("rest", [b"Content-Length: 10\r\n\r\nabc", b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"])
+def test_content_that_ends_early_is_said_so(rest, keys):
+    with listener(b"HTTP/1.1 200 OK\r\n" + rest) as port:
+        result = invoke("request", "--key", keys.private, "GET", f"http://127.0.0.1:{port}/")
+    assert "ends early" in result.stderr

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from functools import cache
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
-from tests.discovery.key_server import redirect, response
+from tests.discovery.key_server import redirect
+from tests.discovery.key_server import response as plain
 from tests.keys import lookup
 
 from undersigned import Request, SignatureError, SigningKey, VerificationKey
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
 from undersigned.cavage import CavageSigner
 from undersigned.discovery import Freshness
-from undersigned.discovery.activitypub import AsyncActorKeys
 from undersigned.errors import ConfigurationError, KeySourceError
 
-GONE = response(b"", status="410 Gone")
-DOWN = response(b"", status="503 Down")
+GONE = plain(b"", status="410 Gone")
+DOWN = plain(b"", status="503 Down")
 SPKI = serialization.PublicFormat.SubjectPublicKeyInfo
+
+
+def response(body, *fields, **options):
+    return plain(body, "Content-Type: application/activity+json", *fields, **options)
 
 
 @cache
@@ -196,6 +199,23 @@ def test_host_that_the_operator_does_not_trust_is_not_fetched(world, server, clo
     assert reason(find, keyid) == "signature_jwks_untrusted"
 
 
+@pytest.mark.parametrize("later", ["keys.example.com", "agent.example.com"], ids=["keyid", "owner"])
+def test_host_that_is_blocked_later_is_not_trusted_although_its_actor_is_kept(world, server, clock, later):
+    blocked = set()
+    source = world.actors(network=server.network(), clock=clock, trusted=lambda host: host not in blocked)
+    owner = server.url("/users/alice", host="agent.example.com")
+    keyid = server.url("/keys/1")
+    server.answers["/keys/1"] = response({"id": keyid, "owner": owner, "publicKeyPem": pem()})
+    server.answers["/users/alice"] = response({"id": owner, "publicKey": keyid})
+    assert world.find(source, keyid).owner == owner
+    blocked.add(later)
+    for wait in (0, 3600, 80000):
+        clock.now += wait
+        with pytest.raises(KeySourceError) as raised:
+            world.find(source, keyid)
+        assert raised.value.reason == "signature_jwks_untrusted"
+
+
 def test_new_actors_are_bounded(world, server, clock):
     source = world.actors(network=server.network(), clock=clock, most_a_minute=1)
     for name in ("a", "b"):
@@ -203,6 +223,21 @@ def test_new_actors_are_bounded(world, server, clock):
             world.find_all(source, lookup(server.url(f"/{name}")))
     assert raised.value.reason == "signature_jwks_unavailable"
     assert len(server.requests) == 1
+
+
+def test_actors_without_the_key_displace_none_with_it(world, server, clock, keyid, actor, key, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.activitypub.MOST_ACTORS", 2)
+    source = world.actors(network=server.network(), clock=clock)
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
+    assert world.find(source, keyid)
+    assert world.find(source, keyid)
+    for number in range(5):
+        other = server.url(f"/users/{number}")
+        server.answers[f"/users/{number}"] = response({"id": other})
+        for _ in range(2):
+            assert world.find(source, f"{other}#main-key") is None
+    assert world.find(source, keyid)
+    assert server.asked("/users/bob") == 1
 
 
 def test_fetch_is_signed_for_servers_that_ask_for_it(world, server, clock, actor, keyid, key):
@@ -244,23 +279,6 @@ def test_wrong_option_is_a_configuration_error(world, options, fault):
         world.actors(**options)
 
 
-def test_source_runs_and_stops(source, find, server, actor, keyid, key):
-    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
-    find(keyid)
-    if isinstance(source, AsyncActorKeys):
-
-        async def run():
-            async with source as running:
-                answer = running.find(lookup(keyid))
-                return answer if isinstance(answer, tuple) else await answer
-
-        assert asyncio.run(run())
-    else:
-        assert source.blocking
-        with source as running:
-            assert running.find(lookup(keyid))
-
-
 def test_verifier_finds_the_key_that_replaced_another_one(world, server, clock, actor, keyid):
     def publish(name):
         key = {"id": keyid, "owner": actor, "publicKeyPem": pem(private_key(name))}
@@ -273,7 +291,7 @@ def test_verifier_finds_the_key_that_replaced_another_one(world, server, clock, 
         return Request(request.method, request.url, [host, *CavageSigner(signing).sign(request)], request.body)
 
     source = world.actors(network=server.network(), clock=clock, freshness=Freshness(default=900))
-    verifier = (AsyncActivityPubVerifier if isinstance(source, AsyncActorKeys) else ActivityPubVerifier)(keys=source)
+    verifier = (AsyncActivityPubVerifier if world.is_async else ActivityPubVerifier)(keys=source)
 
     def verify(request):
         ask = verifier.verify

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.discovery.conftest import eventually
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PUBLIC, PUBLIC, lookup
 
@@ -23,18 +24,25 @@ def test_keys_are_found_from_the_agents_url(world, operator, source):
     assert world.find(source, "buyer-ed25519").algorithm == "ed25519"
     assert world.find(source, "buyer-es256").algorithm == "ecdsa-p256-sha256"
     paths = [request.split(b" ", 2)[1].decode() for request in operator.server.requests]
-    assert paths == ["/mcp", "/mcp", "/mcp", "/mcp", "/brand.json", "/jwks.json"]
+    assert paths == ["/mcp", "/mcp", "/mcp", "/brand.json", "/jwks.json"]
 
 
-def test_mcp_session_is_kept_and_ended(world, operator, source):
+def test_mcp_session_is_kept(world, operator, source):
     operator.session = "abc"
     world.find(source, "buyer-ed25519")
-    first, *others = operator.server.requests[:4]
+    first, *others = operator.server.requests[:3]
     assert b"mcp-session-id" not in first.lower()
     for request in others:
         assert b"Mcp-Session-Id: abc\r\n" in request
         assert b"MCP-Protocol-Version: 2025-06-18\r\n" in request
-    assert others[-1].startswith(b"DELETE /mcp ")
+
+
+@pytest.mark.parametrize("session", ["", "abc"])
+def test_no_session_is_ended_that_was_not_begun(world, operator, source, session):
+    operator.session = session
+    assert reason(world, source) == "found"
+    ended = [request for request in operator.server.requests if request.startswith(b"DELETE")]
+    assert all(b"Mcp-Session-Id: abc\r\n" in request for request in ended)
 
 
 def test_capabilities_may_come_as_an_event_stream(world, operator, source):
@@ -57,10 +65,10 @@ def test_way_to_the_jwk_set_is_kept_as_long_as_the_brand_json(world, operator, s
     reason(world, source)
     clock.now += 300
     assert reason(world, source) == "found"
-    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (4, 2)
+    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (3, 2)
     clock.now += 300
     assert reason(world, source) == "found"
-    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (8, 3)
+    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (6, 3)
 
 
 def test_unknown_key_fetches_the_jwk_set_alone(world, operator, source, clock):
@@ -82,7 +90,7 @@ def test_jwk_set_that_moved_is_found_again(world, operator, source, clock):
     operator.brand["agents"][0]["jwks_uri"] = operator.server.url("/new.json")
     operator.server.answers |= {"/brand.json": response(operator.brand), "/new.json": response({"keys": [EC_PUBLIC]})}
     clock.now += 30
-    assert reason(world, source) == "unknown"
+    eventually(lambda: reason(world, source) == "unknown")
     assert reason(world, source, "buyer-es256") == "found"
 
 
@@ -342,7 +350,9 @@ class TestA2A:
 
     def test_keys_are_found_over_version_1_0(self, world, operator, source):
         url = operator.server.url("/a2a", "agent.example.com")
+        local = ("http://agent.example.com/a2a", "https://127.1.1.1.1/a2a")
         interfaces = [
+            *({"url": other, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"} for other in local),
             {"url": url, "protocolBinding": "GRPC", "protocolVersion": "1.0"},
             {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
         ]
@@ -366,7 +376,7 @@ class TestA2A:
             ({}, "capabilities_unreachable"),
             ({"url": 5, "supportedInterfaces": 5}, "capabilities_unreachable"),
             ({"url": "https://evil.example.net/a2a", "protocolVersion": "0.3.0"}, "capabilities_unreachable"),
-            ({"url": "http://agent.example.com/a2a", "protocolVersion": "0.3.0"}, "jwks_untrusted"),
+            ({"url": "http://agent.example.com/a2a", "protocolVersion": "0.3.0"}, "capabilities_unreachable"),
         ],
     )
     def test_card_cannot_lead_elsewhere(self, world, operator, source, card, expected):
@@ -398,6 +408,20 @@ class TestPublisher:
         self.pin(operator, {name: PUBLIC[name] for name in ("kty", "crv", "x")})
         assert reason(world, source) == "found"
         assert reason(world, source, "buyer-es256") == "unknown"
+
+    def test_key_counts_again_when_its_publisher_drops_the_pin_of_another(self, world, operator, source, clock):
+        def unchanged(connection, request):
+            is_same = b"if-none-match" in request.lower()
+            answer = response(b"", status="304 Not Modified") if is_same else response(operator.jwks, 'ETag: "1"')
+            connection.sendall(answer)
+
+        operator.server.answers["/jwks.json"] = unchanged
+        self.pin(operator, PUBLIC)
+        assert reason(world, source, "buyer-es256") == "unknown"
+        document = {"authorized_agents": [{"url": operator.url}]}
+        operator.server.answers["/.well-known/adagents.json"] = response(document)
+        clock.now += 3601
+        assert reason(world, source, "buyer-es256") == "found"
 
     def test_pin_knows_a_key_by_its_material_and_not_by_its_name(self, world, operator, source):
         self.pin(operator, {**EC_PUBLIC, "kid": "buyer-ed25519"})
@@ -453,6 +477,32 @@ class TestPublisher:
         operator.server.answers["/.well-known/adagents.json"] = response(document)
         assert reason(world, source) == expected
 
+    @pytest.mark.parametrize(
+        ("others", "keys", "expected"),
+        [
+            (["https://other.example.com/"] * 50_000, 1, "found"),
+            (["https://agent.example.com/other"] * 1022, 256, "found"),
+            (["https://%61gent.example.com/other"] * 1024, 1, "jwks_unavailable"),
+            (["https://agent.example.com/other"] * 1024, 1, "jwks_unavailable"),
+            (["https://\u00e4.example/"] * 1024, 1, "jwks_unavailable"),
+            ([], 257, "jwks_unavailable"),
+        ],
+        ids=["other hosts", "as many as allowed", "escapes", "same host", "another alphabet", "keys"],
+    )
+    def test_adagents_json_with_too_much_for_the_agent_is_not_read(
+        self, world, operator, source, others, keys, expected
+    ):
+        entry = {"url": operator.url, "signing_keys": [PUBLIC] * keys}
+        document = {"authorized_agents": [*({"url": url} for url in others), entry]}
+        operator.server.answers["/.well-known/adagents.json"] = response(document)
+        assert reason(world, source) == expected
+
+    @pytest.mark.parametrize("spelled", ["AGENT", "Agent"])
+    def test_agent_is_found_in_any_spelling_of_its_url(self, world, operator, source, spelled):
+        document = {"authorized_agents": [{"url": operator.url.replace("agent", spelled), "signing_keys": [PUBLIC]}]}
+        operator.server.answers["/.well-known/adagents.json"] = response(document)
+        assert reason(world, source) == "found"
+
     def test_agent_that_is_authorized_twice_is_rejected(self, world, operator, source):
         document = {"authorized_agents": [{"url": operator.url}, {"url": operator.url}]}
         operator.server.answers["/.well-known/adagents.json"] = response(document)
@@ -466,7 +516,7 @@ class TestPublisher:
         assert reason(world, source) == "found"
         answers["/.well-known/adagents.json"] = redirect(operator.server.url("/pins", "evil.example.net"))
 
-    @pytest.mark.parametrize("target", ["https://evil.example.net/pins", "https://127.0.0.1/pins"])
+    @pytest.mark.parametrize("target", ["https://evil.example.net/pins", "https://127.0.0.1/pins", "https://[brand"])
     def test_adagents_json_may_not_redirect_elsewhere(self, world, operator, source, target):
         operator.server.answers["/.well-known/adagents.json"] = redirect(target)
         assert reason(world, source) == "jwks_untrusted"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.discovery.adcp.registrable import registrable_domain
+from undersigned.discovery.adcp.brand import registrable_domain
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from undersigned.discovery.failures import UnusableDocument
-from undersigned.discovery.web_bot_auth.card import read_card
+from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.web_bot_auth import read_card
 
 PUBLISHED = Path(__file__).parents[2] / "vectors" / "published" / "profiles" / "web-bot-auth"
 CARDS = json.loads((PUBLISHED / "web_bot_auth_signature_agent_card_v1.json").read_text("utf-8"))

@@ -2,27 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.discovery.failures import UnusableDocument
-from undersigned.discovery.web_bot_auth import read_registry
-
-CARD = "https://bot.example/card"
+from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.registry import read_registry
 
 
-@pytest.mark.parametrize(
-    ("text", "urls"),
-    [
-        (b"", ()),
-        (f"{CARD}\n".encode(), (CARD,)),
-        (f"# bots\r\n\r\n  {CARD} # ours\n{CARD}\nhttps://b.example/x?y\n".encode(), (CARD, "https://b.example/x?y")),
-        (f"http://bot.example/\nftp://x\nbot\nhttps://\n{CARD}".encode(), (CARD,)),
-        (b"https://bot.example/" + b"a" * 2029, ()),
-    ],
-)
-def test_registry_lists_the_https_urls_of_its_lines(text, urls):
-    assert read_registry(text) == urls
+def test_registry_lists_the_https_urls_of_cards_once_and_in_order():
+    text = "https://b.example/card # first\n\n# none\nhttp://a.example/\nhttps://[a\nhttps://a.example/\nhttps://a.example/"
+    assert read_registry(f"{text}\nhttps://{'a' * 2048}.example/".encode()) == (
+        "https://b.example/card",
+        "https://a.example/",
+    )
 
 
-@pytest.mark.parametrize(("text", "fault"), [(b"\xff", "is not UTF-8"), (b"#" * 1_048_577, "more than 1048576 bytes")])
-def test_registry_is_rejected_when_it_is_not_a_text_or_too_large(text, fault):
-    with pytest.raises(UnusableDocument, match=fault):
+@pytest.mark.parametrize(("text", "told"), [(b"\xff", "UTF-8"), (b"\n" * 1_048_577, "1048576")])
+def test_registry_that_cannot_be_read_is_unusable(text, told):
+    with pytest.raises(UnusableDocument, match=told):
         read_registry(text)

@@ -8,7 +8,6 @@ import inspect
 import pytest
 
 from undersigned import ConfigurationError, Request
-from undersigned.limits import LONGEST_PARSED, LONGEST_PARSED_LINKED
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.rules import (
     Answers,
@@ -101,7 +100,6 @@ from undersigned.signature.rules.coverage import covered_member, is_component
         (ParameterRule, {"audience": "x"}, "parameters.audience"),
         (ParameterRule, {"echo": "x", "own": {"x": ("optional", "boolean")}}, "parameters.echo"),
         (ParameterRule, {"written": frozenset({"x"}), "own": {"x": ("optional", "string")}}, "parameters.written"),
-        (CoverageRule, {"over": "\n"}, "coverage.over"),
         (Answers, {"prefix": None}, "answers.prefix"),
         (Answers, {"member": "Code"}, "answers.member"),
         (Answers, {"text_member": "x y"}, "answers.text_member"),
@@ -310,16 +308,11 @@ def test_nonce_of_no_bytes_may_be_empty():
     assert [text for text in ("", "A", "AA", "AAA") if pattern.fullmatch(text)] == ["AA", "AAA"]
 
 
-def test_more_may_be_parsed_of_a_message_only_if_its_signature_is_over_another_one():
-    assert CoverageRule().reading.longest_parsed == LONGEST_PARSED
-    assert CoverageRule(over="a").reading.longest_parsed == LONGEST_PARSED_LINKED > LONGEST_PARSED
-
-
 @pytest.mark.parametrize(
     "option",
     [
         *({"any_of": (("date",),)}, {"with_query": ("@query",)}, {"if_sent": ("date",)}, {"if_asked": ("date",)}),
-        *({"sent": ("date",)}, {"member_of": "signature-agent"}, {"over": "a"}, {"never": frozenset({"date"})}),
+        *({"sent": ("date",)}, {"member_of": "signature-agent"}, {"never": frozenset({"date"})}),
         *({"always": ('"@method";req',)}, {"with_content": ('"date";bs',)}),
     ],
     ids=lambda option: next(iter(option)),

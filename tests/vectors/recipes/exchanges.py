@@ -1,9 +1,7 @@
-"""Whole messages of profiles for which nobody published enough, in the form of the published wire examples.
+"""Signed responses of WIMSE, of which nobody published enough, in the form of the published wire examples.
 
-Each base is written line by line from the text of its document, and signed with `cryptography` alone:
-
-- GNAP: the second signature of a key rotation (RFC 9635 section 7.3.1.1);
-- WIMSE: a signed response (draft-ietf-wimse-http-signature-07, section 3).
+Each base is written line by line from draft-ietf-wimse-http-signature-07, section 3, and signed with `cryptography`
+alone.
 
 `outcome` is the verdict by the profile, and `signature_valid` says whether the signature fits the base at all.
 """
@@ -22,9 +20,7 @@ if TYPE_CHECKING:
 
 NOW = 1_790_000_005
 CREATED = NOW - 5
-OLD, NEW = Key("own-client"), Key("own-client-new")
 WORKLOAD, SERVICE, ISSUER = Key("own-workload"), Key("own-service"), Key("own-issuer")
-TOKEN_URL = "https://as.own.test/token/PRY5NM33O"
 ORDERS = "/orders?id=7"
 ANSWER = '{"orders":[7]}'
 
@@ -36,12 +32,6 @@ def document() -> dict[str, object]:
 
 
 def _examples() -> Iterator[dict[str, object]]:
-    yield _rotation("gnap-rotate")
-    yield _rotation("gnap-rotate-not-over-the-old-signature", over=(), outcome="invalid")
-    yield _rotation("gnap-rotate-over-half-of-the-old-signature", over=('"signature";key="sig1"',), outcome="invalid")
-    yield _rotation("gnap-rotate-without-the-token", token=False, outcome="invalid")
-    yield _rotation("gnap-rotate-over-another-old-signature", old_nonce="9otherN0nce", outcome="invalid")
-    yield _rotation("gnap-rotate-with-alg", more=';alg="ed25519"', outcome="invalid")
     yield _response("wimse-response")
     yield _response("wimse-response-that-was-not-asked-for", asks="", nonce="")
     yield _response("wimse-response-without-the-nonce-of-the-request", nonce="", outcome="invalid")
@@ -50,61 +40,6 @@ def _examples() -> Iterator[dict[str, object]]:
     yield _response("wimse-response-to-another-request", target="/orders?id=8", outcome="invalid")
     yield _response("wimse-response-without-its-token", token=False, outcome="invalid")
     yield _response("wimse-response-with-keyid", more=f';keyid="{SERVICE.kid}"', outcome="invalid")
-
-
-def _rotation(
-    name: str,
-    *,
-    over: tuple[str, ...] = ('"signature";key="sig1"', '"signature-input";key="sig1"'),
-    token: bool = True,
-    old_nonce: str = "",
-    more: str = "",
-    outcome: str = "verified",
-) -> dict[str, object]:
-    """A request that rotates a key.
-
-    `over` are the components of the old signature that the new key signs, `token` says whether it signs the token too.
-    With `old_nonce`, the old key signs once more after that, with this nonce, and its first signature is replaced.
-    """
-    body = json.dumps({"key": {"proof": "httpsig", "jwk": _public(NEW)}}, separators=(",", ":"))
-    digest, secret = _digest(body), "GNAP 80UPRY5NM33OMUKMKSKU"
-    common = f'"@method": POST\n"@target-uri": {TOKEN_URL}\n"content-digest": {digest}'
-    first = '"@method" "@target-uri" "content-digest"'
-
-    def by_old_key(nonce: str) -> tuple[str, str]:
-        read = f'({first} "authorization");created={CREATED};keyid="{OLD.kid}";nonce="{nonce}";tag="gnap"'
-        return read, _bytes(OLD, f'{common}\n"authorization": {secret}\n"@signature-params": {read}')
-
-    def base(text: str, read: str, signature: str) -> str:
-        values = {'"signature";key="sig1"': signature, '"signature-input";key="sig1"': read}
-        lines = [*([f'"authorization": {secret}'] if token else []), *(f"{one}: {values[one]}" for one in over)]
-        return "\n".join([common, *lines, f'"@signature-params": {text}'])
-
-    old, old_signature = by_old_key("b8Qm3vK1")
-    covered = " ".join([first, *(['"authorization"'] if token else []), *over])
-    text = f'({covered});created={CREATED};keyid="{NEW.kid}";nonce="kq7Zt0Xa";tag="gnap-rotate"{more}'
-    signature = _bytes(NEW, base(text, old, old_signature))
-    if old_nonce:
-        old, old_signature = by_old_key(old_nonce)
-    headers = [
-        ("Host", "as.own.test"),
-        ("Authorization", secret),
-        ("Content-Type", "application/json"),
-        ("Content-Digest", digest),
-        ("Signature-Input", f"sig1={old}, sig2={text}"),
-        ("Signature", f"sig1={old_signature}, sig2={signature}"),
-    ]
-    return {
-        **_head(name, "gnap-rotation", outcome, valid=not old_nonce),
-        "label": "sig2",
-        "method": "POST",
-        "url": TOKEN_URL,
-        "headers": headers,
-        "body": body,
-        "signature_base": base(text, old, old_signature),
-        "algorithm": "ed25519",
-        "jwk": _private(NEW),
-    }
 
 
 def _response(

@@ -129,25 +129,27 @@ def _no_body() -> Iterator[Recipe]:
 
 def _limits() -> Iterator[Recipe]:
     """What takes longer to read than a signature takes to verify; one checklist holds the same for every profile."""
-    # Commas, semicolons, colons and spaces: ten of the signature's own member, two before the other label.
-    listed = " ".join(f'"own-{number}"' for number in range(29))
+    # Words, commas, semicolons and colons: 11 of the signature's own member, 2 commas, 49 names, 2 semicolons. Only a
+    # parser reads decimals.
+    several = [" ".join(f'"own-{number}"' for number in range(size)) for size in (32, 17)]
+    listed = ", ".join(f"own-{number}=({names});p=1.5" for number, names in enumerate(several))
     yield Recipe(
-        name="signature-input-of-40-delimiters",
-        rule="a parsed field may have 40 delimiters",
-        input=f"{{}}, own=({listed})",
-        signature=f"{{}}, own={ADCP_3_2.bytes_field(bytes(64))}",
+        name="signature-input-of-64-delimiters",
+        rule="a parsed field may have 64 delimiters",
+        input=f"{{}}, {listed}",
+        signature=f"{{}}, own-0={ADCP_3_2.bytes_field(bytes(64))}",
     )
-    many = ", ".join(f"own-{number}=:AAAA:" for number in range(22))
+    many = ", ".join(f"own-{number}=:AAAA:" for number in range(40))
     for name, rule, options in (
-        ("signature-input-of-41-delimiters", "a Signature-Input of more", {"input": f'{{}}, own=({listed} "own")'}),
+        ("signature-input-of-65-delimiters", "a Signature-Input of more", {"input": f"{{}}, {listed};q"}),
         ("signature-of-too-many-labels", "a Signature", {"signature": f"{{}}, {many}"}),
         ("digest-of-too-many-algorithms", "a Content-Digest", {"digest": f"{ADCP_3_2.digest_of(Sent().body)}, {many}"}),
-        ("signature-input-too-long", "2049 characters", {"parameters": {"keyid": f'"{"own" * 683}"'}}),
-        ("type-too-long", "a Content-Type", {"sent": Sent(headers=(("Content-Type", f'{TYPE};own="{"x" * 2048}"'),))}),
+        ("signature-input-too-long", "4097 characters", {"parameters": {"keyid": f'"{"own" * 1366}"'}}),
+        ("type-too-long", "a Content-Type", {"sent": Sent(headers=(("Content-Type", f'{TYPE};own="{"x" * 4096}"'),))}),
     ):
         yield Recipe(
             name=name,
-            rule=f"step 1: more than 40 parsed delimiters or 2048 characters: {rule}",
+            rule=f"step 1: more than 64 parsed delimiters, 32 members or 4096 characters: {rule}",
             proven=False,
             code="signature_header_malformed",
             step=1,

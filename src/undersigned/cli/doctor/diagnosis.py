@@ -8,22 +8,23 @@ something else. That request must be rejected, which proves that a verifier answ
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from undersigned.cli.connection import NoAnswer
 from undersigned.cli.doctor import advice
 from undersigned.cli.doctor.finding import Diagnosis, Finding
-from undersigned.cli.doctor.intermediaries import intermediaries
-from undersigned.cli.doctor.signed_probes import SignedProbes
+from undersigned.cli.doctor.probe import SignedProbes
 from undersigned.cli.doctor.site import Site
 from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS, Content, Spelling
+from undersigned.cli.http import NoAnswer
+from undersigned.reasons import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undersigned.cli.doctor.intermediaries import Intermediary
-    from undersigned.cli.doctor.probe import Answer, Probe
-    from undersigned.client import AnySigner
+    from undersigned.cli.doctor.probe import Probe
+    from undersigned.cli.http import Verdict
+    from undersigned.errors import Reason
+    from undersigned.signature.signer import Signer
     from undersigned.url import CanonicalURL
 
 _PLAIN = "/plain"
@@ -49,8 +50,8 @@ class Examination:
     def __init__(
         self,
         url: CanonicalURL,
-        signer: AnySigner,
-        ask: Callable[[Probe], Answer],
+        signer: Signer,
+        ask: Callable[[Probe], Verdict],
         *,
         method: str,
         fields: Sequence[tuple[str, str]] = (),
@@ -62,7 +63,6 @@ class Examination:
         self._passed: list[str] = []
         self._findings: list[Finding] = []
         self._notes: list[str] = []
-        self._shown: dict[str, Intermediary] = {}
 
     def diagnose(self) -> Diagnosis:
         """Send the probes and return the findings.
@@ -70,8 +70,8 @@ class Examination:
         Raises:
             NoAnswer: the first probes get no answer.
         """
-        self._note_unsigned_requests()
         seen = self._seen_site()
+        self._note_unsigned_requests()
         if seen is not None:
             for check in (*SPELLINGS, *(CONTENTS if self._probes.take_content else ())):
                 self._examine(check, seen)
@@ -81,7 +81,6 @@ class Examination:
             tuple(self._passed),
             tuple(self._findings),
             tuple(self._notes),
-            tuple(self._shown.values()),
         )
 
     def _note_unsigned_requests(self) -> None:
@@ -181,18 +180,15 @@ class Examination:
         url = seen.url(end)
         return self._ask(self._probes.damage(self._probes.signed_probe(end, url), url)).code == "signature_invalid"
 
-    def _ask_signed(self, end: str, url: str) -> Answer:
+    def _ask_signed(self, end: str, url: str) -> Verdict:
         return self._ask(self._probes.signed_probe(end, url))
 
-    def _ask(self, probe: Probe) -> Answer:
+    def _ask(self, probe: Probe) -> Verdict:
         self._requests += 1
-        answer = self._send(probe)
-        for one in intermediaries(answer.shown):
-            self._shown.setdefault(one.name, one)
-        return answer
+        return self._send(probe)
 
 
-def _unverified_finding(answer: Answer, name: str) -> Finding:
+def _unverified_finding(answer: Verdict, name: str) -> Finding:
     """Return the finding for an answer that does not come from a verifier."""
     if 300 <= answer.status < 400:  # noqa: PLR2004 - the class of redirects
         return Finding(name, f"it is redirected ({answer.status}) before it is verified", advice.REDIRECTED)
@@ -201,7 +197,9 @@ def _unverified_finding(answer: Answer, name: str) -> Finding:
     return Finding(name, f"the answer is {answer.status}, before it is verified", advice.NOT_VERIFIED)
 
 
-def _rejection_finding(answer: Answer, name: str) -> Finding:
+def _rejection_finding(answer: Verdict, name: str) -> Finding:
     """Return the finding for an answer whose code names the problem."""
-    problem, remedy = advice.CODES.get(answer.code, (f"it is rejected: {answer.code}", advice.LOG))
-    return Finding(name, problem, remedy)
+    known = REASONS.get(cast("Reason", answer.code))
+    if known is None:
+        return Finding(name, f"it is rejected: {answer.code}", advice.LOG)
+    return Finding(name, known.meaning, known.sender)

@@ -3,14 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from undersigned.cli.doctor.intermediaries import Intermediary
-
-HTTP2 = Literal["examined", "not installed", "not offered", "not encrypted"]
-"""What is known about HTTP/2: it was examined, or why not. The package h2 is not installed, the server does not offer
-it, or the URL is not https, so that nothing is negotiated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +34,6 @@ class Diagnosis:
         passed: the names of the checks without a problem.
         findings: the problems.
         notes: further information for the operator.
-        intermediaries: the proxies that the answers show by name.
-        http2: what is known about HTTP/2.
     """
 
     url: str
@@ -51,5 +41,3 @@ class Diagnosis:
     passed: tuple[str, ...]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
-    intermediaries: tuple[Intermediary, ...] = ()
-    http2: HTTP2 = "not encrypted"

@@ -1,48 +1,30 @@
-"""Probes: requests that are sent byte for byte to one server, and the answers to them."""
+"""Probes: requests that are sent byte for byte to one server, signed for the URL that may arrive, or unsigned."""
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from undersigned import profiles
-from undersigned.cli.connection import connect, connect_tls
-from undersigned.cli.doctor.intermediaries import FIELDS
-from undersigned.errors import Reason
-from undersigned.middleware.answer import UNREAD
+from undersigned.cli.http import connect, read_verdict
+from undersigned.message.request import Request
 
 if TYPE_CHECKING:
     import http.client
     import ssl
-    from collections.abc import Sequence
 
+    from undersigned.cli.doctor.site import Site
+    from undersigned.cli.doctor.spellings import Content
+    from undersigned.cli.http import Verdict
+    from undersigned.signature.signer import Signer
     from undersigned.url import CanonicalURL
 
 MOST_CONTENT = 64 * 1024
 """Upper bound on the content of an answer that is read, in bytes."""
 
-_CHALLENGE = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
-_CODE = re.compile(r"[a-z_]{1,64}")
-_ANSWERS = tuple(profile.answers for profile in profiles.BY_NAME.values())
-_BARE_CODES = frozenset(response.code for response in UNREAD)
-_STATED = frozenset({503, *(response.status for response in UNREAD)})
+CONTENT_METHODS = frozenset({"POST", "PUT", "PATCH"})
+"""The methods that are used to test content."""
 
-
-def _reasons() -> dict[str, Reason]:
-    """Return the reason that each code means. A code with several meanings means that the signature is invalid."""
-    meanings: dict[str, Reason] = {}
-    for answers in _ANSWERS:
-        meanings |= {answers.code(reason): reason for reason in (*get_args(Reason), "signature_invalid")}
-    return meanings
-
-
-_REASONS = _reasons()
-_IN_CONTENT = frozenset(
-    answers.code(reason) for answers in _ANSWERS if answers.challenge != "signature" for reason in get_args(Reason)
-)
-_MEMBERS = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
+_JSON = (("Content-Type", "application/json"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,46 +49,6 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a probe.
-
-    Attributes:
-        status: the HTTP status code.
-        code: the verifier's code as the library names it, without the prefix of its profile; empty if no verifier
-            rejected the request.
-        stated: the code as the server wrote it.
-        accepts: the value of Accept-Signature; text of the server.
-        shown: the header fields by which a proxy shows itself; text of the server.
-    """
-
-    status: int
-    code: str
-    stated: str = field(default="", compare=False)
-    accepts: str = field(default="", compare=False)
-    shown: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-
-    @classmethod
-    def of(cls, status: int, fields: Sequence[tuple[str, str]], content: bytes) -> Answer:
-        """Return the answer with this status, these header fields, their names in lower case, and this content."""
-        challenges = [value for name, value in fields if name == "www-authenticate"]
-        accepts = ", ".join([value for name, value in fields if name == "accept-signature"])
-        shown = tuple((name, value) for name, value in fields if name in FIELDS)
-        return replace(cls.read(status, challenges, content, accepts=accepts), shown=shown)
-
-    @classmethod
-    def read(cls, status: int, challenges: Sequence[str], content: bytes, *, accepts: str = "") -> Answer:
-        """Read the code from the challenge, or from JSON content if the answer cannot have a challenge."""
-        for challenge in challenges:
-            match = _CHALLENGE.search(challenge)
-            if match is not None:
-                return cls(status, _REASONS.get(match[1], match[1]), match[1], accepts)
-        stated = _stated_code(content) if status >= 400 else ""  # noqa: PLR2004 - the first status of an error
-        if stated in _IN_CONTENT or status in _STATED:
-            return cls(status, _REASONS.get(stated, stated), stated, accepts)
-        return cls(status, "", "", accepts)
-
-
-@dataclass(frozen=True, slots=True)
 class ProbeClient:
     """A client that sends probes to one server only. It follows neither redirects nor proxy settings.
 
@@ -120,7 +62,7 @@ class ProbeClient:
     timeout: float
     tls: ssl.SSLContext
 
-    def ask(self, probe: Probe) -> Answer:
+    def ask(self, probe: Probe) -> Verdict:
         """Send `probe` over its own connection and read the answer.
 
         Raises:
@@ -129,17 +71,8 @@ class ProbeClient:
         with connect(self.site, timeout=self.timeout, tls=self.tls) as connection:
             _send(connection, probe)
             with connection.getresponse() as response:
-                fields = [(name.lower(), value) for name, value in response.headers.items()]
-                return Answer.of(response.status, fields, response.read(MOST_CONTENT))
-
-    def offers_http2(self) -> bool:
-        """Return whether the server chooses HTTP/2 when TLS is negotiated (RFC 9113 section 3.2).
-
-        Raises:
-            NoAnswer: the server cannot be reached, is not trusted, or is silent.
-        """
-        with connect_tls(self.site, ["h2", "http/1.1"], timeout=self.timeout, tls=self.tls) as connection:
-            return connection.selected_alpn_protocol() == "h2"
+                challenges = response.headers.get_all("www-authenticate") or []
+                return read_verdict(response.status, challenges, response.read(MOST_CONTENT))
 
 
 def _send(connection: http.client.HTTPConnection, probe: Probe) -> None:
@@ -157,14 +90,63 @@ def _send(connection: http.client.HTTPConnection, probe: Probe) -> None:
         connection.endheaders()
 
 
-def _stated_code(content: bytes) -> str:
-    """Return the code in JSON content of one of the profiles' formats, or an empty text."""
-    try:
-        value = cast("object", json.loads(content))
-    except (ValueError, RecursionError):
-        return ""
-    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    for stated in (members.get(member) for member in _MEMBERS):
-        if isinstance(stated, str) and _CODE.fullmatch(stated) and (stated in _REASONS or stated in _BARE_CODES):
-            return stated
-    return ""
+@dataclass(frozen=True, slots=True)
+class SignedProbes:
+    """A maker of the probes for one site.
+
+    Attributes:
+        site: the site to send all probes to.
+        signer: the signer of the probes.
+        method: the method. If it takes content, it is used for probes with content only, and GET for the others.
+        fields: further header fields of every signed probe, such as Signature-Agent.
+    """
+
+    site: Site
+    signer: Signer
+    method: str
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def take_content(self) -> bool:
+        """Whether the method takes content."""
+        return self.method in CONTENT_METHODS
+
+    def unsigned_probe(self, end: str) -> Probe:
+        """Return an unsigned probe for the target that ends with `end`."""
+        return Probe(self._bare_method, self.site.target(end), self.site.authority)
+
+    def signed_probe(self, end: str, url: str) -> Probe:
+        """Return a probe for the target that ends with `end`, signed for `url`.
+
+        Raises:
+            SigningError: the profile asks for a header field that is not given.
+        """
+        always = self.signer.profile.coverage.always
+        own = (*(_JSON if "content-type" in always else ()), *self.fields)
+        signature = self.signer.sign(Request(self._bare_method, url, own))
+        return replace(self.unsigned_probe(end), fields=(*own, *signature))
+
+    def with_content(self, end: str, url: str, content: Content, *, signed: bytes) -> Probe:
+        """Return a probe with `content`, signed for `url` and for the content `signed`."""
+        own = (*_JSON, *self.fields)
+        signature = self.signer.sign(Request(self.method, url, own, signed, has_body=True))
+        return Probe(
+            self.method,
+            self.site.target(end),
+            self.site.authority,
+            (*own, *signature),
+            content=content.sent,
+            chunked=content.chunked,
+        )
+
+    def damage(self, probe: Probe, url: str) -> Probe:
+        """Return `probe` with a signature over something else, which every verifier rejects."""
+        other = dict(self.signed_probe("", f"{url}-control").fields)["Signature"]
+        return replace(
+            probe,
+            fields=tuple((name, other if name == "Signature" else value) for name, value in probe.fields),
+        )
+
+    @property
+    def _bare_method(self) -> str:
+        return "GET" if self.take_content else self.method

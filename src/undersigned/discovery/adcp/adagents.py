@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urljoin
 
-from undersigned.discovery.adcp.conversation import objects
-from undersigned.discovery.adcp.registrable import registrable_domain
-from undersigned.discovery.cache import Copy
-from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.adcp.brand import registrable_domain
+from undersigned.discovery.adcp.protocols import objects
+from undersigned.discovery.fetch import FetchRequest, Redirected, Target, UntrustedURL, UnusableDocument
 from undersigned.discovery.jwk_set import read_json_object
+from undersigned.discovery.kept import Copy
 from undersigned.errors import KeySourceError, MalformedURL
-from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_REDIRECTS
+from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_AUTHORIZED_AGENTS, MOST_KEYS, MOST_REDIRECTS
 from undersigned.message.timestamps import read_time
 from undersigned.signature.thumbprint import thumbprint
 from undersigned.url import canonicalize
@@ -19,13 +21,13 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from undersigned.discovery.document import Loader
+    from undersigned.discovery.kept import Loader
 
 Pins: TypeAlias = "Mapping[str, float] | None"
 """Pinned keys: by thumbprint, the time in seconds since the epoch from which a key is revoked. None: no pin."""
 
 
-async def load_pins(publisher: str, agent: str, loader: Loader, *, seconds: Callable[[], float]) -> Copy[Pins]:
+def load_pins(publisher: str, agent: str, loader: Loader, *, seconds: Callable[[], float]) -> Copy[Pins]:
     """Return the keys that a publisher pins for an agent.
 
     An `authoritative_location` is followed once, without redirects.
@@ -37,26 +39,29 @@ async def load_pins(publisher: str, agent: str, loader: Loader, *, seconds: Call
         seconds: returns for how long the next request may take.
 
     Raises:
-        FetchError: the adagents.json cannot be fetched or read.
+        FetchError: the adagents.json cannot be fetched or read, or has too much in it for the agent.
         KeySourceError: it does not authorize exactly one such agent.
     """
-    request = FetchRequest(
-        url=f"https://{publisher}/.well-known/adagents.json",
-        max_bytes=MOST_ADAGENTS_BYTES,
-        seconds=seconds(),
-        redirects=MOST_REDIRECTS,
-        may_redirect=_has_one_owner,
-    )
-    found = await loader.load(request, None, read_json_object)
+    url = f"https://{publisher}/.well-known/adagents.json"
+    found = _load(url, loader, seconds, redirects=MOST_REDIRECTS)
     location = found.value.get("authoritative_location")
     if isinstance(location, str) and "authorized_agents" not in found.value:
-        request = FetchRequest(url=location, max_bytes=MOST_ADAGENTS_BYTES, seconds=seconds())
-        found = await loader.load(request, None, read_json_object)
+        found = _load(location, loader, seconds, redirects=0)
     return Copy(_pins(found.value, agent), found.fetched, found.fresh_until)
 
 
+def _load(url: str, loader: Loader, seconds: Callable[[], float], *, redirects: int) -> Copy[Mapping[str, object]]:
+    request = FetchRequest(url=url, max_bytes=MOST_ADAGENTS_BYTES, seconds=seconds())
+    try:
+        return loader.load(request, read_json_object)
+    except Redirected as redirected:
+        if not redirects:
+            raise
+        return _load(_redirect_target(url, redirected.location), loader, seconds, redirects=redirects - 1)
+
+
 def _pins(document: Mapping[str, object], agent: str) -> Pins:
-    matching = [entry for entry in objects(document.get("authorized_agents")) if _is_same(entry.get("url"), agent)]
+    matching = _entries_of(agent, document)
     if len(matching) != 1:
         message = "the publisher's adagents.json does not authorize the agent, or does so twice"
         raise KeySourceError("signature_key_unknown", message, definite=True)
@@ -64,7 +69,10 @@ def _pins(document: Mapping[str, object], agent: str) -> Pins:
     if "signing_keys" not in entry:
         return None
     pins: dict[str, float] = {}
-    for jwk in objects(entry["signing_keys"]):
+    keys = objects(entry["signing_keys"])
+    if len(keys) > MOST_KEYS:
+        raise UnusableDocument(f"signing_keys has more than {MOST_KEYS} keys")
+    for jwk in keys:
         if name := thumbprint(jwk):
             pins[name] = min(_revocation_time(jwk), pins.get(name, math.inf))
     return pins
@@ -77,13 +85,42 @@ def _revocation_time(jwk: Mapping[str, object]) -> float:
     return -math.inf if math.isnan(moment) else moment
 
 
-def _is_same(url: object, agent: str) -> bool:
+def _entries_of(agent: str, document: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the entries with the agent's URL, in any spelling of it.
+
+    Raises:
+        UnusableDocument: too many entries could be the agent's.
+    """
+    wanted, host = canonicalize(agent, received=True), Target.of(agent).host
+    found: list[Mapping[str, object]] = []
+    compared = 0
+    for entry in objects(document.get("authorized_agents")):
+        url = entry.get("url")
+        if not isinstance(url, str):
+            continue
+        # Another host is seen at once, unless it is spelled with escapes or in another alphabet.
+        if url.isascii() and "%" not in url and host not in url.lower():
+            continue
+        compared += 1
+        if compared > MOST_AUTHORIZED_AGENTS:
+            raise UnusableDocument(f"more than {MOST_AUTHORIZED_AGENTS} authorized_agents could be the agent")
+        with suppress(MalformedURL):
+            if canonicalize(url, received=True) == wanted:
+                found.append(entry)
+    return found
+
+
+def _redirect_target(url: str, location: str) -> str:
+    """Return the URL that a server redirects to, which must be of the same registrable domain.
+
+    Raises:
+        UntrustedURL: it is not.
+    """
     try:
-        return isinstance(url, str) and canonicalize(url, received=True) == canonicalize(agent, received=True)
-    except MalformedURL:
-        return False
-
-
-def _has_one_owner(first: str, second: str) -> bool:
-    domain = registrable_domain(Target.of(first).host)
-    return domain is not None and domain == registrable_domain(Target.of(second).host)
+        target = urljoin(url, location)
+    except ValueError:
+        raise UntrustedURL("the server redirects to a malformed URL") from None
+    domain = registrable_domain(Target.of(url).host)
+    if not location or domain is None or domain != registrable_domain(Target.of(target).host):
+        raise UntrustedURL("the server redirects to a URL that it may not redirect to")
+    return target

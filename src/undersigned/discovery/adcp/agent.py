@@ -8,17 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from undersigned.discovery.adcp.a2a import run_task
 from undersigned.discovery.adcp.adagents import load_pins
 from undersigned.discovery.adcp.brand import brand_url, check_key_origins, check_origin, jwks_url
-from undersigned.discovery.adcp.conversation import Conversation
-from undersigned.discovery.adcp.mcp import call_tool
-from undersigned.discovery.cache import Copy
-from undersigned.discovery.document import source_error
-from undersigned.discovery.failures import FetchError
-from undersigned.discovery.fetch import FetchRequest
+from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
+from undersigned.discovery.fetch import FetchError, FetchRequest
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_jwk_set
+from undersigned.discovery.kept import Copy, Loader, source_error
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES
 from undersigned.limits import MOST_BRAND_BYTES, MOST_JWKS_BYTES
 from undersigned.signature.thumbprint import thumbprint
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.discovery.adcp.adagents import Pins
-    from undersigned.discovery.document import Loader
     from undersigned.discovery.jwk_set import Keys
 
 AgentProtocol: TypeAlias = Literal["mcp", "a2a"]
@@ -71,12 +66,11 @@ class AgentLoader:
     def __init__(self, agent: Agent, loader: Loader) -> None:
         self._agent = agent
         self._loader = loader
-        self._pin_loader = replace(loader, freshness=PIN_FRESHNESS)
+        self._pin_loader = Loader(loader.network, PIN_FRESHNESS, loader.clock)
         self._jwks: Copy[str] | None = None
         self._pins: Copy[Pins] | None = None
-        self._fetched_from = ""
 
-    async def __call__(self, last: Copy[Keys] | None, /) -> Copy[Keys]:
+    def __call__(self, last: Copy[Keys] | None, /) -> Copy[Keys]:
         """Return the agent's keys.
 
         Raises:
@@ -89,25 +83,22 @@ class AgentLoader:
 
         now = self._loader.clock()
         if self._jwks is None or now >= self._jwks.fresh_until:
-            self._jwks = await self._locate(seconds)
+            self._jwks = self._locate(seconds)
         early = last is not None and now < last.fresh_until
         if self._agent.publisher and (self._pins is None or now >= self._pins.fresh_until or early):
-            self._pins = await self._load_pins(seconds)
-        return await self._keys(self._jwks, last, seconds())
+            self._pins = self._load_pins(seconds)
+        return self._keys(self._jwks, seconds())
 
-    async def _keys(self, jwks: Copy[str], last: Copy[Keys] | None, seconds: float) -> Copy[Keys]:
+    def _keys(self, jwks: Copy[str], seconds: float) -> Copy[Keys]:
         """Return the keys of the agent's JWK set that are not excluded by a pin (step 8)."""
         request = FetchRequest(url=jwks.value, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
         pins = None if self._pins is None else self._pins.value
-        # The last copy is only valid for the same URL, and it was filtered by the pins of its time.
-        same = jwks.value == self._fetched_from and pins is None
         wall = self._agent.now()
         try:
-            copy = await self._loader.load(request, last if same else None, partial(_read_keys, pins=pins, now=wall))
+            copy = self._loader.load(request, partial(_read_keys, pins=pins, now=wall))
         except FetchError as error:
             self._jwks = None
             raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
-        self._fetched_from = jwks.value
         ends = min(copy.fresh_until, jwks.fresh_until)
         if self._pins is not None:
             ends = min(ends, self._pins.fresh_until)
@@ -115,18 +106,18 @@ class AgentLoader:
             ends = min(ends, copy.fetched + min(revoked, default=math.inf))
         return replace(copy, fresh_until=ends)
 
-    async def _locate(self, seconds: Callable[[], float]) -> Copy[str]:
+    def _locate(self, seconds: Callable[[], float]) -> Copy[str]:
         """Return the URL of the agent's JWK set (steps 1 to 7)."""
         agent = self._agent
-        conversation = Conversation(agent.url, self._loader.fetch, seconds)
+        conversation = Conversation(agent.url, self._loader.network, seconds)
         try:
-            capabilities = await (call_tool if agent.protocol == "mcp" else run_task)(conversation, TASK)
+            capabilities = (call_tool if agent.protocol == "mcp" else run_task)(conversation, TASK)
         except FetchError as error:
             raise source_error("the agent's capabilities", error, "signature_capabilities_unreachable") from error
         url = brand_url(capabilities)
         request = FetchRequest(url=url, max_bytes=MOST_BRAND_BYTES, seconds=seconds())
         try:
-            brand = await self._loader.load(request, None, read_json_object)
+            brand = self._loader.load(request, read_json_object)
         except FetchError as error:
             what = "the operator's brand.json"
             raise source_error(
@@ -137,9 +128,9 @@ class AgentLoader:
         check_key_origins(capabilities, jwks, purpose=agent.purpose)
         return Copy(jwks, brand.fetched, brand.fresh_until)
 
-    async def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
+    def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
         try:
-            return await load_pins(self._agent.publisher, self._agent.url, self._pin_loader, seconds=seconds)
+            return load_pins(self._agent.publisher, self._agent.url, self._pin_loader, seconds=seconds)
         except FetchError as error:
             raise source_error("the publisher's adagents.json", error, "signature_jwks_unavailable") from error
 

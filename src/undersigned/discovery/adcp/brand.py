@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from undersigned.discovery.adcp.conversation import objects
-from undersigned.discovery.adcp.registrable import registrable_domain
-from undersigned.discovery.failures import UntrustedURL
-from undersigned.discovery.fetch import Target
+from publicsuffixlist import PublicSuffixList
+
+from undersigned.discovery.adcp.protocols import objects
+from undersigned.discovery.fetch import Target, UntrustedURL
 from undersigned.errors import KeySourceError
 from undersigned.message.timestamps import read_time
+from undersigned.url.host import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,3 +140,18 @@ def _object(value: object) -> Mapping[str, object]:
 
 def _fail(reason: Reason, message: str) -> Never:
     raise KeySourceError(reason, message, definite=True)
+
+
+def registrable_domain(host: str) -> str | None:
+    """Return the registrable domain of a host in canonical form, or None if it has none.
+
+    Private suffixes such as `github.io` count (AdCP, origin binding). Addresses and public suffixes have no registrable
+    domain.
+    """
+    return None if is_address(host) else _suffixes().privatesuffix(host)
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    # The list is the one of the installed package, dated by the package's version; it is never fetched.
+    return PublicSuffixList()

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from undersigned.discovery.adcp.agent import Agent, AgentLoader, AgentProtocol
-from undersigned.discovery.cache import Cache
-from undersigned.discovery.document import Loader
-from undersigned.discovery.failures import UntrustedURL
-from undersigned.discovery.fetch import Target
+from undersigned.discovery.fetch import Target, UntrustedURL
 from undersigned.discovery.freshness import Freshness
-from undersigned.discovery.kept import AsyncKept, Kept
-from undersigned.discovery.key_sources import AsyncKeySources, KeySources
+from undersigned.discovery.kept import Loader
+from undersigned.discovery.key_sources import KeySources
 from undersigned.discovery.network import Network
-from undersigned.discovery.remote_jwks import check_url
-from undersigned.discovery.source import AsyncFetchedKeys, FetchedKeys
+from undersigned.discovery.remote_jwks import FetchedKeys, check_url
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_FETCHES
 
@@ -25,11 +21,9 @@ if TYPE_CHECKING:
 ADCP_FRESHNESS: Final = Freshness(stale=900)
 """How long an agent's keys are used: for half an hour at most, which is the longest interval of revocation lists."""
 
-Source = TypeVar("Source")
-
 
 class AdCPAgent(FetchedKeys):
-    """The keys of one AdCP agent, found from its URL, for threads (AdCP, Discovering keys).
+    """The keys of one AdCP agent, found from its URL (AdCP, Discovering keys).
 
     The agent's capabilities name its operator's brand.json, whose entry with exactly the agent's URL names the JWK set.
     The domains of agent and brand.json must be the same, or the brand.json must authorize the agent's domain. The
@@ -51,7 +45,7 @@ class AdCPAgent(FetchedKeys):
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("url",)
+    __slots__ = ()
 
     def __init__(
         self,
@@ -66,36 +60,12 @@ class AdCPAgent(FetchedKeys):
         now: Callable[[], float] = time.time,
     ) -> None:
         agent = _agent(url, purpose, protocol, publisher, network, now)
-        loader = AgentLoader(agent, Loader.blocking(network, freshness, clock))
-        super().__init__(Kept(url, loader, Cache(freshness, clock), network=network))
-        self.url = url
-
-
-class AsyncAdCPAgent(AsyncFetchedKeys):
-    """`AdCPAgent` for the tasks of an event loop."""
-
-    __slots__ = ("url",)
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        purpose: str = "request_signing",
-        protocol: AgentProtocol = "mcp",
-        publisher: str = "",
-        freshness: Freshness = ADCP_FRESHNESS,
-        network: Network = Network(),  # noqa: B008 - frozen
-        clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        agent = _agent(url, purpose, protocol, publisher, network, now)
-        loader = AgentLoader(agent, Loader.awaiting(network, freshness, clock))
-        super().__init__(AsyncKept(url, loader, Cache(freshness, clock), network=network))
-        self.url = url
+        loader = Loader(network, freshness, clock)
+        super().__init__(url, AgentLoader(agent, loader), loader)
 
 
 class AdCPDirectory(KeySources):
-    """The keys of the AdCP agents that a verifier deals with, for threads. A signer is known by its agent's URL.
+    """The keys of the AdCP agents that a verifier deals with. A signer is known by its agent's URL.
 
     Args:
         agents: agent URLs, all with the options of `AdCPAgent` that follow, or `AdCPAgent` objects with their own.
@@ -119,36 +89,17 @@ class AdCPDirectory(KeySources):
         freshness: Freshness = ADCP_FRESHNESS,
         network: Network = Network(),  # noqa: B008 - frozen
     ) -> None:
-        made = [
-            agent
-            if isinstance(agent, AdCPAgent)
-            else AdCPAgent(agent, purpose=purpose, protocol=protocol, freshness=freshness, network=network)
-            for agent in _each(agents)
-        ]
-        super().__init__(_distinct([(agent.url, agent) for agent in made]))
-
-
-class AsyncAdCPDirectory(AsyncKeySources):
-    """`AdCPDirectory` for the tasks of an event loop, of URLs or `AsyncAdCPAgent` objects."""
-
-    __slots__ = ()
-
-    def __init__(
-        self,
-        agents: Iterable[str | AsyncAdCPAgent],
-        *,
-        purpose: str = "request_signing",
-        protocol: AgentProtocol = "mcp",
-        freshness: Freshness = ADCP_FRESHNESS,
-        network: Network = Network(),  # noqa: B008 - frozen
-    ) -> None:
-        made = [
-            agent
-            if isinstance(agent, AsyncAdCPAgent)
-            else AsyncAdCPAgent(agent, purpose=purpose, protocol=protocol, freshness=freshness, network=network)
-            for agent in _each(agents)
-        ]
-        super().__init__(_distinct([(agent.url, agent) for agent in made]))
+        if isinstance(agents, str):
+            raise ConfigurationError("agents: give a list of agent URLs")
+        found: dict[str, AdCPAgent] = {}
+        for given in agents:
+            agent = given
+            if not isinstance(agent, AdCPAgent):
+                agent = AdCPAgent(agent, purpose=purpose, protocol=protocol, freshness=freshness, network=network)
+            if agent.url in found:
+                raise ConfigurationError(f"agents: {agent.url} is listed twice; list each agent once")
+            found[agent.url] = agent
+        super().__init__(found)
 
 
 def _agent(
@@ -170,18 +121,3 @@ def _is_authority(publisher: str) -> bool:
         return Target.of(f"https://{publisher}/").authority == publisher
     except UntrustedURL:
         return False
-
-
-def _each(agents: Iterable[Source]) -> Iterable[Source]:
-    if isinstance(agents, str):
-        raise ConfigurationError("agents: give a list of agent URLs")
-    return agents
-
-
-def _distinct(agents: Iterable[tuple[str, Source]]) -> dict[str, Source]:
-    found: dict[str, Source] = {}
-    for url, agent in agents:
-        if url in found:
-            raise ConfigurationError(f"agents: {url} is listed twice; list each agent once")
-        found[url] = agent
-    return found

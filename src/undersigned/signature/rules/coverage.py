@@ -8,12 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.limits import LONGEST_PARSED, LONGEST_PARSED_LINKED
 from undersigned.message import token
 from undersigned.message.field_types import field_type
 from undersigned.message.reading import Reading
-from undersigned.message.signature_input import parse_parameters
-from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.rules.option import check_texts
 
 if TYPE_CHECKING:
@@ -31,7 +28,6 @@ _PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
 _IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
 _FORBIDDEN = re.compile(rf"{_COMPONENT.pattern}|@query-param")
 _FIELD = re.compile(rf"{token.LOWER}+")
-_TAG = re.compile(r"[ -~]*")
 _NO_NAMES: frozenset[str] = frozenset()
 _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
 _SERIALIZED = re.compile(rf'"({token.LOWER}+)"(?:;[a-z]+(?:="[^"]*")?)*?;sf(?:;|\Z)')
@@ -57,9 +53,6 @@ class CoverageRule:
         sent: header fields that the message must have.
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
             or the only one that it covers. Empty: no such field.
-        over: the tag of another signature of the same message, which this one covers by ;key: its member of `signature`
-            and of `signature-input`. Empty: none. A verifier of this one must also verify the other one, by its own
-            profile, and ask `VerifiedSignature.covers`.
         never: components that a signature must not cover, with or without parameters.
         field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
             `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
@@ -80,7 +73,6 @@ class CoverageRule:
     if_asked: tuple[str, ...] = ()
     sent: tuple[str, ...] = ()
     member_of: str = ""
-    over: str = ""
     never: frozenset[str] = frozenset()
     field_types: Mapping[str, FieldType] = field(default_factory=_no_types)
     by_content: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
@@ -103,7 +95,8 @@ class CoverageRule:
             isinstance(name, str) and _FORBIDDEN.fullmatch(name) for name in self.never
         ):
             raise ConfigurationError('coverage.never: give a frozenset of names, such as frozenset({"@query-param"})')
-        _check_links(self.member_of, self.over)
+        if not isinstance(self.member_of, str) or (self.member_of and _FIELD.fullmatch(self.member_of) is None):
+            raise ConfigurationError("coverage.member_of: give the name of a header field in lower case")
         bodiless = tuple(dict.fromkeys((*self.always, *(group[0] for group in self.any_of))))
         with_content = tuple(dict.fromkeys((*bodiless, *self.with_content)))
         clash = {name_of(one) for one in (*with_content, *self.with_query)} & self.never
@@ -121,10 +114,9 @@ class CoverageRule:
         assign = object.__setattr__
         types = MappingProxyType(dict(self.field_types))
         assign(self, "field_types", types)
-        longest = LONGEST_PARSED_LINKED if self.over else LONGEST_PARSED
-        assign(self, "reading", Reading(field_types=types, longest_parsed=longest))
+        assign(self, "reading", Reading(field_types=types))
         assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
-        rules = (self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of, self.over)
+        rules = (self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of)
         conditional = any(rules) or self.never or any(one[0] == '"' for one in with_content)
         assign(self, "is_conditional", bool(conditional))
         every = (*with_content, *self.with_query, *(one for group in self.any_of for one in group))
@@ -150,17 +142,7 @@ class CoverageRule:
             asked += [name for name in self.if_sent if name in combined]
         if self.if_asked:
             asked += [f'"{name}";req' for name in self._asked_fields(request)]
-        if self.over:
-            asked += [one for label in self.linked_labels(request)[:1] for one in signature_members(label)]
         return tuple(dict.fromkeys(asked))
-
-    def linked_labels(self, message: Request | Response) -> list[str]:
-        """Return the labels of the signatures of the message that this one may be over, if it is over one."""
-        try:
-            members = parse_parameters(message.fields.combined.get("signature-input", ""))
-        except MalformedField:
-            return []
-        return [label for label, parameters in members.items() if parameters.get("tag") == self.over]
 
     def _asked_fields(self, message: Request | Response) -> list[str]:
         """Return the header fields of the request that a response must cover, if it must cover any."""
@@ -196,11 +178,6 @@ class CoverageRule:
             ]
         if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
             faults.append(f"one member of {self.member_of} must be covered, by ;key")
-        linked = [set(signature_members(label)) for label in self.linked_labels(request)] if self.over else ()
-        if self.over and not any(both <= set(coverage.texts) for both in linked):
-            faults.append(
-                f"signature and signature-input of a signature with the tag {self.over} must be covered, by ;key"
-            )
         return faults
 
     def absent(self, request: Request | Response) -> list[str]:
@@ -210,18 +187,6 @@ class CoverageRule:
     def unexpected_components(self, coverage: Coverage) -> list[str]:
         """Return the components that are covered and must not be."""
         return sorted(coverage.names & self.never)
-
-
-def _check_links(member_of: object, over: object) -> None:
-    if not isinstance(member_of, str) or (member_of and _FIELD.fullmatch(member_of) is None):
-        raise ConfigurationError("coverage.member_of: give the name of a header field in lower case")
-    if not isinstance(over, str) or _TAG.fullmatch(over) is None:
-        raise ConfigurationError("coverage.over: give the tag of the other signature, in printable ASCII")
-
-
-def signature_members(label: str) -> tuple[str, str]:
-    """Return the identifiers by which one signature covers another one of the same message, with this label."""
-    return f'"signature";key="{label}"', f'"signature-input";key="{label}"'
 
 
 def covers(coverage: Coverage, component: str) -> bool:

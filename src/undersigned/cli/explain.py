@@ -1,0 +1,190 @@
+"""`undersigned explain`: show why a signed request is rejected."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+import click
+
+from undersigned import profiles
+from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
+from undersigned.cli.lines import JSONObject, write_object
+from undersigned.cli.options import REQUEST_PROFILES, SECONDS, file_name
+from undersigned.errors import ConfigurationError, printable
+from undersigned.explanation import CHECKS, MalformedRequest, explain_request, parse_pasted_request
+from undersigned.limits import DEFAULT_MAX_BODY
+from undersigned.url import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undersigned.explanation import BaseDifference, ContentDigests, ExplainedRequest, ValidityPeriod
+
+_MOST: Final = DEFAULT_MAX_BODY + 65_536
+"""The most bytes of a recorded request, or of its content: those that a middleware accepts by default, and a head."""
+
+_MARKS: Final = {"passed": "+", "failed": "x", "not checked": "-", "not reached": " "}
+_LAST_SECOND: Final = 253_402_300_799
+
+
+def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[Origin, ...]:
+    try:
+        return tuple(map(Origin.parse, texts))
+    except ConfigurationError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command(short_help="Show why a request is rejected, and what changed on the way.")
+@jwks_option
+@keyid_option
+@click.option("--body", type=click.File("rb"), metavar="FILE", help="A file with the content, if FILE has none.")
+@click.option(
+    "--base", type=click.File("rb"), metavar="FILE", help="A file with the signature base that the signer signed."
+)
+@click.option(
+    "--scheme", type=click.Choice(["https", "http"]), default="https", show_default=True, help="If FILE names none."
+)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    callback=_origins,
+    metavar="URL",
+    help="An origin of the server, as in origins=, which the sender may have signed. May be repeated.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(REQUEST_PROFILES),
+    help="The profile of the signature.  [default: a guess, from its tag and fields]",
+)
+@click.option(
+    "--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: when it was signed]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
+@click.argument("file", type=click.File("rb"))
+def explain(
+    *,
+    jwks: BinaryIO,
+    keyid: str | None,
+    body: BinaryIO | None,
+    base: BinaryIO | None,
+    scheme: str,
+    origins: tuple[Origin, ...],
+    profile: str | None,
+    now: int | None,
+    as_json: bool,
+    file: BinaryIO,
+) -> None:
+    """Show why a signed request is rejected: what changed on the way, and which step of the checklist fails.
+
+    FILE has the request: as HTTP/1.1, as `curl -v` shows it, as a curl command, or as a line of JSON. The signature is
+    verified over what the sender may have signed instead, so a cause is proven. The request is verified as of the time
+    when it was signed. The exit code is 0 if the request is verified, else 1.
+
+    \b
+    Example:
+      undersigned explain request.txt --jwks keys/public.jwks.json
+    """  # noqa: D301 - click needs the escape to keep the line breaks
+    keys = read_key_set(jwks, keyid=keyid)
+    content = None if body is None else body.read()
+    name = file_name(file)
+    text = file.read(_MOST + 1)
+    if len(text) > _MOST:
+        raise click.ClickException(f"{name} has more than {_MOST:,} bytes")
+    try:
+        pasted = parse_pasted_request(text, scheme=scheme, body=content)
+    except MalformedRequest as malformed:
+        raise click.ClickException(f"{name}: {malformed}") from None
+    if not pasted.is_whole:
+        raise click.ClickException(f"{name}: {pasted.fault}")
+    explained = explain_request(
+        pasted.request,
+        None if profile is None else profiles.BY_NAME[profile],
+        keys,
+        now=now,
+        signers_base=None if base is None else base.read(),
+        origins=origins,
+    )
+    if as_json:
+        write_object(explained_json(explained))
+    else:
+        click.echo("\n".join(explained_lines(explained)))
+    click.get_current_context().exit(int(explained.error is not None))
+
+
+def explained_json(explained: ExplainedRequest) -> JSONObject:
+    """Return the result as a JSON object."""
+    error, gap, cause = explained.error, explained.difference, explained.cause
+    return {
+        "ok": error is None,
+        "profile": explained.profile,
+        "summary": explained.summary,
+        "cause": cause and {**asdict(cause), "keyid": cause.keyid or None},
+        "code": error and error.code,
+        "step": error and error.step,
+        "detail": error and error.detail,
+        "steps": [{"step": step, "check": CHECKS[step], "outcome": outcome} for step, outcome in explained.steps],
+        "validity": explained.validity and asdict(explained.validity),
+        "signature_base": explained.base,
+        "signers_base": explained.signers_base,
+        "difference": gap and asdict(gap),
+        "content_digest": explained.digests and asdict(explained.digests),
+    }
+
+
+def explained_lines(explained: ExplainedRequest) -> Iterator[str]:
+    """Yield the lines that show the result, the cause first."""
+    yield click.style(explained.summary, bold=True)
+    yield f"Profile: {explained.profile}"
+    if explained.validity is not None:
+        yield from _validity(explained.validity)
+    for step, outcome in explained.steps:
+        note = "  (not checked: needs a revocation list or a replay store)" if outcome == "not checked" else ""
+        line = f"{_MARKS[outcome]} {step!s:>2}  {CHECKS[step]}{note}"
+        yield click.style(line, fg={"passed": "green", "failed": "red"}.get(outcome))
+        if outcome == "failed" and explained.error is not None:
+            yield f"      {explained.error.code}: {printable(explained.error.detail)}"
+    if explained.digests is not None:
+        yield from _digests(explained.digests)
+    yield ""
+    if explained.base is None:
+        yield "The signature base cannot be rebuilt from this request."
+    else:
+        yield "The signature base, rebuilt from this request:"
+        for line in explained.base.split("\n"):
+            yield f"  {printable(line)}"
+    if explained.difference is not None:
+        yield from _difference(explained.difference)
+
+
+def _validity(validity: ValidityPeriod) -> Iterator[str]:
+    how = "when it was signed" if validity.is_signing_time else "the verifier's clock"
+    yield f"Checked as of: {_moment(validity.judged_at)}, {how}"
+    if validity.fault:
+        gap = "" if validity.expires is None else f", expires {_moment(validity.expires)}"
+        yield f"Now: {validity.fault}{gap}"
+
+
+def _moment(seconds: float) -> str:
+    """Return a time in UTC, or its number of seconds if no calendar has it."""
+    if 0 <= seconds <= _LAST_SECOND:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{seconds:.0f} seconds since the epoch"
+
+
+def _digests(digests: ContentDigests) -> Iterator[str]:
+    yield ""
+    yield f"Content-Digest of the content: {digests.computed}"
+    if digests.declared is not None and not digests.matches:
+        yield f"Content-Digest as received:    {printable(digests.declared)}"
+
+
+def _difference(gap: BaseDifference) -> Iterator[str]:
+    yield ""
+    yield f"The signer's base first differs at byte {gap.offset}, which is line {gap.line}, column {gap.column}:"
+    at = gap.column - 1
+    for name, line in (("rebuilt", gap.rebuilt), ("signer", gap.signers)):
+        marked = click.style(printable(line[at : at + 1]) or "(its end)", reverse=True)
+        yield f"  {name:8}{printable(line[:at])}{marked}{printable(line[at + 1 :])}"

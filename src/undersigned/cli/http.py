@@ -1,0 +1,117 @@
+"""HTTP/1.1 to one server, byte for byte, without redirects and proxy settings; and the code of an answer."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import ssl
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, cast, get_args
+
+from undersigned import profiles
+from undersigned.errors import Reason, UndersignedError
+from undersigned.middleware.answer import UNREAD
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from undersigned.url import CanonicalURL
+
+_CHALLENGE: Final = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
+_CODE: Final = re.compile(r"[a-z_]{1,64}")
+_ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
+_BARE_CODES: Final = frozenset(response.code for response in UNREAD)
+_STATED: Final = frozenset({503, *(response.status for response in UNREAD)})
+
+
+def _reasons() -> dict[str, Reason]:
+    """Return the reason that each code means. A code with several meanings means that the signature is invalid."""
+    meanings: dict[str, Reason] = {}
+    for answers in _ANSWERS:
+        meanings |= {answers.code(reason): reason for reason in (*get_args(Reason), "signature_invalid")}
+    return meanings
+
+
+_REASONS: Final = _reasons()
+_IN_CONTENT: Final = frozenset(
+    answers.code(reason) for answers in _ANSWERS if answers.challenge != "signature" for reason in get_args(Reason)
+)
+_MEMBERS: Final = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
+
+
+class NoAnswer(UndersignedError):
+    """Raised when the server gives no HTTP answer. The message does not quote the server."""
+
+
+@contextmanager
+def connect(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Generator[http.client.HTTPConnection]:
+    """Yield a connection, which is opened when something is sent, and close it.
+
+    Args:
+        site: a URL of the server, with the host and port to connect to.
+        timeout: the seconds of silence after which the connection fails.
+        tls: the certificates to trust if the scheme is https.
+
+    Raises:
+        NoAnswer: the server cannot be reached, is not trusted, is silent, or does not answer with HTTP/1.1.
+    """
+    host, port = site.host.strip("[]"), site.port
+    connection: http.client.HTTPConnection
+    if site.scheme == "https":
+        tls.set_alpn_protocols(["http/1.1"])
+        connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=timeout)
+    try:
+        with closing(connection):
+            yield connection
+    except ssl.SSLCertVerificationError as distrusted:
+        raise NoAnswer(f"the certificate is not trusted: {distrusted.verify_message}") from None
+    except TimeoutError:
+        raise NoAnswer(f"no data for {timeout:g} seconds") from None
+    except OSError as failure:
+        raise NoAnswer(failure.strerror or "the connection was closed") from None
+    except http.client.HTTPException:
+        raise NoAnswer("the answer is not HTTP/1.1, or it ends early") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an answer says of a signature.
+
+    Attributes:
+        status: the HTTP status code.
+        code: the verifier's code as the library names it, without the prefix of its profile; empty if no verifier
+            rejected the request.
+        stated: the code as the server wrote it.
+    """
+
+    status: int
+    code: str
+    stated: str = field(default="", compare=False)
+
+
+def read_verdict(status: int, challenges: Sequence[str], content: bytes) -> Verdict:
+    """Read the code from the challenges, or from JSON content if the answer cannot have a challenge."""
+    match = next(filter(None, map(_CHALLENGE.search, challenges)), None)
+    stated = match[1] if match is not None else ""
+    if match is None and status >= 400:  # noqa: PLR2004 - the first status of an error
+        stated = _stated_code(content)
+        if stated not in _IN_CONTENT and status not in _STATED:
+            stated = ""
+    return Verdict(status, _REASONS.get(stated, stated), stated)
+
+
+def _stated_code(content: bytes) -> str:
+    """Return the code in JSON content of one of the profiles' formats, or an empty text."""
+    try:
+        value = cast("object", json.loads(content))
+    except (ValueError, RecursionError):
+        return ""
+    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    for stated in (members.get(member) for member in _MEMBERS):
+        if isinstance(stated, str) and _CODE.fullmatch(stated) and (stated in _REASONS or stated in _BARE_CODES):
+            return stated
+    return ""

@@ -1,0 +1,214 @@
+"""`undersigned request`: send a signed request, and say why it is rejected."""
+
+from __future__ import annotations
+
+import sys
+import time
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+import click
+
+from undersigned import __version__, profiles
+from undersigned.cli.explain import explained_lines
+from undersigned.cli.http import NoAnswer, connect, read_verdict
+from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
+from undersigned.cli.options import (
+    ca_file_option,
+    data_option,
+    header_option,
+    profile_option,
+    timeout_option,
+    typed_fields,
+    wrong_url,
+)
+from undersigned.client import ClientSigner
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
+from undersigned.explanation import explain_request
+from undersigned.message.request import Request
+from undersigned.reasons import REASONS
+from undersigned.signature.signer import Signer
+from undersigned.url import canonicalize
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator
+    from http.client import HTTPResponse
+
+    from undersigned.cli.options import Content
+    from undersigned.errors import Reason
+    from undersigned.signature.key_source import KeySet
+    from undersigned.signature.profile import Profile
+
+_OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
+_WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
+"""The methods whose requests have a Content-Length even without content (RFC 9110 section 8.6)."""
+
+_SKEW: Final = 30
+"""The seconds by which clocks may differ before it is worth a line."""
+
+
+@click.command()
+@key_option
+@keyid_option
+@profile_option
+@header_option
+@data_option
+@click.option(
+    "--jwks",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="The public keys that the server knows, to explain a 401: a JWK set, a public JWK, or a public key in PEM.",
+)
+@timeout_option
+@ca_file_option
+@click.argument("method")
+@click.argument("url")
+def request(
+    *,
+    key: BinaryIO,
+    keyid: str | None,
+    profile: str,
+    headers: tuple[tuple[str, str], ...],
+    content: Content | None,
+    jwks: BinaryIO | None,
+    timeout: int,
+    tls: ssl.SSLContext,
+    method: str,
+    url: str,
+) -> None:
+    """Send a signed request, and show what comes back.
+
+    The status and the header fields of the answer go to standard error, its content to standard output. On a 401, say
+    why: what the code of the answer means, and with --jwks which check fails. Redirects are not followed, and proxy
+    settings of the environment are not used.
+
+    The exit code is 0 if the status is 200 to 299, 1 for another status or no answer, and 2 for wrong usage.
+
+    \b
+    Examples:
+      undersigned request GET https://seller.example.com/orders --key keys/private.jwk.json | jq
+      undersigned request POST http://localhost:8000/orders --key keys/private.jwk.json \\
+        -d '{"plan": 1}' --jwks keys/public.jwks.json
+    """  # noqa: D301 - click needs the escape to keep the line breaks
+    by = profiles.BY_NAME[profile]
+    try:
+        signing = read_signing_key(key, by, keyid=keyid)
+        keys = None if jwks is None else read_key_set(jwks, keyid=signing.keyid)
+        octets = b"" if content is None else content.octets
+        sent = _sign(Signer(signing, profile=by), method, url, typed_fields(headers, content), octets)
+    except MalformedURL as malformed:
+        raise wrong_url(url, malformed) from None
+    except (ConfigurationError, SigningError) as wrong:
+        raise click.UsageError(str(wrong)) from None
+    target = canonicalize(sent.url)
+    path = sent.url.removeprefix(f"{target.scheme}://{target.authority}")
+    try:
+        with connect(target, timeout=timeout, tls=tls) as connection:
+            connection.putrequest(sent.method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in sent.fields:
+                connection.putheader(name, value.encode("latin-1"))
+            connection.endheaders(sent.body or None)
+            with connection.getresponse() as response:
+                received = _write(response)
+                why = _why(response, received, sent, by, keys)
+    except NoAnswer as silence:
+        raise click.ClickException(f"{printable(sent.url)}: no answer: {silence}") from None
+    for line in why:
+        click.echo(line, err=True)
+    click.get_current_context().exit(int(response.status not in range(200, 300)))
+
+
+def _sign(signer: Signer, method: str, url: str, fields: tuple[tuple[str, str], ...], content: bytes) -> Request:
+    """Return the request as it is to be sent, with its signature, to the canonical form of `url`.
+
+    Raises:
+        MalformedURL: the URL or `Host` has no canonical form.
+        SigningError: the request lacks what the signature covers.
+    """
+    target = canonicalize(url)
+    given = {name.lower() for name, _ in fields}
+    with_own = [*fields, *(field for field in _OWN if field[0].lower() not in given)]
+    client = ClientSigner(signer, [f"{target.scheme}://{target.authority}"])
+    signed = client.sign(method, url, with_own, content)
+    lines = [*signed.fields, *signed.signature]
+    if "host" not in given:
+        lines.insert(0, ("Host", signed.authority))
+    if content or method in _WITH_CONTENT:
+        lines.append(("Content-Length", str(len(content))))
+    return Request(method, signed.url, lines, content)
+
+
+def _write(response: HTTPResponse) -> bytes:
+    """Write the head of an answer to standard error and its content to standard output; return its beginning."""
+    version = "HTTP/1.0" if response.version == 10 else "HTTP/1.1"  # noqa: PLR2004 - http.client's number of it
+    lines = [f"{version} {response.status} {response.reason}".rstrip()]
+    lines += [f"{name}: {value}" for name, value in response.headers.items()]
+    for line in lines:
+        click.echo(printable(line), err=True)
+    beginning = b""
+    output = sys.stdout.buffer
+    while piece := response.read1(65_536):
+        beginning += piece if len(beginning) < 65_536 else b""  # noqa: PLR2004 - enough for the code of a rejection
+        output.write(piece)
+        output.flush()
+    if response.length:
+        click.echo("(the answer ends early)", err=True)
+    return beginning
+
+
+def _why(response: HTTPResponse, content: bytes, sent: Request, by: Profile, keys: KeySet | None) -> Iterator[str]:
+    """Yield the lines that say why a request was rejected; none if it was not rejected for its signature."""
+    location = response.headers.get("location")
+    if response.status in range(300, 400) and location is not None:
+        yield f"The redirect to {printable(location)} is not followed: a signature is for one URL only."
+    challenges = response.headers.get_all("www-authenticate") or []
+    verdict = read_verdict(response.status, challenges, content)
+    if not verdict.code:
+        if response.status == 401:  # noqa: PLR2004 - the status of a missing credential
+            yield "Why: the answer has no code of a signature, so another part of the server asks for other credentials"
+        return
+    advice = REASONS.get(cast("Reason", verdict.code))
+    yield f"Why: the server says {printable(verdict.stated)}{f': {advice.meaning}' if advice else ''}"
+    if advice:
+        yield f"Fix: {advice.sender}"
+    skew = _skew(response.headers.get("date", ""))
+    if skew:
+        yield f"The server's clock is {abs(skew)} seconds {'ahead of' if skew > 0 else 'behind'} this one."
+    if keys is None:
+        yield "To see which check fails, give the keys that the server knows: --jwks FILE"
+        return
+    yield from _check(sent, by, keys, code=verdict.code, skew=skew)
+
+
+def _check(sent: Request, by: Profile, keys: KeySet, *, code: str, skew: int) -> Iterator[str]:
+    """Yield what a verifier with the keys of the server says of the request as it was sent."""
+    explained = explain_request(sent, by, keys, now=time.time() + skew)
+    error = explained.error
+    if error is None:
+        yield (
+            f"By these keys and the profile {explained.profile}, the request is valid as it was sent. So the server "
+            "has other keys, another profile or another clock, or something on the way changes requests: "
+            "undersigned doctor"
+        )
+        return
+    keyid = error.keyid
+    if keyid is not None and keyid not in keys.keys:
+        known = ", ".join(map(printable, list(keys.keys)[:8]))
+        yield f"Cause: the request is signed with the key {printable(keyid)}, and the given keys are: {known}"
+    elif keyid is not None and error.reason == "signature_invalid":
+        # Between signing and this check nothing was on the way, so only the key can be another one.
+        yield f"Cause: the key {printable(keyid)} of --jwks is not the public half of --key"
+    if error.reason != code:
+        yield f"The server stops at another check than these keys do ({error.reason}): it has another profile or keys."
+        return
+    yield from explained_lines(explained)
+
+
+def _skew(date: str) -> int:
+    """Return the seconds by which the server's clock is ahead, or 0 if it is about right or not known."""
+    try:
+        ahead = round(parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, OverflowError, OSError):
+        return 0
+    return ahead if abs(ahead) > _SKEW else 0

@@ -1,0 +1,264 @@
+"""Discovery for ActivityPub: the key of the actor that a keyid names (swicg/activitypub-http-signature)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+
+from undersigned.discovery.fetch import FetchError, FetchRequest, Target, Unreachable, UntrustedURL, UnusableDocument
+from undersigned.discovery.freshness import Freshness
+from undersigned.discovery.jwk_set import Keys, read_json_object
+from undersigned.discovery.kept import Copy, Loader, source_error
+from undersigned.discovery.named_keys import FoundKeys, NamedKeys, Senders
+from undersigned.discovery.network import Network
+from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.limits import MOST_ACTOR_BYTES, MOST_ACTORS, MOST_AGENT_FETCHES, MOST_KEYS, MOST_NEW_ACTORS
+from undersigned.message.request import Request
+from undersigned.signature.verification_key import VerificationKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
+
+    from undersigned.signature.key_source import KeyLookup
+
+__all__ = ["ActorKeys"]
+
+ACTOR_FRESHNESS: Final = Freshness(default=3600, most=3600)
+"""How long an actor's key is used. Actors rarely change it, and a signature that fails has it fetched again."""
+
+ACTOR_TYPES: Final = 'application/activity+json, application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
+"""The media types of an actor (ActivityPub section 3.2)."""
+
+_PROFILE: Final = "https://www.w3.org/ns/activitystreams"
+
+_GONE: Final = frozenset({404, 410})
+
+_PEM: Final = "publicKeyPem"
+_RSA: Final = "rsa-v1_5-sha256"
+
+
+class FetchSigner(Protocol):
+    """A signer of the fetches, such as a `Signer` or a `CavageSigner`."""
+
+    def sign(self, request: Request) -> Iterable[tuple[str, str]]:
+        """Return the header fields to add."""
+        ...
+
+
+class _Actor(NamedTuple):
+    """The keyid of an actor's key, and the URL of the document that has it."""
+
+    keyid: str
+    location: str
+
+
+class ActorKeys(NamedKeys[_Actor]):
+    """The keys of the actors that keyids name, for threads and asyncio. The `owner` of a key is the id of its actor.
+
+    A keyid must be an https URL, such as `https://social.example/users/bob#main-key`. Any other keyid, such as an
+    `acct:` URI, names no key. The URL without its fragment is fetched, and its `publicKey` must have the whole keyid as
+    id. The owner of the key must list it. Senders choose the URLs, so every fetch is guarded as `undersigned.discovery`
+    says, and all fetches together are bounded.
+
+    If a key does not verify a signature, it is fetched again, at most every `freshness.interval` seconds. The key of an
+    actor that is gone (404 or 410) is used for another `freshness.stale` seconds, if it was fetched before. Otherwise
+    it is unknown.
+
+    Args:
+        signer: signs the fetches, for servers that answer signed requests only: a `Signer` or a `CavageSigner` with the
+            key of your own server's actor.
+        trusted: tells whether a host is trusted, in lower case; None: all are. It is asked at every request, for the
+            host of the keyid and for the host of the key's owner.
+        freshness: how long keys are used.
+        network: which addresses may be reached, and in what time.
+        most_at_once: how many fetches may be in flight.
+        most_a_minute: how many keyids that gave no key yet may be fetched in a minute.
+        clock: seconds that never go back.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
+
+    __slots__ = ("_signer", "_trusted")
+
+    asks_again = True
+
+    def __init__(
+        self,
+        *,
+        signer: FetchSigner | None = None,
+        trusted: Callable[[str], bool] | None = None,
+        freshness: Freshness = ACTOR_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+        most_at_once: int = MOST_AGENT_FETCHES,
+        most_a_minute: int = MOST_NEW_ACTORS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if signer is not None and not callable(getattr(signer, "sign", None)):
+            raise ConfigurationError("signer: pass a Signer or a CavageSigner, or leave it out")
+        if trusted is not None and not callable(trusted):
+            raise ConfigurationError("trusted: pass a function of a host, such as lambda host: host not in blocked")
+        loader = Loader(network, freshness, clock)
+        super().__init__(Senders(loader, most=MOST_ACTORS, at_once=most_at_once, a_minute=most_a_minute))
+        self._signer = signer
+        self._trusted = trusted
+
+    def find(self, lookup: KeyLookup) -> FoundKeys:
+        """Return the key that `lookup.keyid` names.
+
+        Raises:
+            KeySourceError: the URL must not be fetched or its documents contradict each other
+                (`signature_jwks_untrusted`). Or the actor is gone (`signature_key_unknown`), or cannot be fetched now
+                (`signature_jwks_unavailable`).
+        """
+        return super().find(lookup) if lookup.keyid.startswith("https://") else ()
+
+    def async_find(self, lookup: KeyLookup) -> FoundKeys | Coroutine[object, None, FoundKeys]:
+        """Return the key as `find` does, or an awaitable of it if it has to be fetched."""
+        return super().async_find(lookup) if lookup.keyid.startswith("https://") else ()
+
+    def agent(self, lookup: KeyLookup) -> _Actor:
+        """Return the actor that the keyid names."""
+        return _Actor(lookup.keyid, self._location(lookup.keyid))
+
+    def is_enough(self, copy: Copy[Keys], lookup: KeyLookup) -> bool:
+        """Return whether a copy has the key, and is new enough if its key failed."""
+        loader = self._senders.loader
+        # A key that did not verify the signature is fetched again.
+        if lookup.again and loader.clock() >= copy.fetched + loader.freshness.interval:
+            return False
+        return lookup.keyid in copy.value
+
+    def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:
+        """Return the key, if its owner is trusted still."""
+        found = keys.get(lookup.keyid)
+        for key in found:
+            self._location(key.owner)
+        return found
+
+    def load(self, agent: _Actor) -> Copy[Keys]:
+        """Fetch the key of an actor."""
+        try:
+            return self._load(agent)
+        except Unreachable as error:
+            if error.status in _GONE:
+                # A copy that is kept still verifies the Delete with which the actor says good-bye.
+                detail = f"the actor is gone: its server answers {error.status}"
+                raise KeySourceError("signature_key_unknown", detail) from error
+            raise source_error("the actor", error, "signature_jwks_unavailable") from error
+        except FetchError as error:
+            raise source_error("the actor", error, "signature_jwks_untrusted") from error
+
+    def _load(self, agent: _Actor) -> Copy[Keys]:
+        keyid, location = agent.keyid, agent.keyid.partition("#")[0]
+        copy = self._document(location)
+        key = published_key(copy.value, keyid)
+        if key is None:
+            return Copy(Keys(()), copy.fetched, copy.fresh_until)
+        owner = owner_of(key)
+        # Anybody can name anybody as the owner of a key. Only the owner's own document confirms it.
+        own = owner == location and key is not copy.value
+        check_owner(copy.value if own else self._document(owner).value, owner=owner, keyid=keyid)
+        found = verification_key(key, keyid=keyid, owner=owner)
+        return Copy(Keys([(keyid, {})], make=lambda _jwk: found), copy.fetched, copy.fresh_until)
+
+    def _document(self, url: str) -> Copy[Mapping[str, object]]:
+        url = self._location(url)
+        fields = () if self._signer is None else tuple(self._signer.sign(Request("GET", url)))
+        request = FetchRequest(
+            url=url, max_bytes=MOST_ACTOR_BYTES, accept=ACTOR_TYPES, fields=fields, accepts=_is_activity
+        )
+        return self._senders.loader.load(request, read_json_object)
+
+    def _location(self, url: str) -> str:
+        """Return the URL of a document in canonical form, without the fragment.
+
+        Raises:
+            KeySourceError: it must not be fetched, or its host is not trusted.
+        """
+        try:
+            target = Target.of(url)
+        except UntrustedURL as untrusted:
+            raise KeySourceError("signature_jwks_untrusted", f"the actor: {untrusted}") from None
+        if self._trusted is not None and not self._trusted(target.host):
+            raise KeySourceError(
+                "signature_jwks_untrusted", "trusted: it rejects the host of the keyid or of the key's owner"
+            )
+        return f"https://{target.authority}{target.path_and_query}"
+
+
+def _is_activity(content_type: str) -> bool:
+    """Return whether a document is of ActivityStreams: anything else may be a file that a user uploaded."""
+    media_type, _, parameters = content_type.partition(";")
+    media_type = media_type.strip().lower()
+    return media_type == "application/activity+json" or (media_type == "application/ld+json" and _PROFILE in parameters)
+
+
+def published_key(document: Mapping[str, object], keyid: str) -> Mapping[str, object] | None:
+    """Return the key with the id `keyid` of an actor's document, or the document if it is that key; None if it is not.
+
+    Raises:
+        UnusableDocument: `publicKey` has more than 256 keys.
+    """
+    if document.get("id") == keyid and _PEM in document:
+        return document
+    for one in _listed_keys(document):
+        if isinstance(one, Mapping):
+            key = cast("Mapping[str, object]", one)
+            if key.get("id") == keyid:
+                return key
+    return None
+
+
+def owner_of(key: Mapping[str, object]) -> str:
+    """Return the id of the actor whose key it is.
+
+    Raises:
+        UnusableDocument: the key does not say.
+    """
+    owner = key.get("owner", key.get("controller"))
+    if not isinstance(owner, str) or not owner.isascii() or not owner.isprintable():
+        raise UnusableDocument("the key has no owner that is a URL")
+    return owner
+
+
+def check_owner(actor: Mapping[str, object], *, owner: str, keyid: str) -> None:
+    """Check that a document is that of the key's owner, and that it lists the key.
+
+    Raises:
+        UnusableDocument: the document has another id, or does not list the key.
+    """
+    if actor.get("id") != owner:
+        raise UnusableDocument("the document of the key's owner has another id")
+    ids = [
+        cast("Mapping[str, object]", one).get("id") if isinstance(one, Mapping) else one for one in _listed_keys(actor)
+    ]
+    if keyid not in ids:
+        raise UnusableDocument("the owner of the key does not list it in publicKey")
+
+
+def verification_key(key: Mapping[str, object], *, keyid: str, owner: str) -> VerificationKey:
+    """Return the key in a `publicKeyPem`, as SPKI or as PKCS #1.
+
+    Raises:
+        UnusableDocument: it is not a public RSA key that can be used.
+    """
+    pem = key.get(_PEM)
+    if not isinstance(pem, str):
+        raise UnusableDocument("the key has no publicKeyPem")
+    try:
+        return VerificationKey.from_pem(pem, keyid=keyid, owner=owner, algorithm=_RSA)
+    except ConfigurationError:
+        raise UnusableDocument("the publicKeyPem is not a public RSA key that can be used") from None
+
+
+def _listed_keys(document: Mapping[str, object]) -> Sequence[object]:
+    """Return the members of `publicKey`: one key, or a list of keys; each is an object or the id of one."""
+    value = document.get("publicKey")
+    if not isinstance(value, list):
+        return () if value is None else (value,)
+    listed = cast("list[object]", value)
+    if len(listed) > MOST_KEYS:
+        raise UnusableDocument(f"publicKey has more than {MOST_KEYS} keys")
+    return listed

@@ -1,0 +1,240 @@
+"""An agent's task over MCP (2025-06-18, streamable HTTP) and over A2A (0.3 and 1.0): JSON-RPC over guarded fetches."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import TYPE_CHECKING, TypeAlias, cast
+from urllib.parse import urljoin
+
+from undersigned.discovery.fetch import FetchRequest, Target, Unreachable, UntrustedURL, UnusableDocument, fetch
+from undersigned.discovery.jwk_set import read_json_object
+from undersigned.limits import LONGEST_ANSWER_VALUE, MOST_ANSWER_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from undersigned.discovery.fetch import FetchResponse
+    from undersigned.discovery.network import Network
+
+Fields: TypeAlias = tuple[tuple[str, str], ...]
+
+_REQUEST = 1
+_VERSION = "2025-06-18"
+_CLIENT = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": {"name": "undersigned", "version": "1"}}
+_CARD = "/.well-known/agent-card.json"
+
+
+class Conversation:
+    """The requests to one agent.
+
+    Args:
+        agent: the agent's URL.
+        network: which addresses may be reached.
+        seconds: returns for how long the next request may take.
+    """
+
+    def __init__(self, agent: str, network: Network, seconds: Callable[[], float]) -> None:
+        self.agent = agent
+        self._network = network
+        self._seconds = seconds
+
+    def call(
+        self, url: str, method: str, params: object, fields: Fields = ()
+    ) -> tuple[Mapping[str, object], FetchResponse]:
+        """Return the result of a JSON-RPC method, and the response it came in.
+
+        Raises:
+            FetchError: there is no answer, it is an error, or its result is not an object.
+        """
+        stream = EventStream(_REQUEST)
+        message = {"jsonrpc": "2.0", "id": _REQUEST, "method": method, "params": params}
+        response = self._post(url, message, fields, stream)
+        if response.fields.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream":
+            answer = stream.response or {}
+        else:
+            answer = read_json_object(response.body)
+        result = answer.get("result") if is_response(answer, _REQUEST) else None
+        if not isinstance(result, dict):
+            raise UnusableDocument("the agent does not answer with a result")
+        return cast("Mapping[str, object]", result), response
+
+    def notify(self, url: str, method: str, fields: Fields) -> None:
+        """Send a JSON-RPC notification.
+
+        Raises:
+            FetchError: the agent does not take it.
+        """
+        self._post(url, {"jsonrpc": "2.0", "method": method}, fields)
+
+    def read(self, url: str) -> Mapping[str, object]:
+        """Return the JSON object at `url`.
+
+        Raises:
+            FetchError: there is none.
+        """
+        response = self._send(FetchRequest(url=url, max_bytes=MOST_ANSWER_BYTES, seconds=self._seconds()))
+        return read_json_object(response.body)
+
+    def _post(self, url: str, message: object, fields: Fields, stream: EventStream | None = None) -> FetchResponse:
+        request = FetchRequest(
+            url=url,
+            max_bytes=MOST_ANSWER_BYTES,
+            method="POST",
+            accept="application/json, text/event-stream",
+            content=json.dumps(message).encode("ascii"),
+            fields=(("Content-Type", "application/json"), *fields),
+            seconds=self._seconds(),
+            ends=None if stream is None else stream.feed,
+        )
+        return self._send(request)
+
+    def _send(self, request: FetchRequest) -> FetchResponse:
+        response = fetch(request, self._network)
+        if not 200 <= response.status < 300:  # noqa: PLR2004 - the successful ones
+            raise Unreachable(f"the agent answers {response.status}", status=response.status)
+        return response
+
+
+def field_value(value: object) -> str:
+    """Return text of an agent that is sent back in a header field.
+
+    Raises:
+        UnusableDocument: it is not 1 to 256 printable ASCII characters.
+    """
+    if isinstance(value, str) and 0 < len(value) <= LONGEST_ANSWER_VALUE and value.isascii() and value.isprintable():
+        return value
+    raise UnusableDocument("the agent names a protocol version or session that cannot be sent back")
+
+
+def objects(value: object) -> Sequence[Mapping[str, object]]:
+    """Return the objects in an array, without its other items. Return nothing if `value` is not an array."""
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Mapping[str, object]", item) for item in items if isinstance(item, dict)]
+
+
+class EventStream:
+    """A reader of an event stream that ends with the response to the request `identifier`.
+
+    The server may keep the stream open after the response, so what follows is not waited for. Each octet is looked at
+    once.
+    """
+
+    __slots__ = ("_data", "_identifier", "_parts", "response")
+
+    def __init__(self, identifier: int) -> None:
+        self._identifier = identifier
+        self._parts: list[bytes] = []
+        self._data: list[bytes] = []
+        self.response: Mapping[str, object] | None = None
+        """The response, once it has been read."""
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take the next octets of the stream; return whether the response has been read.
+
+        Raises:
+            UnusableDocument: a message is not a JSON object.
+        """
+        first, *others = chunk.split(b"\n")
+        self._parts.append(first)
+        for part in others:
+            self._take(b"".join(self._parts).removesuffix(b"\r"))
+            self._parts = [part]
+        return self.response is not None
+
+    def _take(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value.removeprefix(b" "))
+        elif not line and self._data:
+            message = read_json_object(b"\n".join(self._data))
+            self._data = []
+            if is_response(message, self._identifier):
+                self.response = message
+
+
+def is_response(message: Mapping[str, object], identifier: int) -> bool:
+    """Return whether a JSON-RPC message is the response to the request `identifier`."""
+    return message.get("id") == identifier and ("result" in message or "error" in message)
+
+
+def call_tool(conversation: Conversation, name: str) -> Mapping[str, object]:
+    """Call the tool `name` of an MCP server without arguments, and return its result.
+
+    Raises:
+        FetchError: the server cannot be reached, or its answer is not a result.
+    """
+    url = conversation.agent
+    begun, response = conversation.call(url, "initialize", _CLIENT)
+    fields: Fields = (("MCP-Protocol-Version", field_value(begun.get("protocolVersion"))),)
+    if "mcp-session-id" in response.fields:
+        fields = (*fields, ("Mcp-Session-Id", field_value(response.fields["mcp-session-id"])))
+    conversation.notify(url, "notifications/initialized", fields)
+    result, _ = conversation.call(url, "tools/call", {"name": name, "arguments": {}}, fields)
+    return _content(result)
+
+
+def _content(result: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the structured content of a tool's result, or else its first text."""
+    structured = result.get("structuredContent")
+    if isinstance(structured, dict):
+        return cast("Mapping[str, object]", structured)
+    for part in objects(result.get("content")):
+        text = part.get("text")
+        if isinstance(text, str):
+            return read_json_object(text.encode("utf-8", "surrogatepass"))
+    raise UnusableDocument("the tool's result has no content")
+
+
+def run_task(conversation: Conversation, name: str) -> Mapping[str, object]:
+    """Run the task `name` of an A2A agent without input, and return its result.
+
+    Raises:
+        FetchError: the agent cannot be reached, or its answer is not a result.
+    """
+    card = conversation.read(urljoin(conversation.agent, _CARD))
+    url, version = _endpoint(conversation.agent, card)
+    task: dict[str, object] = {"skill": name, "input": {}}
+    message: dict[str, object] = {"messageId": str(uuid.uuid4())}
+    if version.startswith("0."):
+        method = "message/send"
+        message |= {"kind": "message", "role": "user", "parts": [{"kind": "data", "data": task}]}
+    else:
+        method = "SendMessage"
+        message |= {"role": "ROLE_USER", "parts": [{"data": task}]}
+    result, _ = conversation.call(url, method, {"message": message}, (("A2A-Version", version),))
+    return _data(result)
+
+
+def _endpoint(agent: str, card: Mapping[str, object]) -> tuple[str, str]:
+    """Return the URL and version of a card's JSON-RPC interface at the agent's origin: no card leads elsewhere."""
+    origin = Target.of(agent).authority
+    single = {
+        "url": card.get("url"),
+        "protocolBinding": card.get("preferredTransport", "JSONRPC"),
+        "protocolVersion": card.get("protocolVersion"),
+    }
+    for interface in (*objects(card.get("supportedInterfaces")), single):
+        url = interface.get("url")
+        if isinstance(url, str) and interface.get("protocolBinding") == "JSONRPC" and _authority(url) == origin:
+            return url, field_value(interface.get("protocolVersion"))
+    raise UnusableDocument("the agent's card names no JSON-RPC interface at the agent's origin")
+
+
+def _authority(url: str) -> str | None:
+    try:
+        return Target.of(url).authority
+    except UntrustedURL:
+        return None
+
+
+def _data(result: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the last data part of a task's artifacts, or of a message."""
+    wrapped = result.get("task", result.get("message"))
+    answer = cast("Mapping[str, object]", wrapped) if isinstance(wrapped, dict) else result
+    for holder in reversed((answer, *objects(answer.get("artifacts")))):
+        for part in reversed(objects(holder.get("parts"))):
+            data = part.get("data")
+            if isinstance(data, dict):
+                return cast("Mapping[str, object]", data)
+    raise UnusableDocument("the agent's answer has no data part")

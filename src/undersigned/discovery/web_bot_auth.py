@@ -1,0 +1,244 @@
+"""Discovery for Web Bot Auth: the keys at the URL that a signature's Signature-Agent names (sections 5.4 and 5.5)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, cast, get_args
+
+from undersigned.discovery.fetch import FetchError, FetchRequest, UnusableDocument
+from undersigned.discovery.freshness import Freshness
+from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
+from undersigned.discovery.kept import Copy, Loader, source_error
+from undersigned.discovery.named_keys import (
+    FoundKeys,
+    NamedKeys,
+    Senders,
+    TrustedAgents,
+    check_freshness,
+    trusted_urls,
+)
+from undersigned.discovery.network import Network
+from undersigned.discovery.remote_jwks import JWK_SET_TYPES
+from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.limits import (
+    LONGEST_KEYID,
+    MOST_AGENT_FETCHES,
+    MOST_AGENTS,
+    MOST_CARD_BYTES,
+    MOST_JWKS_BYTES,
+    MOST_NAMED_KEYS,
+    MOST_NEW_AGENTS,
+)
+from undersigned.message.signature_agent import DIRECTORY_TYPE, SignatureAgent, SignatureAgentForm
+from undersigned.signature.agent import named_agent
+from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.verification_key import VerificationKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from undersigned.signature.jwk import JWK
+    from undersigned.signature.key_source import KeyLookup
+
+__all__ = ["WebBotAuthKeys"]
+
+PUBLISHED: Final = frozenset(
+    {
+        "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",  # RFC 9421 B.1.4, test-key-ed25519
+        "oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA",  # RFC 9421 B.1.2, test-key-rsa-pss
+        "BHj8s0GPnMEQtkaULIM-PLgEhLBbuGUQ1vMxmBWZzEo",  # RFC 9421 B.1.1, test-key-rsa
+        "ydQXMtvbsOsZyFir-Y7A8t7fKEM1gbKPvyFkdpu4fvI",  # RFC 9421 B.1.3, test-key-ecc-p256
+        "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",  # RFC 8037 A.1
+        "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",  # RFC 7517 A.2, RSA
+        "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s",  # RFC 7517 A.2, P-256
+        "oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U",  # RFC 7515 A.3
+    }
+)
+"""The JWK thumbprints of keys whose private half is published: anybody can sign with them (section 6.8)."""
+
+FAULT: Final = "the key is a published test key: anybody can sign with it"
+
+
+class WebBotAuthKeys(NamedKeys[SignatureAgent]):
+    """The keys of the agent that Signature-Agent names, for threads and asyncio. Their `owner` is the URL of the keys.
+
+    Senders choose the URLs, so every fetch is guarded as `undersigned.discovery` says, and all fetches together are
+    bounded. The keys of a URL are kept as long as its Cache-Control says, within `freshness`. A key is looked up by URL
+    and keyid, and never by keyid alone. If the profile has `answers.unknown`, the errors of this source mean that the
+    sender is merely unknown.
+
+    Args:
+        form: the wire form of Signature-Agent: `string`, `typed` or `jwks`, as the profile's name has it.
+        trusted: whose keys may be fetched.
+        held: keys that you have beforehand, made of JWKs. They verify what Signature-Agent does not lead to, with their
+            thumbprint as owner.
+        freshness: how long keys are used. Its `interval` is how long a failure is remembered: up to five minutes.
+        network: which addresses may be reached, and in what time.
+        most_at_once: how many fetches may be in flight.
+        most_a_minute: how many URLs that gave no keys yet may be fetched in a minute.
+        accepts_test_keys: whether keys of RFC examples, whose private half is published, are accepted: in tests only.
+        clock: seconds that never go back.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
+
+    __slots__ = ("_denied", "_form", "_held", "_trusted")
+
+    def __init__(
+        self,
+        *,
+        form: SignatureAgentForm,
+        trusted: TrustedAgents = None,
+        held: Iterable[VerificationKey] = (),
+        freshness: Freshness = Freshness(),  # noqa: B008 - frozen
+        network: Network = Network(),  # noqa: B008 - frozen
+        most_at_once: int = MOST_AGENT_FETCHES,
+        most_a_minute: int = MOST_NEW_AGENTS,
+        accepts_test_keys: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if form not in get_args(SignatureAgentForm):
+            raise ConfigurationError('form: must be "string", "typed" or "jwks"')
+        check_freshness(freshness)
+        loader = Loader(network, freshness, clock)
+        super().__init__(Senders(loader, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute))
+        self._form: SignatureAgentForm = form
+        self._trusted = trusted_urls(trusted)
+        self._held = _held_keys(held, accepts_test_keys=accepts_test_keys)
+        self._denied = frozenset[str]() if accepts_test_keys else PUBLISHED
+
+    def held(self, keyid: str) -> FoundKeys:
+        """Return the keys that the operator has."""
+        return self._held.get(keyid, ())
+
+    def agent(self, lookup: KeyLookup) -> SignatureAgent:
+        """Return the agent that Signature-Agent names."""
+        agent = named_agent(lookup, form=self._form)
+        if agent is None:
+            raise KeySourceError(
+                "signature_identity_missing", "the signature covers no Signature-Agent that names somebody in this form"
+            )
+        if not self._trusted(agent.location, agent.url):
+            raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of Signature-Agent")
+        # Only a card has to name its own URL as it was written. Any other URL in two spellings is one URL.
+        return agent if agent.document == "cimd" else replace(agent, url=agent.location)
+
+    def load(self, agent: SignatureAgent) -> Copy[Keys]:
+        """Fetch the keys of an agent."""
+        try:
+            return _load(agent, self._senders.loader, denied=self._denied)
+        except FetchError as error:
+            raise source_error("the key directory", error, "signature_jwks_unavailable") from error
+
+
+def _load(agent: SignatureAgent, loader: Loader, *, denied: frozenset[str]) -> Copy[Keys]:
+    """Fetch an agent's keys.
+
+    Raises:
+        FetchError: they cannot be fetched now.
+    """
+    is_directory = agent.document == "directory"
+
+    def read(document: Mapping[str, object]) -> Keys:
+        return _read_keys(document, owner=agent.location, is_directory=is_directory, denied=denied)
+
+    def load_set(url: str) -> Copy[Keys]:
+        accept, accepts = (DIRECTORY_TYPE, _is_directory) if is_directory else (JWK_SET_TYPES, None)
+        request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=accept, accepts=accepts)
+        return loader.load(request, lambda body: read(read_json_object(body)))
+
+    if agent.document != "cimd":
+        return load_set(agent.location)
+    request = FetchRequest(url=agent.location, max_bytes=MOST_CARD_BYTES)
+    card = loader.load(request, lambda body: read_card(body, url=agent.url))
+    if card.value.jwks is not None:
+        return Copy(read(card.value.jwks), card.fetched, card.fresh_until)
+    keys = load_set(card.value.jwks_uri)
+    return Copy(keys.value, card.fetched, min(card.fresh_until, keys.fresh_until))
+
+
+def _is_directory(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower() == DIRECTORY_TYPE
+
+
+def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool, denied: frozenset[str]) -> Keys:
+    """Return the first 32 keys of a directory or a JWK set by their thumbprints.
+
+    In a directory, `kid` must be the thumbprint; a key with another `kid` is left out. A key of any other set is also
+    found by its `kid`. A signature with that keyid is then rejected for its keyid, and not for an unknown key.
+
+    Args:
+        document: the JWK set.
+        owner: whose keys they are.
+        is_directory: whether it is a key directory.
+        denied: the thumbprints of keys that must not verify anything.
+
+    Raises:
+        UnusableDocument: there is no array `keys`, or it has more than 256 members.
+    """
+
+    def make(jwk: JWK) -> VerificationKey:
+        key = VerificationKey.from_jwk(jwk, owner=owner)
+        if key.thumbprint in denied:
+            return VerificationKey(key.keyid, "", key.use, key.operations, key.purposes, FAULT, owner)
+        return key
+
+    named: list[tuple[str, JWK]] = []
+    for jwk in members_of(document)[:MOST_NAMED_KEYS]:
+        name, kid = thumbprint(jwk), jwk.get("kid")
+        if name is None or (is_directory and kid != name):
+            continue
+        named.append((name, jwk))
+        if isinstance(kid, str) and kid != name and 0 < len(kid) <= LONGEST_KEYID:
+            named.append((kid, jwk))
+    return Keys(named, make=make, is_empty=not document["keys"])
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The part of a card that says where the keys are.
+
+    Attributes:
+        jwks: the JWK set that the card has in it, or None.
+        jwks_uri: the URL of the JWK set, or "".
+    """
+
+    jwks: Mapping[str, object] | None
+    jwks_uri: str
+
+
+def read_card(text: bytes, *, url: str) -> Card:
+    """Return the part of a card that says where the keys are.
+
+    Args:
+        text: the document.
+        url: the URL as the sender wrote it; the card's `client_id` must be the same, character by character.
+
+    Raises:
+        UnusableDocument: it is not a card of this URL, or it has not exactly one of `jwks` and `jwks_uri`.
+    """
+    document = read_json_object(text)
+    if document.get("client_id") != url:
+        raise UnusableDocument("the client_id of the card is not the URL of the card")
+    jwks, jwks_uri = document.get("jwks"), document.get("jwks_uri")
+    if (jwks is None) == (jwks_uri is None):
+        raise UnusableDocument("the card has not exactly one of jwks and jwks_uri")
+    if isinstance(jwks, Mapping):
+        return Card(cast("Mapping[str, object]", jwks), "")
+    if not isinstance(jwks_uri, str) or not jwks_uri:
+        raise UnusableDocument("the jwks of the card is not an object, or its jwks_uri is not a URL")
+    return Card(None, jwks_uri)
+
+
+def _held_keys(held: Iterable[VerificationKey], *, accepts_test_keys: bool) -> dict[str, FoundKeys]:
+    keys: dict[str, FoundKeys] = {}
+    for key in held:
+        if not isinstance(cast("object", key), VerificationKey) or not key.thumbprint:
+            raise ConfigurationError("held: give keys that VerificationKey.from_jwk made, and that have no fault")
+        if key.thumbprint in PUBLISHED and not accepts_test_keys:
+            raise ConfigurationError(f"held: {FAULT}")
+        keys[key.thumbprint] = (replace(key, keyid=key.thumbprint, owner=key.thumbprint),)
+    return keys

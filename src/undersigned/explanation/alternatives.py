@@ -1,0 +1,353 @@
+"""What the sender may have signed instead of what arrived, the most likely first: one generator of alternatives.
+
+Each alternative is one change that a client, proxy or server makes. Nothing here guesses: a caller verifies the
+signature over the values of each, and the first that it is valid for is the cause.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, combinations, permutations
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode
+
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
+from undersigned.errors import MalformedURL
+from undersigned.explanation.contents import digest_forms, other_base64, other_contents
+from undersigned.message.content_digest import content_digest
+from undersigned.url import canonicalize_authority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from undersigned.explanation.values import SignedValues
+
+_FORWARD: Final = "forward the request target unchanged (nginx: proxy_pass without a path)"
+_QUERY: Final = "sign and forward the query as it is sent"
+_AS_SENT: Final = "sign the URL as it is sent"
+_HOST: Final = "forward it unchanged (nginx: proxy_set_header Host $http_host)"
+
+ADVICE: Final = {
+    "another key": "the signature names a key that did not make it: send the keyid of the key that signs, or publish "
+    "the key under that keyid",
+    "DER signature": "the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)",
+    "not canonical": "the sender did not sign the canonical form of its URL: canonicalize the URL before signing",
+    "other scheme": "a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins= "
+    "(here: --scheme)",
+    "other port": f"a proxy forwards Host with another port or without it: {_HOST}",
+    "other host": f"a proxy rewrote Host: {_HOST}",
+    "other method": "a redirect or a method-override field changed the method: sign the one that is sent",
+    "trailing slash": f"a redirect, a router or the sender changed the end of the path: {_AS_SENT}",
+    "merged slashes": f"servers and proxies merge repeated slashes: {_FORWARD}, and merge_slashes off",
+    "added slashes": f"a client joined a base URL that ends with a slash and a path that begins with one: {_AS_SENT}",
+    "stripped prefix": "a proxy strips the prefix of a mounted path: add the prefix to origins=, or forward the path "
+    "with it",
+    "added prefix": "a proxy or server adds a prefix to the path: remove it from origins=, or forward the path "
+    "without it",
+    "rewritten target": f"a proxy rewrote the target, and names the original in a header field: {_FORWARD}",
+    "decoded octets": f"clients, proxies and servers decode percent-encoded octets: {_FORWARD}",
+    "encoded octets": f"a client or a proxy encoded the URL after it was signed: {_AS_SENT}",
+    "other case": "something changed upper and lower case on the way: forward the request unchanged",
+    "lost ?": "a ? without a query was lost on the way, as ASGI servers cannot report it: do not send a lone ?",
+    "added ?": f"the sender signed a URL without its lone ?: {_AS_SENT}",
+    "reordered query": f"something sorted the parameters, and their order is signed: {_QUERY}",
+    "+ for a space": f"one side wrote a space as + and the other as %20: {_QUERY}",
+    "added query": "parameters were added after signing: sign the URL with all its parameters",
+    "other Base64": "one side wrote Base64url, or left out the padding: use the Base64 of the profile",
+    "other content": "the digest is of other content: sign exactly the bytes that are sent",
+    "other header joining": "a proxy or library joined the lines of the field, or changed its spaces: forward it "
+    "unchanged (RFC 9421 section 2.1)",
+    "other Content-Type": "a client added a charset after signing, or a proxy changed the parameters: sign the field "
+    "as it is sent",
+    "added value": "a proxy added a value to a covered field: all values of a field are signed together",
+    "another profile": "verify by the profile that the sender signs by, or ask the sender to sign by yours",
+}
+"""What usually causes each change, and what to do."""
+
+NAMES: Final = tuple(ADVICE)
+"""The names of all changes."""
+
+_PORTS: Final = ("443", "80", "8443", "8080", "8000", "5000", "3000", "8888", "9000")
+_HOST_FIELDS: Final = ("x-forwarded-host", "x-original-host", "x-forwarded-server", ":authority", "host")
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
+_PREFIXES: Final = (
+    "/api", "/v1", "/v2", "/api/v1", "/api/v2", "/adcp", "/mcp", "/a2a", "/agent", "/app", "/backend", "/service",
+    "/public", "/gateway", "/rest", "/prod", "/dev", "/stage", "/staging",
+)  # fmt: skip
+_PREFIX_FIELDS: Final = ("x-forwarded-prefix", "x-script-name", "x-forwarded-path")
+_TARGET_FIELDS: Final = (
+    "x-original-uri", "x-original-url", "x-forwarded-uri", "x-envoy-original-path", "x-rewrite-url",
+)  # fmt: skip
+
+_ORIGIN: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
+_FORWARDED_HOST: Final = re.compile(r'host="?([^";,\s]+)', re.IGNORECASE)
+_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
+_DOUBLE: Final = re.compile(r"%25(?=[0-9A-Fa-f]{2})")
+_ANY_TRIPLET: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_TRIPLET: Final = re.compile(r"%(?:2[1-9A-Fa-f]|[3-7][0-9A-Fa-f])")
+_IN_PATH: Final = re.compile(r"[!$&'()*+,:;=@]")
+_IN_QUERY: Final = re.compile(r"[!$'()*,/:;?@\[\]~]")
+_KEPT: Final = frozenset({"%25", "%26", "%2B", "%3D"})
+_BLANKS: Final = re.compile(r"[ \t]+")
+
+_MOST_PLACES: Final = 24
+_ALL_SUBSETS: Final = 5
+_LONGEST_FIELD: Final = 4096
+
+
+class Alternative(NamedTuple):
+    """Values that the sender may have signed instead.
+
+    Attributes:
+        name: the name of the change, one of `NAMES`.
+        values: the values.
+        signed: the text of the changed part as the sender signed it.
+        received: the text of the changed part as it was received.
+    """
+
+    name: str
+    values: SignedValues
+    signed: str
+    received: str
+
+
+_Named: TypeAlias = "Iterator[tuple[str, str]]"
+
+
+def alternatives(values: SignedValues) -> Iterator[Alternative]:
+    """Yield what the sender may have signed instead of `values`, the most likely first."""
+    yield from _signatures(values)
+    for signed in _as_typed(values):
+        yield Alternative("not canonical", signed, str(signed.target), str(values.target))
+    yield from _origins(values)
+    for name, path in _paths(values):
+        if path[:1] == "/":
+            yield Alternative(name, values._replace(path=path), path, values.path)
+    for path, query in _targets(values):
+        signed = values._replace(path=path, query=query)
+        yield Alternative("rewritten target", signed, _target_text(signed), _target_text(values))
+    for name, query in _queries(values.query):
+        yield Alternative(name, values._replace(query=query), _query_text(query), _query_text(values.query))
+    yield from _fields(values)
+
+
+def _target_text(values: SignedValues) -> str:
+    return values.path if values.query is None else f"{values.path}?{values.query}"
+
+
+def _query_text(query: str | None) -> str:
+    if query is None:
+        return "no query"
+    return f"?{query}" if query else "a lone ?"
+
+
+def _signatures(values: SignedValues) -> Iterator[Alternative]:
+    for key in values.others:
+        yield Alternative("another key", values._replace(keys=(key,)), key.keyid, values.keyid)
+    try:
+        r, s = decode_dss_signature(values.signature)
+    except ValueError:
+        return
+    for size in (32, 48):
+        if 0 <= r < 1 << 8 * size and 0 <= s < 1 << 8 * size:
+            raw = r.to_bytes(size, "big") + s.to_bytes(size, "big")
+            yield Alternative("DER signature", values._replace(signature=raw), "a DER sequence", "r and s")
+
+
+def _as_typed(values: SignedValues) -> Iterator[SignedValues]:
+    typed = values.typed
+    written = values._replace(path=typed.path or "/", query=typed.query)
+    authority = typed.authority or values.authority
+    yield written
+    yield values._replace(authority=authority)
+    yield written._replace(authority=authority)
+    yield written._replace(authority=authority, path=typed.path)
+
+
+def _origins(values: SignedValues) -> Iterator[Alternative]:
+    """Yield another scheme, port, host or method."""
+    fields, host = values.fields.combined, values.target.host
+    scheme = "http" if values.scheme == "https" else "https"
+    yield Alternative("other scheme", values._replace(scheme=scheme), scheme, values.scheme)
+    ports = re.findall(r"^[0-9]{1,5}$", fields.get("x-forwarded-port", ""), re.ASCII)
+    for authority in (host, *(f"{host}:{port}" for port in (*ports, *_PORTS))):
+        yield Alternative("other port", values._replace(authority=authority), authority, values.authority)
+    named = [one.strip() for name in _HOST_FIELDS for one in fields.get(name, "").split(",")[:4]]
+    named += _FORWARDED_HOST.findall(fields.get("forwarded", "")[:1024])[:4]
+    for text in dict.fromkeys((*values.authorities, *named)):
+        try:
+            authority = canonicalize_authority(text, values.scheme, received=True)
+        except MalformedURL:
+            continue
+        yield Alternative("other host", values._replace(authority=authority), authority, values.authority)
+    overrides = [fields[name] for name in _OVERRIDES if name in fields]
+    for method in dict.fromkeys((*overrides, values.method.upper(), values.method.lower(), *_METHODS)):
+        yield Alternative("other method", values._replace(method=method), method, values.method)
+
+
+def _rewritten(text: str, pattern: str | re.Pattern[str], replacement: str) -> Iterator[str]:
+    """Yield `text` with matches of `pattern` replaced: all of them, then each alone, then several if they are few."""
+    matches = list(re.finditer(pattern, text))
+    if not matches:
+        return
+    yield re.sub(pattern, replacement, text)
+    some = matches[:_MOST_PLACES]
+    for size in range(1, len(some) if len(matches) <= _ALL_SUBSETS else 2):
+        for chosen in combinations(some, size):
+            pieces: list[str] = []
+            at = 0
+            for match in chosen:
+                pieces += (text[at : match.start()], replacement)
+                at = match.end()
+            yield "".join([*pieces, text[at:]])
+
+
+def _named(name: str, texts: Iterable[str]) -> _Named:
+    return ((name, text) for text in texts)
+
+
+def _paths(values: SignedValues) -> _Named:
+    path, fields = values.path, values.fields.combined
+    yield from _named("decoded octets", _before_decoding_path(path))
+    yield from _named("encoded octets", _before_encoding_path(path))
+    yield from _named("merged slashes", _rewritten(path, "/", "//"))
+    yield from _named("added slashes", _rewritten(path, "/{2,}", "/"))
+    yield from _named("other case", _other_digits(path))
+    yield "trailing slash", path.removesuffix("/") if path.endswith("/") else f"{path}/"
+    prefixes = [fields[name].rstrip("/") for name in _PREFIX_FIELDS if name in fields]
+    for prefix in dict.fromkeys((*prefixes, *values.prefixes, *_PREFIXES)):
+        yield "stripped prefix", prefix + path
+    segments = path.split("/")
+    for start in range(2, min(len(segments), 8)):
+        yield "added prefix", f"/{'/'.join(segments[start:])}"
+
+
+def _before_decoding_path(path: str) -> Iterator[str]:
+    yield from _rewritten(path, "(?<=.)/", "%2F")
+    yield from _rewritten(path, _PERCENT, "%25")
+    for start in [match.start() for match in re.finditer("(?<=.)/", path)][:8]:
+        yield path[:start] + quote(path[start:], safe="%")
+        yield path[: start + 1] + quote(path[start + 1 :], safe="%")
+    yield quote(path, safe="%/")
+    for character in sorted(set(_IN_PATH.findall(path))):
+        yield path.replace(character, quote(character))
+
+
+def _before_encoding_path(path: str) -> Iterator[str]:
+    yield from _rewritten(path, "%2[Ff]", "/")
+    yield from _rewritten(path, _DOUBLE, "%")
+    decoded = unquote(path, "latin-1")
+    yield decoded
+    yield quote(decoded, safe="/!$&'()*+,;=:@", encoding="latin-1", errors="replace")
+    for triplet in sorted(set(_TRIPLET.findall(path))):
+        yield path.replace(triplet, unquote(triplet))
+
+
+def _other_digits(text: str) -> Iterator[str]:
+    yield _ANY_TRIPLET.sub(lambda match: match[0].lower(), text)
+    yield _ANY_TRIPLET.sub(lambda match: match[0].upper(), text)
+
+
+def _targets(values: SignedValues) -> Iterator[tuple[str, str | None]]:
+    """Yield the path and the query that header fields of proxies name."""
+    for name in _TARGET_FIELDS:
+        path, mark, query = _ORIGIN.sub("", values.fields.combined.get(name, "")).partition("?")
+        if path[:1] == "/":
+            yield path, query if mark else None
+
+
+def _queries(query: str | None) -> Iterator[tuple[str, str | None]]:
+    if query is None:
+        yield "lost ?", ""
+        return
+    if not query:
+        yield "added ?", None
+        return
+    yield from _named("reordered query", _orders(query.split("&")))
+    yield from _named("+ for a space", chain(_rewritten(query, r"\+", "%20"), _rewritten(query, "%20", "+")))
+    yield from _named("other case", _other_digits(query))
+    yield from _named("encoded octets", _before_encoding_query(query))
+    yield from _named("decoded octets", _before_decoding_query(query))
+    parameters = query.split("&")
+    yield "added query", None
+    for at in range(min(len(parameters), 32)):
+        yield "added query", "&".join(parameters[:-at] if at else parameters)
+        yield "added query", "&".join([*parameters[:at], *parameters[at + 1 :]])
+
+
+def _orders(parameters: list[str]) -> Iterator[str]:
+    if len(parameters) <= _ALL_SUBSETS:
+        yield from map("&".join, permutations(parameters))
+        return
+    yield "&".join(sorted(parameters))
+    yield "&".join(sorted(parameters, key=lambda parameter: parameter.partition("=")[0]))
+    yield "&".join(reversed(parameters))
+    for at, parameter in enumerate(parameters[:32]):
+        rest = [*parameters[:at], *parameters[at + 1 :]]
+        yield "&".join([*rest, parameter])
+        yield "&".join([parameter, *rest])
+        yield "&".join([*rest[: at + 1], parameter, *rest[at + 1 :]])
+
+
+def _before_encoding_query(query: str) -> Iterator[str]:
+    yield from _rewritten(query, _DOUBLE, "%")
+    # A decoded escape must not become a delimiter of parameters.
+    yield _TRIPLET.sub(lambda match: match[0] if match[0].upper() in _KEPT else unquote(match[0]), query)
+    for triplet in sorted(set(_TRIPLET.findall(query))):
+        yield query.replace(triplet, unquote(triplet))
+
+
+def _before_decoding_query(query: str) -> Iterator[str]:
+    for character in sorted(set(_IN_QUERY.findall(query))):
+        yield query.replace(character, f"%{ord(character):02X}")
+    yield _IN_QUERY.sub(lambda match: f"%{ord(match[0]):02X}", query)
+    parameters = parse_qsl(query, keep_blank_values=True, max_num_fields=None)
+    yield urlencode(parameters, quote_via=quote_plus)
+    yield urlencode(parameters, quote_via=quote, safe="")
+    yield from _rewritten(query, _PERCENT, "%25")
+
+
+def _fields(values: SignedValues) -> Iterator[Alternative]:
+    for name in sorted(values.covered & values.fields.combined.keys()):
+        value = values.fields.combined[name]
+        if name == "content-digest":
+            yield from _digests(values, value)
+        elif len(value) <= _LONGEST_FIELD:
+            for change, text in _values_of(name, value, values.fields.values(name)):
+                yield Alternative(change, values.with_field(name, text), f"{name}: {text}", f"{name}: {value}")
+
+
+def _digests(values: SignedValues, declared: str) -> Iterator[Alternative]:
+    for value in other_base64(declared):
+        yield Alternative("other Base64", values.with_field("content-digest", value), value, declared)
+    body = bytes(values.content)
+    forms = list(digest_forms(declared))
+    for words, content in chain([("the body that you received", body)], other_contents(body)):
+        for algorithms, encoding in forms:
+            value = content_digest(content, encoding, algorithms=algorithms)
+            signed = values.with_field("content-digest", value)
+            yield Alternative("other content", signed, f"the digest of {words}", declared)
+
+
+def _values_of(name: str, value: str, lines: Iterable[str]) -> _Named:
+    """Yield what a covered header field may have been before it was changed."""
+    lines, members, parts = list(lines), _split(value, ","), _split(value, ";")
+    joined = [separator.join(lines) for separator in (",", ", ", " , ", ";", "; ", " ", "")]
+    joined += [separator.join(members) for separator in (",", ", ", " , ")]
+    joined += [_BLANKS.sub(" ", value), *(separator.join(parts) for separator in (";", "; ", " ; "))]
+    yield from _named("other header joining", [*joined, ", ".join(reversed(lines))])
+    if name == "content-type":
+        yield "other Content-Type", parts[0]
+        for charset in ("; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", ";charset=UTF-8"):
+            yield "other Content-Type", parts[0] + charset
+    for several in (lines, members):
+        yield from _named("added value", [several[0], several[-1]])
+        for at in range(min(len(several), 16)):
+            yield "added value", ", ".join([*several[:at], *several[at + 1 :]])
+    yield from _named("other case", [value.lower(), value.upper(), value.title()])
+
+
+def _split(value: str, separator: str) -> list[str]:
+    return [one.strip(" \t") for one in value.split(separator)]

@@ -1,0 +1,197 @@
+"""What each reason means, what the sender does and what the operator does: for logs, the command line and the docs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned.errors import Reason
+
+
+class Advice(NamedTuple):
+    """What is known about a reason. Each text is one line without text of a message.
+
+    Attributes:
+        meaning: what happened.
+        sender: what the sender of the request does.
+        operator: what the operator of the verifier does.
+    """
+
+    meaning: str
+    sender: str
+    operator: str
+
+
+_PROFILE: Final = "check that the sender signs by the profile of this service"
+_OTHER_PROFILE: Final = "sign by the profile that the server uses: --profile"
+_AGENT: Final = "the agent must correct its"
+_OWN: Final = "correct what your agent publishes"
+_SERVER: Final = "ask the operator: the log of the logger `undersigned` names the cause"
+_WAY: Final = "find out what changes requests on the way: undersigned doctor"
+
+REASONS: Final[Mapping[Reason, Advice]] = {
+    "signature_required": Advice(
+        "no Signature and Signature-Input fields arrived, and the server requires them",
+        "sign the request; if it is signed, a proxy drops the fields: it forwards only known ones, or removes these",
+        'the sender must sign; mode="optional" or policy= lets requests pass that need no signature',
+    ),
+    "signature_header_malformed": Advice(
+        "the signature fields cannot be read, or only one of them arrived",
+        "find out what rewrites, repeats or shortens header fields on the way: undersigned doctor",
+        "the sender must correct its fields, unless a proxy changes them; see `undersigned explain`",
+    ),
+    "signature_params_incomplete": Advice("the server expects other signature parameters", _OTHER_PROFILE, _PROFILE),
+    "signature_params_unexpected": Advice("the server expects other signature parameters", _OTHER_PROFILE, _PROFILE),
+    "signature_tag_invalid": Advice("the server expects another tag", _OTHER_PROFILE, _PROFILE),
+    "signature_alg_not_allowed": Advice(
+        "the server does not accept the key's algorithm",
+        "sign with a key of another algorithm",
+        f"{_PROFILE}, with a key of one of its algorithms",
+    ),
+    "signature_window_invalid": Advice(
+        "the signature is not valid now, or the two clocks differ by more than the profile allows",
+        "synchronize both clocks by NTP, and sign just before you send",
+        "synchronize both clocks by NTP; the sender must sign just before it sends",
+    ),
+    "signature_components_incomplete": Advice(
+        "the server expects more covered components, or a request without content arrives with content",
+        _OTHER_PROFILE,
+        f"{_PROFILE}; for a body, most profiles also require content-digest",
+    ),
+    "signature_components_unexpected": Advice("the server expects fewer covered components", _OTHER_PROFILE, _PROFILE),
+    "signature_identity_missing": Advice(
+        "the header field in which the sender names itself is not there, or not signed",
+        "name yourself in the header field of the profile, such as Signature-Agent",
+        "the sender must name itself in a header field that the signature covers",
+    ),
+    "signature_identity_malformed": Advice(
+        "the header field in which the sender names itself cannot be read",
+        "correct the header field in which you name yourself",
+        "the sender must correct the header field in which it names itself",
+    ),
+    "signature_key_unknown": Advice(
+        "the server does not know this key",
+        "give the server the public key, with the kid of the private key",
+        "if you know the sender, add its public key to keys=, or to the set that it reads, with the keyid as its kid",
+    ),
+    "signature_key_purpose_invalid": Advice(
+        "the server knows this key for another purpose or algorithm",
+        "publish the key with use, key_ops, alg and adcp_use as `undersigned keygen` writes them",
+        "the sender must publish its key for this use, as `undersigned keygen` does",
+    ),
+    "signature_key_revoked": Advice(
+        "the server's revocation list contains this key",
+        "sign with another key",
+        "the sender must sign with another key",
+    ),
+    "signature_jwks_unavailable": Advice(
+        "the server's key source is not available",
+        "make your keys reachable, if you publish them; else send again later",
+        "make the key source reachable; the logger undersigned.discovery has what it fetched",
+    ),
+    "signature_jwks_untrusted": Advice(
+        "the server does not trust the place where the key is published",
+        _SERVER,
+        "if you know the sender, allow the place of its keys by the option that this line names",
+    ),
+    "signature_jwks_malformed": Advice(
+        "the published JWK set cannot be read",
+        "publish the JWK set as `undersigned keygen` writes it",
+        "the sender must publish a JWK set that can be read",
+    ),
+    "signature_capabilities_unreachable": Advice(
+        "the agent's capabilities cannot be fetched",
+        "make your agent reachable for the server",
+        f"make the agent reachable from here, or {_AGENT} capabilities",
+    ),
+    "signature_brand_json_url_missing": Advice(
+        "the agent's capabilities do not name its brand.json",
+        _OWN,
+        f"{_AGENT} capabilities, which must name its brand.json",
+    ),
+    "signature_brand_json_unreachable": Advice(
+        "the agent's brand.json cannot be fetched",
+        "make your brand.json reachable for the server",
+        "make the agent's brand.json reachable from here",
+    ),
+    "signature_brand_json_malformed": Advice("the agent's brand.json cannot be read", _OWN, f"{_AGENT} brand.json"),
+    "signature_brand_origin_mismatch": Advice(
+        "the brand.json is neither of the agent's domain nor authorizes it",
+        _OWN,
+        f"{_AGENT} brand.json, which must be of its domain or authorize it",
+    ),
+    "signature_brand_json_ambiguous": Advice(
+        "the brand.json lists the agent more than once", _OWN, f"{_AGENT} brand.json, which must list its URL once"
+    ),
+    "signature_agent_not_in_brand_json": Advice(
+        "the brand.json does not list the agent", _OWN, f"{_AGENT} brand.json, which must list exactly this URL"
+    ),
+    "signature_key_origin_mismatch": Advice(
+        "the agent's key_origins names another host than that of its keys",
+        _OWN,
+        f"{_AGENT} key_origins, which must name the host of its keys",
+    ),
+    "signature_key_origin_missing": Advice(
+        "the agent's key_origins has no host for this purpose",
+        _OWN,
+        f"{_AGENT} key_origins, which must name this purpose",
+    ),
+    "signature_revocation_stale": Advice(
+        "the server's revocation list is too old",
+        _SERVER,
+        "make the revocation list reachable, so that a fresh one is fetched",
+    ),
+    "signature_rate_abuse": Advice(
+        "the key has too many live nonces",
+        "wait until nonces expire, or sign with another key",
+        "the sender must wait until its nonces expire; the profile's caps say how many may be live",
+    ),
+    "target_uri_malformed": Advice(
+        "the Host or the path of the URL is not one of the server's",
+        "check the URL, and origins= of the server",
+        "if the Host is yours, add it to origins=; a proxy must forward Host and the request target unchanged, "
+        "which `undersigned doctor` tests; `undersigned canonicalize --explain URL` shows what a URL must be like",
+    ),
+    "signature_invalid": Advice(
+        "the request that arrived is not the one that was signed, or the server has another key with this kid",
+        _WAY,
+        "this logger has the base at level INFO; `undersigned explain` finds what changed on the way, and "
+        "`undersigned doctor` tests the proxies",
+    ),
+    "signature_digest_mismatch": Advice(
+        "the content that arrived is not the one that was signed",
+        _WAY,
+        "find what changes the body on the way: it must arrive byte by byte as it was signed",
+    ),
+    "signature_replayed": Advice(
+        "the server has seen this nonce before",
+        "sign each request again; disable retries on the way (nginx: `proxy_next_upstream off;`)",
+        "the sender must sign every attempt again; a proxy must not repeat requests",
+    ),
+    "body_malformed": Advice(
+        "programs could read the content differently: it repeats a key, or is not the JSON that the server expects",
+        "send valid JSON, and write each key of an object once",
+        "the sender must correct the content as this line says; JSON must name each member once",
+    ),
+    "signature_store_unavailable": Advice(
+        "the server's replay store is not available",
+        _SERVER,
+        "make the replay store reachable: no request is accepted without it",
+    ),
+    "signature_server_unsupported": Advice(
+        "the application's server does not show the signed values",
+        f"{_SERVER}. Over HTTP/2, the middleware needs the name of the server: http2_server=",
+        "change the server or its settings as this line says",
+    ),
+}
+"""The advice for each reason."""
+
+UNREAD_FIXES: Final[Mapping[str, str]] = {
+    "uri_too_long": "the sender must send a shorter target; a signature does not help",
+    "content_too_large": "raise max_body= (max_unsigned_body= for JSON that a policy reads), or send less",
+    "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",
+    "request_header_fields_too_large": "the sender must send fewer header fields",
+}
+"""What to do about each code of a request that was not read to its end."""

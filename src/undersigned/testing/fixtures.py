@@ -1,0 +1,88 @@
+"""Fixtures for pytest: `pytest_plugins = ["undersigned.testing.fixtures"]` in conftest.py.
+
+A framework is imported when a client for it is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from undersigned import profiles
+from undersigned.signature.key_pair import KeyPair
+from undersigned.signature.signer import Signer
+from undersigned.testing.clients import signing_asgi, signing_wsgi
+from undersigned.testing.clock import FrozenNonceClock
+
+if TYPE_CHECKING:
+    from undersigned.asgi import ASGIApp
+    from undersigned.signature.profile import Profile
+    from undersigned.wsgi import WSGIApp
+
+
+@pytest.fixture(scope="session")
+def signing_key() -> KeyPair:
+    """Return a new key pair: `signing_key.private` is for a signer, `signing_key.public` for a verifier."""
+    return KeyPair.generate("ed25519", keyid="test-key")
+
+
+@pytest.fixture
+def frozen_nonce_clock() -> FrozenNonceClock:
+    """Return a clock that moves only by `advance`, with nonces that are the same in every run."""
+    return FrozenNonceClock()
+
+
+@pytest.fixture
+def signed_client(signing_key: KeyPair) -> SignedClients:
+    """Return an object whose methods make test clients that sign with `signing_key`."""
+    return SignedClients(signing_key)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedClients:
+    """A maker of test clients that sign with one key. The verifier under test needs `signing_key.public`.
+
+    Attributes:
+        key: the key pair.
+        profile: the profile to sign by.
+        origin: the origin that requests are sent to, one of the origins of the middleware under test.
+    """
+
+    key: KeyPair
+    profile: Profile = profiles.ADCP_3_2
+    origin: str = "https://testserver"
+
+    @property
+    def signer(self) -> Signer:
+        """A signer with the key."""
+        return Signer(self.key.signing_key(), profile=self.profile)
+
+    def starlette(self, app: ASGIApp, **options: Any) -> Any:
+        """Return Starlette's `TestClient`, for Starlette and FastAPI; `options` are its arguments."""
+        client = import_module("starlette.testclient").TestClient
+        return client(signing_asgi(app, self.signer, origin=self.origin), base_url=self.origin, **options)
+
+    def httpx(self, app: ASGIApp, **options: Any) -> Any:
+        """Return an `httpx.AsyncClient` for any ASGI application: Litestar, Quart, Falcon and Sanic too."""
+        httpx = import_module("httpx")
+        transport = httpx.ASGITransport(signing_asgi(app, self.signer, origin=self.origin))
+        return httpx.AsyncClient(transport=transport, base_url=self.origin, **options)
+
+    def flask(self, app: WSGIApp, **options: Any) -> Any:
+        """Return Werkzeug's test client, for Flask and any WSGI application."""
+        return import_module("werkzeug.test").Client(signing_wsgi(app, self.signer, origin=self.origin), **options)
+
+    def django(self, **options: Any) -> Any:
+        """Return a `django.test.Client` for the site of the settings, with Django REST framework too."""
+        client = import_module("undersigned_django.testing").SignedClient
+        return client(self.signer, origin=self.origin, **options)
+
+    def server(self, origin: str, **options: Any) -> Any:
+        """Return an `httpx.AsyncClient` for a server that listens at `origin`: aiohttp, Tornado and Sanic's own."""
+        httpx = import_module("httpx")
+        signing = import_module("undersigned_httpx").AsyncSignatureTransport
+        transport = signing(httpx.AsyncHTTPTransport(), self.signer, origins=[origin])
+        return httpx.AsyncClient(transport=transport, base_url=origin, trust_env=False, **options)

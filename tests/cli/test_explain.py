@@ -1,0 +1,171 @@
+"""`undersigned explain`: the cause first, then each step, the base and its first difference."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.cli.command import answers, invoke, lines, objects, run
+
+NOW = 1776520800
+BODY = b'{"a": 1}'
+
+
+def explain(*args: str, code: int = 0) -> dict:
+    result = invoke("explain", "--json", *args)
+    assert (result.exit_code, result.stderr) == (code, "")
+    [answer] = objects(result.stdout_bytes)
+    return answer
+
+
+def text(*args: str, code: int = 0) -> str:
+    result = invoke("explain", *args)
+    assert (result.exit_code, result.stderr) == (code, "")
+    return result.stdout
+
+
+@pytest.fixture
+def recorded(keys, tmp_path):
+    """Write a raw signed request with the given changes, and return the options that explain it."""
+    request = {"method": "POST", "url": "https://seller.example.com/a%2Fb?", "body": BODY.decode()}
+    request["headers"] = {"Content-Type": "application/json"}
+
+    def record(*changes: tuple[bytes, bytes], profile: str = "adcp-3.2", key: str = "private", options=()):
+        command = ("sign", "--key", getattr(keys, key), "--created", str(NOW), "--profile", profile, "-")
+        [signed] = answers(*command, stdin=lines(request))
+        fields = [["Host", "seller.example.com"], ["Content-Type", "application/json"], *signed["headers"]]
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields)
+        raw = f"POST /a%2Fb? HTTP/1.1\r\n{head}\r\n".encode() + BODY
+        for before, after in changes:
+            assert before in raw
+            raw = raw.replace(before, after)
+        (tmp_path / "request").write_bytes(raw)
+        (tmp_path / "base").write_text(signed["signature_base"] + "\n")
+        now = ("--now", str(NOW)) if "--now" not in options else ()
+        return (str(tmp_path / "request"), "--jwks", keys.public, *now, *options)
+
+    return record
+
+
+def outcomes(answer) -> str:
+    marks = {"passed": "+", "failed": "x", "not checked": "-", "not reached": "."}
+    return "".join(marks[one["outcome"]] for one in answer["steps"])
+
+
+def test_valid_request_passes_every_step_that_can_be_checked(recorded):
+    answer = explain(*recorded())
+    assert (answer["ok"], answer["code"], answer["step"], answer["cause"]) == (True, None, None, None)
+    assert outcomes(answer) == "+++++++++--++--+"
+    assert [one["step"] for one in answer["steps"]] == [*range(10), "9a", *range(10, 15)]
+    assert '"@target-uri": https://seller.example.com/a%2Fb?\n' in answer["signature_base"]
+
+
+def test_text_shows_the_result_the_steps_and_the_base(recorded):
+    shown = text(*recorded()).splitlines()
+    assert shown[:2] == ["Verified by the profile adcp-3.2.", "Profile: adcp-3.2"]
+    assert shown[4] == "+  0  presence of a signature"
+    assert shown[13] == "-  9  key revocation  (not checked: needs a revocation list or a replay store)"
+    assert shown[21].startswith("Content-Digest of the content: sha-256=:")
+    assert shown[23] == "The signature base, rebuilt from this request:"
+    assert shown[24] == '  "@method": POST'
+
+
+@pytest.mark.parametrize("options", [(), ("--base", "base")])
+def test_cause_is_the_first_line_with_and_without_the_signers_base(recorded, options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = recorded((b"a%2Fb?", b"a/b?"), options=options)
+    answer = explain(*options, code=1)
+    assert (answer["code"], answer["step"]) == ("request_signature_invalid", 10)
+    assert outcomes(answer) == "+++++++++--x...."
+    cause = answer["cause"]
+    assert (cause["name"], cause["signed"], cause["received"]) == ("decoded octets", "/a%2Fb", "/a/b")
+    assert (answer["signers_base"], cause["keyid"]) == ((tmp_path / "base").read_text().rstrip("\n"), "buyer-2026")
+    gap = answer["difference"]
+    shown = text(*options, code=1)
+    assert shown.startswith("Cause: decoded octets: the sender signed /a%2Fb; you received /a/b. ")
+    assert f"The signer's base first differs at byte {gap['offset']}, which is line {gap['line']}" in shown
+    assert "x 10  target, authority and signature\n      request_signature_invalid: " in shown
+
+
+def test_end_of_a_base_is_marked(recorded, tmp_path):
+    options = recorded(options=("--base", str(tmp_path / "base")))
+    (tmp_path / "base").write_text((tmp_path / "base").read_text().rstrip("\n")[:-3])
+    assert "(its end)" in text(*options)
+
+
+def test_digest_that_does_not_match_is_shown_next_to_the_right_one(recorded):
+    shown = text(*recorded((BODY, b'{\n  "a": 1\n}')), code=1)
+    assert shown.startswith("Cause: other content: the sender signed the same JSON written with spaces, as json.dumps")
+    assert "\nContent-Digest as received:    sha-256=:" in shown
+
+
+def test_time_of_the_check_is_the_signing_time_or_a_given_one(recorded):
+    options = recorded()
+    *given, _, _ = options
+    assert text(*given).splitlines()[2:4] == [
+        "Checked as of: 2026-04-18 14:00:00 UTC, when it was signed",
+        "Now: the signature has expired, expires 2026-04-18 14:05:00 UTC",
+    ]
+    late = text(*given, "--now", str(NOW + 1000), code=1)
+    assert late.startswith("Cause: validity period: ")
+    assert "the verifier's clock" in late
+    assert "999999999999999 seconds since the epoch" in text(*given, "--now", "9" * 15, code=1)
+
+
+def test_base_that_cannot_be_rebuilt_is_said_so(recorded):
+    shown = text(*recorded((b"Signature-Input: ", b"X: "), (b"Signature: ", b"Y: ")), code=1)
+    assert "The signature base cannot be rebuilt from this request." in shown
+
+
+def test_profile_scheme_and_origin_come_from_options(recorded):
+    options = recorded((b"a%2Fb?", b"b?"), profile="adcp-3.1")
+    assert explain(*options, "--profile", "adcp-3.1", "--scheme", "http", code=1)["profile"] == "adcp-3.1"
+    origins = ("--origin", "https://seller.example.com/t7")
+    shown = text(
+        *recorded(
+            (b"/a%2Fb?", b"/a%2Fb?"),
+        ),
+        *origins,
+    )
+    assert shown.startswith("Verified")
+    assert invoke("explain", *options, "--origin", "nothing").exit_code == 2
+
+
+def test_content_comes_from_an_option_for_the_output_of_curl(recorded, tmp_path):
+    options = recorded()
+    head = (
+        (tmp_path / "request")
+        .read_bytes()
+        .removesuffix(BODY)
+        .rstrip(b"\r\n")
+        .replace(b"Host:", b"Content-Length: 8\r\nHost:")
+    )
+    (tmp_path / "request").write_bytes(b"".join(b"> " + line + b"\n" for line in head.split(b"\r\n")) + b">\n")
+    (tmp_path / "body").write_bytes(BODY)
+    assert explain(*options, "--body", str(tmp_path / "body"))["ok"]
+    result = invoke("explain", *options)
+    assert (result.exit_code, result.stdout, "--body" in result.stderr) == (1, "", True)
+
+
+@pytest.mark.parametrize(("content", "told"), [("x", "line 1 is not a request line"), ("x" * 1_200_000, "more than")])
+def test_file_that_cannot_be_explained_is_one_line_on_standard_error(content, told, keys, tmp_path):
+    (tmp_path / "request").write_text(content)
+    result = invoke("explain", str(tmp_path / "request"), "--jwks", keys.public)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert told in result.stderr
+
+
+def test_any_control_character_of_a_request_is_escaped(recorded):
+    shown = text(*recorded((b"application/json", b"a\x1b[31m\x9b")), code=1)
+    assert shown.replace("\n", "").isprintable()
+
+
+def test_json_of_a_request_is_one_line_of_ascii(recorded):
+    result = invoke("explain", "--json", *recorded())
+    assert result.stdout.count("\n") == 1
+    assert json.loads(result.stdout)["ok"]
+
+
+def test_real_command_explains(recorded):
+    done = run("explain", *recorded())
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, b"Verified by the profile adcp-3.2.")

@@ -1,0 +1,98 @@
+"""Mistakes that a command line makes visible: mixed lines, options without effect, exit codes, a wrong key."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cli.command import invoke, lines, objects
+from tests.cli.listener import listener
+
+URL = "https://seller.example.com/orders"
+UNSIGNED = {"method": "GET", "url": URL, "headers": {}, "body": ""}
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """A key pair as `undersigned keygen` makes it, by its two files."""
+    assert invoke("keygen", "--kid", "buyer", "--out", str(tmp_path)).exit_code == 0
+    return str(tmp_path / "private.jwk.json"), str(tmp_path / "public.jwks.json")
+
+
+def sign(key: str) -> dict:
+    [signed] = objects(invoke("sign", "--key", key, "-", stdin=lines(UNSIGNED)).stdout_bytes)
+    return {**UNSIGNED, "headers": signed["headers"]}
+
+
+def explain(stdin: bytes, jwks: str):
+    return invoke("explain", "-", "--jwks", jwks, stdin=stdin)
+
+
+def test_the_signed_line_of_several_is_explained(pair):
+    key, jwks = pair
+    result = explain(lines(UNSIGNED, sign(key), {"level": "info"}), jwks)
+    assert (result.exit_code, result.output.splitlines()[0]) == (0, "Verified by the profile adcp-3.2.")
+
+
+def test_several_signed_lines_are_not_reduced_to_the_first(pair):
+    key, jwks = pair
+    good = sign(key)
+    result = explain(lines(good, {**good, "url": f"{URL}/other"}), jwks)
+    assert result.exit_code == 1
+    assert "2 signed requests: give one of them. `undersigned verify` checks every line" in result.output
+
+
+@pytest.mark.parametrize(
+    "options", [("--kid", "x"), ("--alg", "rsa-pss-sha512"), ("--overlap", "3600"), ("--pem", "-")]
+)
+def test_rotate_finish_rejects_an_option_for_a_new_key(options, pair):
+    result = invoke("rotate", "--finish", *options, "--jwks", pair[1])
+    assert result.exit_code == 2
+    assert f"--finish makes no key: leave out {options[0]}" in result.output
+
+
+@pytest.mark.parametrize("stdin", [b"5\n", b"{\n", lines({**UNSIGNED, "url": "https://a.example\\b"})])
+def test_sign_exits_with_1_if_a_line_is_not_signed(stdin, pair):
+    assert invoke("sign", "--key", pair[0], "-", stdin=lines(UNSIGNED) + stdin).exit_code == 1
+    assert invoke("sign", "--key", pair[0], "-", stdin=lines(UNSIGNED)).exit_code == 0
+
+
+@pytest.mark.parametrize("stdin", [b"5\n", b"{\n", lines("no URL")])
+def test_canonicalize_exits_with_1_if_a_line_has_no_canonical_form(stdin):
+    assert invoke("canonicalize", "-", stdin=lines(URL) + stdin).exit_code == 1
+    assert invoke("canonicalize", "-", stdin=lines(URL)).exit_code == 0
+
+
+def test_request_names_another_key_under_the_same_kid(tmp_path, pair):
+    other = tmp_path / "other"
+    assert invoke("keygen", "--kid", "buyer", "--out", str(other)).exit_code == 0
+    jwks = str(other / "public.jwks.json")
+    challenge = b'WWW-Authenticate: Signature error="request_signature_invalid"'
+    reply = b"HTTP/1.1 401 no\r\n" + challenge + b"\r\nContent-Length: 0\r\n\r\n"
+    with listener(reply) as port:
+        result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", "--key", pair[0], "--jwks", jwks)
+    assert "Cause: the key buyer of --jwks is not the public half of --key" in result.output
+
+
+def test_request_by_another_profile_than_the_servers_does_not_contradict_the_server(pair):
+    challenge = b'WWW-Authenticate: Signature error="request_signature_tag_invalid"'
+    reply = b"HTTP/1.1 401 no\r\n" + challenge + b"\r\nContent-Length: 0\r\n\r\n"
+    with listener(reply) as port:
+        options = ("--profile", "gnap", "--key", pair[0], "--jwks", pair[1])
+        result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", *options)
+    assert "Why: the server says request_signature_tag_invalid: the server expects another tag\n" in result.stderr
+    assert "So the server has other keys, another profile" in result.stderr
+    assert "+  3  tag" not in result.stderr
+
+
+def test_content_alone_is_on_standard_output(pair):
+    body = bytes(range(256)) * 1024
+    with listener(b"HTTP/1.1 200 OK\r\nX-A: \x1b[31m\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as port:
+        result = invoke("request", "GET", f"http://127.0.0.1:{port}/", "--key", pair[0])
+    assert (result.exit_code, result.stdout_bytes) == (0, body)
+    assert result.stderr == f"HTTP/1.1 200 OK\nX-A: \\x1b[31m\nContent-Length: {len(body)}\n"
+
+
+@pytest.mark.parametrize("command", ["sign", "verify", "request", "explain", "doctor"])
+def test_every_command_has_the_same_profiles(command):
+    result = invoke(command, "--profile", "draft-cavage-12")
+    assert result.exit_code == 2
+    assert "'draft-cavage-12' is not one of 'adcp-3.2', 'adcp-3.1'" in " ".join(result.output.split())

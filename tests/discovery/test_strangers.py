@@ -1,0 +1,327 @@
+"""What strangers and other tenants can do through a key source: nothing to a sender who is known."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import threading
+import time
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests.discovery.conftest import eventually
+from tests.discovery.key_server import response
+from tests.keys import EC_PUBLIC, KEYS, OTHER_PUBLIC, PUBLIC, lookup
+from tests.work import most_memory
+
+from undersigned import ConfigurationError, KeyPair, KeySet, VerificationKey
+from undersigned.discovery import Freshness, JWKSFile, KeySources, RemoteJWKS, RevocationFile
+from undersigned.discovery.activitypub import ActorKeys
+from undersigned.discovery.adcp.protocols import EventStream
+from undersigned.errors import KeySourceError
+from undersigned.limits import MOST_NAMED_KEYS
+from undersigned.message.header_fields import HeaderFields
+from undersigned.signature.thumbprint import thumbprint
+
+ACTOR_PEM = (
+    rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    .public_key()
+    .public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    .decode()
+)
+
+
+def jwks(*keys):
+    return response({"keys": list(keys)})
+
+
+def test_empty_set_counts_only_if_it_is_fetched_twice(world, server, clock, caplog):
+    server.answers["/jwks.json"] = jwks(PUBLIC)
+    source = world.jwks(server.url(), network=server.network(), clock=clock)
+    assert world.find(source, "buyer-ed25519")
+    server.answers["/jwks.json"] = jwks()
+    clock.now += 300
+    assert world.find(source, "buyer-ed25519")
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+    assert "no keys any more" in caplog.text
+    clock.now += 30
+    eventually(lambda: world.find(source, "buyer-ed25519") is None)
+
+
+def test_set_is_fetched_ahead_and_a_server_that_hangs_delays_nobody(world, server, clock):
+    server.answers["/jwks.json"] = jwks(PUBLIC)
+    source = world.jwks(server.url(), network=server.network(wait_timeout=0.2), clock=clock)
+    assert world.find(source, "buyer-ed25519")
+    server.hold.clear()
+    clock.now += 275
+    began = time.monotonic()
+    for _ in range(5):
+        assert world.find(source, "buyer-ed25519")
+    assert server.asked() <= 2
+    world.pause()
+    time.sleep(0.25)
+    clock.now += 50
+    for _ in range(5):
+        assert world.find(source, "buyer-ed25519")
+    assert time.monotonic() - began < 0.2 * 8
+    server.hold.set()
+
+
+def test_copied_key_of_another_signer_is_rejected_and_named(world, server, caplog):
+    server.answers |= {"/victim": jwks(PUBLIC), "/mallory": jwks(PUBLIC)}
+    for order in (("victim", "mallory"), ("mallory", "victim")):
+        sources = KeySources({name: RemoteJWKS(server.url(f"/{name}"), network=server.network()) for name in order})
+        for _ in range(2):
+            with pytest.raises(KeySourceError, match="two signers publish this key"):
+                world.find_all(sources, lookup())
+        [record] = caplog.records
+        assert {"victim", "mallory"} <= set(record.getMessage().split())
+        caplog.clear()
+
+
+def test_key_that_is_copied_later_stays_its_signers(world, server, clock):
+    server.answers |= {"/victim": jwks(PUBLIC), "/mallory": jwks(EC_PUBLIC)}
+    sources = KeySources(
+        {n: RemoteJWKS(server.url(f"/{n}"), network=server.network(), clock=clock) for n in ("mallory", "victim")}
+    )
+    assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
+    server.answers["/mallory"] = jwks(PUBLIC)
+    clock.now += 60
+    assert world.find_all(sources, lookup(again=True)) == ()
+    assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
+
+
+def test_keys_of_one_name_are_tried_in_turn_by_signer():
+    many = [OTHER_PUBLIC | {"kid": PUBLIC["kid"]}] * 4
+    keys = KeySources({"mallory": _Fixed(many), "victim": KEYS}).find(lookup())
+    assert [key.owner for key in keys[:2]] == ["mallory", "victim"]
+
+
+class _Fixed:
+    blocking = False
+
+    def __init__(self, jwks) -> None:
+        self._keys = [next(iter(KeySet.from_jwks({"keys": [jwk]}).keys.values())) for jwk in jwks]
+
+    def find(self, _lookup):
+        return tuple(self._keys)
+
+
+def test_few_silent_sources_are_asked_and_waited_for_until_one_deadline(world, server, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 0.5)
+    server.hold.clear()
+    network = server.network(wait_timeout=2)
+    sources = {f"{number}": world.jwks(server.url(f"/{number}"), network=network) for number in range(40)}
+    with pytest.raises(KeySourceError):
+        world.find_all(world.sources(sources), lookup())
+    server.wait_for(16)
+    time.sleep(0.1)
+    assert len(server.requests) == 16
+
+
+def test_event_stream_does_not_copy_an_unfinished_line_for_every_chunk():
+    stream = EventStream(1)
+    stream.feed(b"x" * 65_536)
+    assert most_memory(lambda: stream.feed(b"x")) < 4_096
+    assert stream.feed(b'\ndata: {"id": 1, "result": {}}\n\n')
+
+
+def test_waiting_threads_are_bounded_and_a_known_key_waits_for_nothing(server, clock):
+    server.answers["/jwks.json"] = jwks(PUBLIC)
+    source = RemoteJWKS(server.url(), network=server.network(), clock=clock, freshness=Freshness())
+    assert source.find(lookup())
+    server.hold.clear()
+    clock.now += 1
+    failures = []
+
+    def ask(number):
+        try:
+            source.find(lookup(f"stranger {number}"))
+        except KeySourceError as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for _ in range(500):
+        if len(failures) >= 8:
+            break
+        time.sleep(0.01)
+    assert len(failures) == 8
+    assert source.find(lookup())
+    server.hold.set()
+    for thread in threads:
+        thread.join()
+
+
+def wait_for_all(threads) -> None:
+    for thread in threads:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def asking(source, *names):
+    """Threads that ask for keys, and care for no answer."""
+
+    def ask(asked) -> None:
+        with contextlib.suppress(KeySourceError):
+            source.find(asked)
+
+    threads = [threading.Thread(target=ask, args=(asked,)) for asked in names]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def test_many_keys_of_a_set_that_a_stranger_names_are_made_when_they_are_looked_up(world, server, monkeypatch):
+    jwks_of_many = [KeyPair.generate().public["keys"][0] for _ in range(40)]
+    server.answers["/jwks.json"] = jwks(*jwks_of_many)
+    source = world.bots(form="jwks", network=server.network())
+    made, make = [], VerificationKey.from_jwk
+    monkeypatch.setattr(
+        VerificationKey, "from_jwk", lambda jwk, **options: made.append(jwk["kid"]) or make(jwk, **options)
+    )
+    names = [thumbprint(jwk) for jwk in jwks_of_many]
+    assert [world.find_all(source, of_agent(server.url(), name))[0].keyid for name in names[:2]] == names[:2]
+    assert made == names[:2]
+    assert world.find_all(source, of_agent(server.url(), names[MOST_NAMED_KEYS - 1]))
+    assert not world.find_all(source, of_agent(server.url(), names[MOST_NAMED_KEYS]))
+
+
+def of_agent(url, keyid):
+    """What is asked about a signature whose Signature-Agent names a JWK set."""
+    return lookup(
+        keyid,
+        fields=HeaderFields([("Signature-Agent", f'sig1="{url}"')]),
+        components=frozenset({"@authority", "signature-agent"}),
+        identifiers=('"@authority"', '"signature-agent";key="sig1"'),
+        label="sig1",
+    )
+
+
+def test_fetches_for_keyids_that_known_sets_do_not_have_are_counted(world, server, clock):
+    server.answers |= {f"/{number}": jwks(PUBLIC) for number in range(20)}
+    source = world.bots(form="jwks", network=server.network(), clock=clock, most_a_minute=20)
+    urls = [server.url(f"/{number}") for number in range(20)]
+    for url in urls:
+        assert world.find_all(source, of_agent(url, thumbprint(PUBLIC)))
+    for _ in range(4):
+        clock.now += 31
+        for url in urls:
+            with contextlib.suppress(KeySourceError):
+                assert not world.find_all(source, of_agent(url, "unknown"))
+    # 20 at first, 20 at once for the unknown keyid, and 10 in each further half minute.
+    assert 40 <= len(server.requests) <= 20 + 20 + 4 * 11
+    assert world.find_all(source, of_agent(urls[0], thumbprint(PUBLIC)))
+
+
+def actor_at(server, path, host="keys.example.com") -> str:
+    """Publish an actor, and return the keyid of its key."""
+    url = server.url(path, host)
+    key = {"id": f"{url}#main-key", "owner": url, "publicKeyPem": ACTOR_PEM}
+    server.answers[path] = response({"id": url, "publicKey": key}, "Content-Type: application/activity+json")
+    return key["id"]
+
+
+def test_silent_host_holds_two_fetches_and_new_actors_of_other_hosts_are_found(server):
+    silent = threading.Event()
+    paths = [f"/slow/{number}" for number in range(12)]
+    server.answers |= {path: lambda *_: silent.wait(20) for path in paths}
+    source = ActorKeys(network=server.network(wait_timeout=1), most_at_once=8)
+    strangers = asking(source, *(lookup(server.url(path, "evil.example.net") + "#key") for path in paths))
+    server.wait_for(2)
+    assert source.find(lookup(actor_at(server, "/users/bob")))
+    wait_for_all(strangers)
+    assert sum(b"/slow/" in request for request in server.requests) == 2
+    silent.set()
+
+
+def test_some_places_are_kept_for_known_senders(server, clock):
+    silent, hosts = threading.Event(), ("evil.example.net", "cdn.example.com", "brand.example.com", "agent.example.com")
+    server.answers |= {f"/slow/{host}": lambda *_: silent.wait(20) for host in hosts}
+    source = ActorKeys(network=server.network(wait_timeout=1), clock=clock, most_at_once=4)
+    bob = actor_at(server, "/users/bob")
+    assert source.find(lookup(bob))
+    clock.now += 31
+    strangers = asking(source, *(lookup(server.url(f"/slow/{host}", host) + "#key") for host in hosts))
+    server.wait_for(1 + 3)
+    assert source.find(lookup(bob, again=True))
+    assert server.asked("/users/bob") == 2
+    wait_for_all(strangers)
+    assert sum(b"/slow/" in request for request in server.requests) == 3
+    silent.set()
+
+
+def test_document_without_the_key_makes_no_known_actor(world, server, clock, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.activitypub.MOST_ACTORS", 4)
+    source = world.actors(network=server.network(), clock=clock, most_a_minute=30)
+    bob = actor_at(server, "/users/bob")
+    assert world.find_all(source, lookup(bob))
+    assert world.find_all(source, lookup(bob))
+    server.answers["/any.json"] = response({"not": "an actor"}, "Content-Type: application/activity+json")
+    for _ in range(5):
+        for number in range(9):
+            with contextlib.suppress(KeySourceError):
+                assert not world.find_all(source, lookup(server.url("/any.json") + f"#{number}"))
+        clock.now += 31
+    assert world.find_all(source, lookup(bob))
+    assert server.asked("/users/bob") == 1
+    assert server.asked("/any.json") <= 30 + 5 * 16
+
+
+def test_failures_of_a_host_write_one_line_a_minute(world, server, caplog):
+    source = world.actors(network=server.network())
+    for number in range(20):
+        with pytest.raises(KeySourceError):
+            world.find_all(source, lookup(server.url(f"/{number}") + "#key"))
+    assert len(caplog.records) == 1
+    assert len(caplog.text) < 500
+
+
+def test_failures_of_more_hosts_than_are_remembered_are_logged(world, server, caplog, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.kept.MOST_LOGGED_HOSTS", 1)
+    source = world.actors(network=server.network())
+    hosts = ("keys.example.com", "agent.example.com")
+    for host in hosts:
+        with pytest.raises(KeySourceError):
+            world.find_all(source, lookup(server.url("/actor", host) + "#key"))
+    assert [host for host in hosts if host in caplog.text] == list(hosts)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "image/png", "application/json", "application/ld+json"])
+def test_uploaded_file_is_no_actor(world, server, kind):
+    url = server.url("/media/cat.txt")
+    server.answers["/media/cat.txt"] = response({"id": url}, f"Content-Type: {kind}")
+    with pytest.raises(KeySourceError) as raised:
+        world.find_all(world.actors(network=server.network()), lookup(f"{url}#key"))
+    assert raised.value.reason == "signature_jwks_untrusted"
+
+
+def test_file_names_its_owner(tmp_path):
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": [PUBLIC]}))
+    assert JWKSFile(tmp_path / "keys.json", owner="acme").find(lookup())[0].owner == "acme"
+    with pytest.raises(ConfigurationError, match="owner"):
+        JWKSFile(tmp_path / "keys.json", owner=5)
+
+
+def test_revocation_file_is_read_again_and_warns_when_the_next_list_is_late(tmp_path, clock, caplog):
+    path = tmp_path / "list.json"
+
+    def write(updated, next_update, *kids):
+        times = {"updated": f"2026-11-22T{updated}:00Z", "next_update": f"2026-11-22T{next_update}:00Z"}
+        path.write_text(json.dumps({"issuer": "g", **times, "revoked_kids": kids}))
+
+    write("10:00", "10:15")
+    at = 1795341600.0
+    source = RevocationFile(path, clock=clock, now=lambda: at + clock.now - 1000)
+    assert source.current("").revoked == set()
+    write("10:10", "10:25", "stolen")
+    clock.now += 2
+    assert source.current("").revoked == {"stolen"}
+    assert not caplog.records
+    clock.now += 1500
+    source.current("")
+    source.current("")
+    assert len(caplog.records) == 1

@@ -1,0 +1,303 @@
+"""Causes: a request that was signed and then changed is explained by exactly the change that was made."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import zlib
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import keys
+from tests.explanation.changes import CHANGED
+from tests.profiles.wire import EXAMPLES, OneKey
+
+from undersigned import KeyPair, Request, profiles
+from undersigned.errors import MalformedURL, SigningError
+from undersigned.explanation import NAMES, explain_request
+from undersigned.explanation import explained_request as module
+from undersigned.message.content_digest import content_digest
+
+JSON = b'{"b": [1, {"c": null}], "a": "x"}'
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Search without a bound on the time, so that no busy machine changes the result."""
+    monkeypatch.setattr(module, "MOST_SECONDS", 60)
+
+
+def explain(received, profile=profiles.ADCP_3_2, source=keys.KEYS, *, now=keys.NOW, **options):
+    return explain_request(received, profile, source, now=now, **options)
+
+
+@pytest.mark.parametrize("changed", CHANGED.values(), ids=CHANGED)
+def test_change_on_the_way_is_explained_by_its_name(changed):
+    found = explain(changed.received, changed.profile, changed.known, origins=changed.origins, now=changed.now)
+    assert found.cause is not None
+    assert found.cause.name == changed.name
+    assert changed.words in str(found.cause)
+    assert found.summary == f"Cause: {found.cause}"
+    assert found.summary.isascii()
+
+
+def test_every_change_has_a_case_and_is_in_the_documentation():
+    assert {changed.name for changed in CHANGED.values()} == set(NAMES)
+    page = (Path(__file__).parents[2] / "docs" / "proxies.md").read_text()
+    assert [name for name in NAMES if f"`{name}`" not in page] == []
+
+
+# What is found is proven
+
+BASE64 = st.binary(min_size=64, max_size=64)
+TARGETS = st.text(st.sampled_from("/ab%2F?&=.+"), max_size=12).map("/".__add__)
+
+
+@given(signature=BASE64, target=TARGETS, body=st.sampled_from([b"", b"{}", b'{"a": 1}']))
+def test_signature_that_nobody_made_is_never_explained(signature, target, body):
+    request = keys.signed_request(url=f"https://seller.example.com{target.split('?')[0].replace('%', '')}", body=body)
+    spelled = f"sig1=:{base64.b64encode(signature).decode()}:"
+    forged = keys.with_field(
+        keys.replace_parts(request, url=f"https://seller.example.com{target}"), "signature", spelled
+    )
+    assert explain(forged).cause is None
+
+
+@given(target=TARGETS, other=TARGETS)
+def test_base_of_a_cause_is_one_that_the_key_signed(target, other):
+    try:
+        request = keys.signed_request("GET", f"https://seller.example.com{target}", (), b"")
+    except (MalformedURL, SigningError):
+        return
+    found = explain(keys.replace_parts(request, url=f"https://seller.example.com{other}"))
+    if found.cause is not None:
+        signed = keys.signer().sign(Request("GET", f"https://seller.example.com{target}"), nonce=keys.NONCE)
+        assert found.cause.base == found.signers_base == signed.signature_base
+        assert found.cause.keyid == "buyer-ed25519"
+
+
+@pytest.mark.parametrize("source", [keys.KEYS, OneKey(keys.KEYS.keys["buyer-ed25519"])])
+def test_verified_request_has_no_cause(source):
+    found = explain(keys.signed_request(), source=source)
+    assert (found.cause, found.error, found.summary) == (None, None, "Verified by the profile adcp-3.2.")
+
+
+def test_long_texts_of_a_cause_are_shown_from_shortly_before_their_difference():
+    path = f"/{'a' * 200}/b"
+    request = keys.signed_request("GET", f"https://seller.example.com{path}/", (), b"")
+    found = explain(keys.replace_parts(request, url=f"https://seller.example.com{path}"))
+    assert (found.cause.name, found.cause.received) == ("trailing slash", f"...{path[-20:]}")
+    assert found.cause.signed == f"{found.cause.received}/"
+
+
+# Content
+
+
+@pytest.mark.parametrize(
+    ("signed", "received", "words"),
+    [
+        (JSON + b"\n", JSON, "the body with LF at its end"),
+        (JSON + b"\r\n", JSON, "the body with CRLF at its end"),
+        (b"a", b"a\r\n", "the body without its final line end"),
+        (b"a\nb", b"a\r\nb", "the body with LF instead of CRLF"),
+        (b"a\r\nb", b"a\nb", "the body with CRLF instead of LF"),
+        (json.dumps(json.loads(JSON), separators=(",", ":")).encode(), JSON, "the same JSON written compactly"),
+        (json.dumps(json.loads(JSON), indent=4, sort_keys=True).encode(), JSON, "indented by 4, with sorted keys"),
+        (b'{"a":"\\u00e9"}', '{"a": "é"}'.encode(), "written compactly, with non-ASCII escaped"),
+        (gzip.compress(JSON, mtime=0), JSON, "the body compressed with gzip"),
+        (zlib.compress(JSON), JSON, "the body compressed with deflate"),
+        (JSON, gzip.compress(JSON, mtime=0), "the body before it was compressed"),
+        (JSON, zlib.compress(JSON), "the body before it was compressed"),
+    ],
+)
+def test_content_that_was_changed_is_described(signed, received, words):
+    request = keys.signed_request(body=signed, fields=[("Content-Type", "application/json")])
+    found = explain(keys.replace_parts(request, body=received))
+    assert found.cause.name == "other content"
+    assert words in found.cause.signed
+    assert not found.digests.matches
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\xff",
+        b'{"a": 1, "a": 2}',
+        b'"\\ud800"',
+        b"[" * 100_000,
+        b"x" * 200_000,
+        gzip.compress(b"0" * 2_000_000, mtime=0),
+    ],
+)
+def test_content_that_nothing_explains_is_said_plainly(body):
+    found = explain(keys.replace_parts(keys.signed_request(body=b"else"), body=body))
+    assert found.cause is None
+    assert found.summary.startswith("No cause found: the content is neither the same JSON written again")
+
+
+def test_json_that_is_nested_too_deeply_to_be_written_is_not_explained(monkeypatch):
+    def too_deep(*_, **__):
+        raise RecursionError
+
+    request = keys.replace_parts(keys.signed_request(body=b"else"), body=JSON)
+    monkeypatch.setattr(json, "dumps", too_deep)
+    assert explain(request).cause is None
+
+
+def test_digest_by_an_unknown_algorithm_is_not_explained():
+    request = Request("POST", keys.URL, [keys.JSON_FIELD, ("Content-Digest", "md5=:AAAA:")], JSON)
+    found = explain(keys.hostile_request(request, keys.covering(*keys.FULL)))
+    assert (found.cause, found.error.step) == (None, 11)
+
+
+# What is not proven
+
+
+def test_another_key_under_the_same_kid_is_said_plainly():
+    stranger = KeyPair.generate(keyid="buyer-ed25519").signing_key()
+    found = explain(keys.signed_request(key=stranger))
+    assert found.cause is None
+    assert "No cause found" in found.summary
+    assert "the sender has another key under that kid" in found.summary
+    assert keys.KEYS.keys["buyer-ed25519"].thumbprint in found.summary
+
+
+def test_other_request_of_the_same_key_is_not_explained():
+    request = keys.signed_request()
+    found = explain(keys.replace_parts(request, url="https://seller.example.com/elsewhere/7"))
+    assert (found.cause, found.summary[:15]) == (None, "No cause found:")
+
+
+@pytest.mark.parametrize("size", [1 << 300, 1 << 500], ids=["one curve", "no curve"])
+def test_der_signature_that_nobody_made_is_not_explained(size):
+    spelled = f"sig1=:{base64.b64encode(encode_dss_signature(size, 1)).decode()}:"
+    assert explain(keys.with_field(keys.signed_request(), "signature", spelled)).cause is None
+
+
+@pytest.mark.parametrize("length", [5_000, 70_000], ids=["long field", "long base"])
+def test_covered_field_that_is_very_long_is_not_explained(length):
+    request = Request("GET", keys.URL, [("X-List", "a" * length)])
+    sent = keys.hostile_request(request, keys.covering(*keys.BARE, "x-list"))
+    found = explain(keys.with_field(sent, "x-list", "b" * length))
+    assert (found.cause, found.error.step) == (None, 10)
+
+
+def test_url_without_a_canonical_authority_is_said_plainly():
+    found = explain(keys.replace_parts(keys.signed_request(), url="https://seller..example.com/"))
+    assert (found.cause, found.base) == (None, None)
+    assert found.summary.startswith("Cause: target, authority and signature: ")
+
+
+def test_search_ends_when_its_time_is_over(monkeypatch):
+    monkeypatch.setattr(module, "MOST_SECONDS", 0)
+    assert explain(CHANGED["an added parameter of many"].received).cause is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ([], "presence of a signature"),
+        ([("Signature-Input", "x"), ("Signature", "y")], "syntax of the signature fields"),
+        ([("Signature-Input", keys.covering(*keys.BARE)), ("Signature", "sig1=:*:")], "syntax"),
+        ([("Signature-Input", keys.covering(*keys.BARE)), ("Signature", "other=:AAAA:")], "syntax"),
+        ([("Signature-Input", "other=()"), ("Signature", "other=:AAAA:")], ""),
+        ([("Signature-Input", keys.covering(*keys.BARE, tag='"other"')), ("Signature", "sig1=:AAAA:")], "tag"),
+        ([("Signature-Input", keys.covering(*keys.BARE, nonce='"short"')), ("Signature", "sig1=:AAAA:")], "nonce"),
+        ([("Signature", 'keyId="a",headers="date",signature="AA=="')], "draft-cavage"),
+        ([("Authorization", 'Signature keyId="a",signature="AA=="')], "draft-cavage"),
+    ],
+)
+def test_request_whose_signature_cannot_be_verified_is_explained_by_its_step(fields, words):
+    found = explain(Request("GET", keys.URL, fields))
+    assert found.cause is None
+    assert found.summary.startswith("Cause: ")
+    assert words in found.summary
+
+
+def test_signature_of_no_profile_is_explained_by_what_is_missing():
+    claims = ", ".join(keys.covering(*keys.BARE, label=label, tag='"other"') for label in ("one", "two"))
+    found = explain(keys.unsigned_claim(claims, "one=:AAAA:, two=:AAAA:"), profiles.WEB_BOT_AUTH_STRING)
+    assert (found.cause, found.validity, found.error.step) == (None, None, 0)
+
+
+def test_clock_is_the_cause_if_it_is_given():
+    found = explain(keys.signed_request(), now=keys.NOW + 1000)
+    assert found.summary.startswith("Cause: validity period: ")
+    assert f"(valid from {keys.NOW} to {keys.NOW + 300}, seconds since the epoch)" in found.summary
+    assert explain_request(keys.signed_request(), None, keys.KEYS).error is None
+
+
+def test_source_that_fails_leaves_nothing_to_prove():
+    class Broken(OneKey):
+        blocking = False
+
+        def find(self, lookup):  # noqa: ARG002
+            raise RuntimeError
+
+    found = explain(keys.signed_request(), source=Broken(None))
+    assert (found.cause, found.error.step) == (None, 7)
+
+
+def test_digest_in_another_form_is_shown_in_its_form():
+    request = keys.signed_request(body=JSON)
+    for algorithms, encoding in ((("sha-512",), "base64"), (("sha-256",), "base64url")):
+        value = content_digest(JSON, encoding, algorithms=algorithms)
+        found = explain(keys.with_field(request, "content-digest", value))
+        assert found.digests.computed == value
+    assert explain(keys.with_field(request, "content-digest", "?")).digests.matches is False
+
+
+# The signer's base
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_first_difference_from_the_signers_base_is_found(end):
+    request = keys.signed_request("GET", keys.URL, (), b"")
+    base = explain(request).base
+    assert explain(request, signers_base=(base + end).encode()).difference is None
+    other = base.replace("seller", "sold", 1)
+    found = explain(request, signers_base=(other + end).encode()).difference
+    at = base.index("seller") + 1
+    assert (found.offset, found.line, found.column) == (at, 2, at - base.index("\n"))
+    assert (found.rebuilt, found.signers) == (base.split("\n")[1], other.split("\n")[1])
+
+
+def test_equal_bases_say_that_the_key_or_the_signature_is_another_one():
+    stranger = KeyPair.generate(keyid="buyer-ed25519").signing_key()
+    request = keys.signed_request("GET", keys.URL, (), b"", key=stranger)
+    found = explain(request, signers_base=explain(request).base.encode())
+    assert found.summary == "Cause: the two bases are equal, so another key signed, or the signature was changed"
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_base_that_ends_early_differs_at_its_end(length):
+    request = keys.signed_request("GET", keys.URL, (), b"")
+    base = explain(request).base
+    found = explain(request, signers_base=base.rpartition("\n")[0].encode() + b"\n" * length).difference
+    assert (found.line, found.signers) == (base.count("\n") + 1, "")
+
+
+# The profile
+
+
+@pytest.mark.parametrize("name", ["adcp-3.2", "adcp-3.1", "gnap"])
+def test_profile_is_guessed_if_none_is_given(name):
+    example = EXAMPLES.get(name)
+    if name.startswith("adcp"):
+        request, known, now = keys.signed_request(profile=profiles.BY_NAME[name]), keys.KEYS, keys.NOW
+    else:
+        request, known, now = example.request, OneKey(example.key), example.now
+    found = explain_request(request, None, known, now=now)
+    assert (found.profile, found.error) == (name, None)
+
+
+def test_profile_without_a_tag_is_guessed_for_a_tag_that_none_has():
+    claim = keys.unsigned_claim(keys.covering(*keys.BARE, tag='"other"'))
+    guessed = profiles.BY_NAME[explain_request(claim, None, keys.KEYS, now=keys.NOW).profile]
+    assert guessed.selection.tag is None
+    assert guessed.selection.accepts("other")

@@ -1,0 +1,287 @@
+"""The contract of every client: what is signed, what is sent, and what never leaves."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from tests.integrations.capture import capturing
+from tests.integrations.every_client import CLIENTS, EVERY
+from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier, selling
+from tests.profiles.test_signing import key_pair
+
+from undersigned import ConfigurationError, Signer, SigningError, profiles
+from undersigned.client import BotAuth
+
+TEXT = {"Content-Type": "text/plain; charset=utf-8"}
+CONTENT = b"ab\x00\xff" * 20_000
+
+
+@pytest.fixture(scope="module")
+def seller():
+    with selling("optional") as seller:
+        yield seller
+
+
+@pytest.fixture(scope="module")
+def other():
+    with selling("optional") as other:
+        yield other
+
+
+@pytest.fixture(autouse=True)
+def empty(seller, other):
+    seller.arrivals.clear()
+    other.arrivals.clear()
+
+
+def path_to(seller, status, to) -> str:
+    """The path that redirects to `to`."""
+    return seller.go(status, to).removeprefix(seller.origin)
+
+
+def send_once(client, target="/p", *, method="GET", **options):
+    with capturing() as capture:
+        capture.origin = f"http://127.0.0.1:{capture.port}"
+        client.send(capture, target, method=method, **options)
+    assert is_accepted(capture.only)
+    return capture.only
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("method", "body", "fields", "content"),
+    [
+        ("GET", None, {}, b""),
+        ("DELETE", None, {}, b""),
+        ("POST", None, {}, b""),
+        ("POST", b"", {}, b""),
+        ("PUT", "gr\u00fc\u00dfe", TEXT, "gr\u00fc\u00dfe".encode()),
+        ("PATCH", b"\x00\xff", TEXT, b"\x00\xff"),
+        ("GET", b"in a GET", TEXT, b"in a GET"),
+    ],
+)
+def test_seller_accepts_every_kind_of_content(seller, client, method, body, fields, content):
+    assert client.send(seller, "/adcp?x=1", method=method, body=body, fields=fields)[0] == 200
+    [arrival] = seller.arrivals
+    assert (arrival.keyid, arrival.method, arrival.body) == (KEYID, method, content)
+
+
+@EVERY
+@pytest.mark.parametrize("status", [0, 307])
+def test_stream_is_kept_and_sent_again_after_a_redirect(seller, client, status):
+    async def chunks():
+        yield CONTENT[:9]
+        yield CONTENT[9:]
+
+    body = chunks() if client.asynchronous else iter([CONTENT[:9], CONTENT[9:]])
+    path = path_to(seller, status, "/next") if status else "/p"
+    assert client.send(seller, path, method="POST", body=body, fields=TEXT)[0] == 200
+    assert [(one.keyid, one.body) for one in seller.arrivals] == [(KEYID, CONTENT)] * (2 if status else 1)
+
+
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client.sends_files], ids=str)
+@pytest.mark.parametrize("status", [0, 307])
+def test_file_is_read_to_sign_it_and_again_to_send_it_from_where_it_was(seller, client, status, tmp_path):
+    path = tmp_path / "file"
+    skipped = b"" if "httpx-" in str(client) else b"skipped"  # httpx counts a file from its beginning
+    path.write_bytes(skipped + CONTENT)
+    target = path_to(seller, status, "/next") if status else "/p"
+    with path.open("rb") as file:
+        file.seek(len(skipped))
+        assert client.send(seller, target, method="POST", body=file, fields=TEXT, max_spooled=0)[0] == 200
+    assert [(one.keyid, one.body) for one in seller.arrivals] == [(KEYID, CONTENT)] * (2 if status else 1)
+    assert client.send(seller, "/p", method="POST", body=io.BytesIO(), fields=TEXT)[0] == 200
+
+
+@EVERY
+def test_stream_above_the_limit_is_not_sent(seller, client):
+    async def chunks():
+        yield CONTENT
+
+    body = chunks() if client.asynchronous else iter([CONTENT])
+    with pytest.raises(SigningError, match="content: the stream has more than 1000 bytes"):
+        client.send(seller, "/p", method="POST", body=body, fields=TEXT, max_spooled=1000)
+    assert seller.arrivals == []
+
+
+@EVERY
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect_within_the_origin_is_signed_for_its_own_target_and_method(seller, client, status, method):
+    body = b'{"a":1}' if method == "POST" else None
+    assert client.send(seller, path_to(seller, status, "/next"), method=method, body=body)[0] == 200
+    first, second = seller.arrivals
+    assert [first.keyid, second.keyid, second.target] == [KEYID, KEYID, "/next"]
+    assert first.fields["signature-input"] != second.fields["signature-input"]
+    assert ("content-digest" in second.fields) == bool(second.body)
+    assert second.body in {first.body, b""}
+
+
+@EVERY
+@pytest.mark.parametrize("status", [302, 307])
+def test_redirect_to_another_listed_origin_is_signed_and_has_no_credentials(seller, other, client, status):
+    path = path_to(seller, status, f"{other.origin}/%7enext?a=b")
+    given = {"Content-Type": "application/json", **CREDENTIALS}
+    sent = {"method": "POST", "body": b"{}", "fields": given, "origins": [seller.origin, other.origin]}
+    assert client.send(seller, path, **sent)[0] == 200
+    (first,), (second,) = seller.arrivals, other.arrivals
+    assert (second.keyid, second.target) == (KEYID, "/~next?a=b")
+    assert (second.method, second.body) == (("GET", b"") if status == 302 else ("POST", b"{}"))
+    assert (first.has_credentials, second.has_credentials) == (True, False)
+
+
+@EVERY
+@pytest.mark.parametrize("status", [302, 307])
+def test_redirect_to_an_origin_that_is_not_listed_sends_nothing(seller, client, status):
+    with capturing() as capture:
+        path = path_to(seller, status, f"http://127.0.0.1:{capture.port}/next")
+        with pytest.raises(SigningError, match=r"origins: http://127\.0\.0\.1:\d+ is not listed.*do not follow"):
+            client.send(seller, path, method="POST", body=b"{}")
+    assert capture.sent == []
+    with pytest.raises(SigningError, match="not listed for this path"):
+        client.send(seller, path_to(seller, status, "/other"), origins=[f"{seller.origin}/go"])
+
+
+@EVERY
+def test_every_hop_of_a_chain_is_signed(seller, other, client):
+    chain = seller.go(307, other.go(307, seller.go(307, f"{other.origin}/order")))
+    path = chain.removeprefix(seller.origin)
+    client.send(seller, path, method="POST", body=b"{}", origins=[seller.origin, other.origin])
+    arrivals = [*seller.arrivals, *other.arrivals]
+    assert [hop.keyid for hop in arrivals] == [KEYID] * 4
+    assert len({hop.fields["signature-input"] for hop in arrivals}) == 4
+
+
+@EVERY
+def test_existing_signature_is_replaced(seller, client):
+    old = {"Signature": "x=:AAAA:", "Signature-Input": "x=()", "Content-Digest": "sha-256=:AAAA:"}
+    assert client.send(seller, "/p", fields=old)[0] == 200
+    assert seller.arrivals[0].keyid == KEYID
+    assert "content-digest" not in seller.arrivals[0].fields
+
+
+@EVERY
+def test_request_to_an_origin_that_is_not_listed_sends_nothing(client):
+    with capturing() as capture:
+        capture.origin = f"http://127.0.0.1:{capture.port}"
+        for origins in (["https://seller.example.com"], [f"{capture.origin}/api"], lambda _origin: capture.origin):
+            with pytest.raises(SigningError, match=r"origins: \S+ is not listed .* add it to origins="):
+                client.send(capture, "/p", origins=origins)
+    assert capture.sent == []
+
+
+@EVERY
+def test_function_lists_the_origins(seller, client):
+    asked = []
+
+    def ask(origin):
+        asked.append(origin)
+        return True
+
+    assert client.send(seller, "/p", origins=ask)[0] == 200
+    assert set(asked) == {seller.origin}
+    assert seller.arrivals[0].keyid == KEYID
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("typed", "target"),
+    [
+        ("", "/"),
+        ("/?q", "/?q"),
+        ("/p#fragment", "/p"),
+        ("/a%2Fb//c?x=a+b&y=%7e", None),
+        ("/%7euser/%c3%a9", "/~user/%C3%A9"),
+        ("/a/./b/../c", "/a/c"),
+        ("/caf\u00e9?q=\u00e9", "/caf%C3%A9?q=%C3%A9"),
+        ("/a b?c d", None),
+        ("/p?a[]=1|2", None),
+        ("/[|^]{}`", None),
+        ("/p?", None),
+        ("//other.example/p", "//other.example/p"),
+        ("/a:b@c!$&'()*+,;=", "/a:b@c!$&'()*+,;="),
+    ],
+)
+def test_target_on_the_wire_is_the_signed_target(client, typed, target):
+    sent = send_once(client, typed)
+    assert target is None or sent.target == target
+
+
+@EVERY
+def test_request_that_cannot_be_signed_is_not_sent(client):
+    with capturing() as capture:
+        capture.origin = f"http://127.0.0.1:{capture.port}"
+        with pytest.raises(SigningError, match="Host is not the URL's authority"):
+            client.send(capture, "/p", fields={"Host": "other.example.com"})
+    assert capture.sent == []
+
+
+@EVERY
+def test_async_key_is_awaited_by_clients_for_asyncio_only(seller, client):
+    remote = Signer(AsyncKey(), profile=profiles.ADCP_3_2)
+    if client.asynchronous:
+        assert client.send(seller, "/p", signer=remote)[0] == 200
+        assert seller.arrivals[0].keyid == KEYID
+        return
+    with pytest.raises(ConfigurationError, match="its sign method is async; use a client for asyncio"):
+        client.send(seller, "/p", signer=remote)
+
+
+@EVERY
+def test_signer_is_asked_for_before_each_request(seller, client):
+    asked = []
+
+    def current():
+        asked.append(1)
+        return make_signer()
+
+    client.send(seller, path_to(seller, 302, "/next"), signer=current)
+    assert len(asked) >= 2
+    assert [one.keyid for one in seller.arrivals] == [KEYID] * 2
+
+
+@EVERY
+def test_covered_field_is_signed_as_it_is_sent(client):
+    sent = send_once(client, signer=make_signer(components=["cookie"]), fields={"Cookie": "a=1"})
+    assert sent.lines("cookie") == ["a=1"]
+
+
+@EVERY
+def test_bot_says_where_its_keys_are_and_signs_that(client):
+    pair = key_pair("ed25519")
+    for profile, form in ((profiles.WEB_BOT_AUTH_STRING, "string"), (profiles.WEB_BOT_AUTH_TYPED, "typed")):
+        bot = BotAuth(Signer(pair.signing_key(), profile=profile), agent="https://bot.example", form=form)
+        with capturing() as capture:
+            capture.origin = f"http://127.0.0.1:{capture.port}"
+            given = {"Signature-Agent": '"https://other.example"'}
+            client.send(capture, "/p", signer=bot, origins=lambda _origin: True, fields=given)
+        value = '"https://bot.example"' if form == "string" else 'sig1="https://bot.example"'
+        assert capture.only.lines("signature-agent") == [value]
+        assert '"signature-agent"' in capture.only.lines("signature-input")[0]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("signer", "origins", "named"),
+    [
+        ("a signer", None, "signer: pass a Signer"),
+        (lambda: None, None, "signer: the function must return a Signer"),
+        (None, "https://seller.example.com", "origins: pass a list"),
+        (None, [], "origins: list"),
+        (None, ["seller.example.com"], "origins: "),
+    ],
+)
+def test_wrong_option_is_rejected(seller, client, signer, origins, named):
+    with pytest.raises(ConfigurationError, match=named):
+        client.send(seller, "/p", signer=signer, **({} if origins is None else {"origins": origins}))
+    assert seller.arrivals == []
+
+
+@EVERY
+def test_digest_is_of_the_bytes_on_the_wire(client):
+    with capturing() as capture:
+        capture.origin = f"http://127.0.0.1:{capture.port}"
+        client.send(capture, "/", method="POST", body=CONTENT)
+    assert capture.only.body == CONTENT
+    assert make_verifier().verify(capture.only.request()).keyid == KEYID

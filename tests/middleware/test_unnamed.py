@@ -1,0 +1,260 @@
+"""A policy touches only what it names: every other unsigned request passes as if there were no policy."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+
+import pytest
+from tests.party import HOST, ORIGIN
+
+from undersigned import A2AResolver, JSONRPCResolver, Policy, asgi, profiles, wsgi
+from undersigned.policy import RouteResolver
+
+NAMED = Policy(required_for=["create_media_buy"])
+PREFLIGHT = [("Origin", "https://shop.example"), ("Access-Control-Request-Method", "POST")]
+MIB = 1_048_576
+CSV = b'"id","name"\n' * 200_000
+CALL = b'[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s"}}]'
+
+
+class Sent:
+    """One request, sent over ASGI or WSGI in chunks, and what the application read."""
+
+    def __init__(self, party, side: str, **options) -> None:
+        options = {"policy": NAMED, "profile": profiles.ADCP_3_2, **options}
+        verifier = party.verifier(profile=options.pop("profile"))
+        self.side, self.body, self.pulled, self.calls = side, b"", 0, 0
+        kind = asgi if side == "asgi" else wsgi
+        app = self._asgi if side == "asgi" else self._wsgi
+        self.app = kind.SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN], **options)
+
+    async def _asgi(self, scope, receive, send) -> None:
+        self.calls += 1
+        more = scope["type"] == "http"
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                break
+            self.body += message.get("body", b"")
+            more = message.get("more_body", False)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _wsgi(self, environ, start_response) -> list[bytes]:
+        self.calls += 1
+        self.body = environ["wsgi.input"].read()
+        start_response("200 OK", [])
+        return []
+
+    def __call__(self, method, target, fields=(), body=b"", *, host=HOST, raw=True) -> int:
+        path = target.partition("?")[0]
+        if self.side == "wsgi":
+            environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in fields}
+            environ |= {"CONTENT_TYPE": environ.pop("HTTP_CONTENT_TYPE", "")}
+            environ |= {"REQUEST_METHOD": method, "PATH_INFO": path, "SERVER_PROTOCOL": "HTTP/1.1"}
+            environ |= {"RAW_URI": target} if raw else {}
+            environ |= {"HTTP_HOST": host} if host else {}
+            environ |= {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body), "SCRIPT_NAME": ""}
+            seen: list[str] = []
+            b"".join(self.app(environ, lambda status, _fields: seen.append(status)))
+            return int(seen[0][:3])
+        headers = [(name.lower().encode(), value.encode()) for name, value in fields]
+        headers += [(b"host", host.encode())] if host else []
+        headers += [(b"content-length", str(len(body)).encode())] if body else []
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": headers}
+        scope |= {"raw_path": target.encode()} if raw else {}
+        chunks = [body[at : at + 65_536] for at in range(0, len(body), 65_536)] or [b""]
+        sent: list[dict] = []
+
+        async def receive():
+            self.pulled += 1
+            chunk = chunks.pop(0)
+            return {"type": "http.request", "body": chunk, "more_body": bool(chunks)}
+
+        async def send(message) -> None:
+            sent.append(message)
+
+        asyncio.run(self.app(scope, receive, send))
+        return sent[0]["status"]
+
+
+@pytest.fixture(params=["asgi", "wsgi"])
+def make(request, party):
+    return lambda **options: Sent(party, request.param, **options)
+
+
+@pytest.mark.parametrize("host", ["10.0.3.7:8000", "localhost", "testserver", "not a host", ""])
+def test_unsigned_request_with_another_host_passes_unless_its_operation_is_listed(make, host):
+    assert make()("GET", "/healthz", host=host) == 200
+    assert make()("POST", "/create_media_buy", host=host) == 401
+
+
+def test_test_client_that_shows_no_raw_target_works_for_what_is_not_listed(make):
+    assert make()("GET", "/healthz", raw=False) == 200
+    assert make()("POST", "/create_media_buy", raw=False) == 401
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x89PNG" + b"x" * 5_000_000,
+        b"a=1&webhook=2&authentication=3",
+        b"webhook:\n  authentication: x",
+        b"x" * MIB * 2,
+    ],
+    ids=["upload", "form", "yaml", "text"],
+)
+def test_content_that_does_not_begin_as_json_passes_as_a_stream(make, body):
+    sent = make()
+    assert sent("POST", "/upload", body=body) == 200
+    assert sent.body == body
+
+
+def test_dense_json_passes_up_to_a_mebibyte_and_longer_json_is_answered_413(make):
+    dense = b"[" + b"0," * 300_000 + b"0]"
+    sent = make()
+    assert sent("POST", "/bids", [("Content-Type", "application/json")], dense) == 200
+    assert sent.body == dense
+    long = make()
+    assert long("POST", "/bids", [("Content-Type", "application/json")], b"[" + b"0," * MIB + b"0]") == 413
+    assert long.calls == 0
+
+
+def test_other_profiles_read_no_content(make):
+    body = b'{"webhook": {"authentication": {}}}'
+    sent = make(profile=profiles.UCP)
+    assert sent("POST", "/hooks", body=body) == 200
+    assert sent.body == body
+    assert make()("POST", "/hooks", body=body) == 401
+
+
+@pytest.mark.parametrize("body", [b'{"a":1,"a":2}', b'{"a":', b"\xff\xfe", b'  "text"'])
+def test_content_that_readers_read_differently_passes_if_it_registers_no_webhook(make, body):
+    sent = make()
+    assert sent("POST", "/x", [("Content-Type", "application/json")], body) == 200
+    assert sent.body == body
+
+
+@pytest.mark.parametrize(
+    "path", ["/\u0645\u06cc\u200c\u0634\u0648\u062f", "/\U0001f468\u200d\U0001f4bb", "/a/../b", "/" + "x" * 6000]
+)
+def test_path_that_routers_may_read_differently_passes_if_it_names_nothing_listed(make, path):
+    sent = make()
+    quoted = path if sent.side == "asgi" else path.encode().decode("latin-1")
+    assert sent("GET", quoted, raw=False) == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/create_media_buy\n", "/create_\u200dmedia_buy", "/x/../create_media_buy", "/create_media_buy/."]
+)
+def test_path_that_may_name_a_listed_operation_must_be_signed(make, path):
+    sent = make()
+    quoted = path if sent.side == "asgi" else path.encode().decode("latin-1")
+    assert sent("POST", quoted, raw=False) == 401
+    assert sent.calls == 0
+
+
+def test_preflight_needs_no_signature_and_brings_no_content(make):
+    sent = make()
+    assert sent("OPTIONS", "/create_media_buy", PREFLIGHT) == 200
+    assert sent("OPTIONS", "/create_media_buy", PREFLIGHT, b"{}") == 401
+    assert sent("OPTIONS", "/create_media_buy", PREFLIGHT[:1]) == 401
+    assert sent("POST", "/create_media_buy", PREFLIGHT) == 401
+    assert sent.body == b""
+
+
+TEXT = b'{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"parts":[{"text":"gold"}]}}}'
+TWO = TEXT.replace(b'{"text":"gold"}', b'{"data":{"skill":"list"}},{"data":{"skill":"create_media_buy"}}')
+
+
+def test_a2a_agent_that_is_not_of_adcp_gets_messages_of_any_kind(make):
+    fields = [("Content-Type", "application/json")]
+    policy = Policy(required_for=["create_media_buy"], resolver=A2AResolver(adcp=False))
+    for profile in (profiles.ADCP_3_2, profiles.UCP):
+        sent = make(policy=policy, profile=profile)
+        assert sent("POST", "/a2a", fields, TEXT) == 200
+        assert sent("POST", "/a2a", fields, TWO) == 401
+    strict = make(policy=Policy(required_for=["create_media_buy"], resolver=A2AResolver()))
+    assert strict("POST", "/a2a", fields, TEXT) == 401
+
+
+@pytest.mark.parametrize("body", [TEXT, TWO, b'{"jsonrpc":"2.0","method":"message/send"}', b"[]", b"hello"])
+def test_a2a_agent_that_is_not_of_adcp_gets_signed_messages_of_any_kind(make, party, body):
+    fields = party.fields("POST", f"{ORIGIN}/a2a", [("Content-Type", "application/json")], body)
+    for adcp in (True, False):
+        sent = make(policy=Policy(required_for=["create_media_buy"], resolver=A2AResolver(adcp=adcp)))
+        assert (sent("POST", "/a2a", fields, body), sent.body) == ((401, b"") if adcp else (200, body))
+    forged = [(name, "0" + value if name == "Content-Digest" else value) for name, value in fields]
+    assert make(policy=Policy(resolver=A2AResolver(adcp=False)))("POST", "/a2a", forged, body) == 401
+
+
+def test_upload_beside_json_rpc_passes_if_the_profile_is_not_of_adcp(make):
+    policy = Policy(required_for=["buy"], resolver=JSONRPCResolver())
+    sent = make(policy=policy, profile=profiles.UCP)
+    assert sent("POST", "/upload", body=b"\x89PNG" * 9) == 200
+    assert sent.body == b"\x89PNG" * 9
+    assert sent("POST", "/mcp", body=CALL % b"buy") == 401
+    assert sent("POST", "/mcp", body=CALL % b"list") == 200
+
+
+def test_calls_that_readers_may_read_differently_must_be_signed_if_they_may_name_a_listed_operation(make):
+    policy = Policy(required_for=["buy"], resolver=JSONRPCResolver())
+    sent = make(policy=policy, profile=profiles.UCP)
+    assert sent("POST", "/mcp", body=(CALL % b"list").replace(b":1,", b":null,")) == 200
+    encoded = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")]
+    assert sent("POST", "/mcp", encoded, b"\x1f\x8b\x08") == 401
+    assert sent("POST", "/mcp", [("Content-Type", "application/json; charset=idna")], CALL % b"list") == 401
+    assert sent.calls == 1
+
+
+REGISTERS = b'{"push_notification_config":{"authentication":{"schemes":["Bearer"]}}}'
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "body"),
+    [
+        ("/list", [], json.dumps(REGISTERS.decode()).encode()),
+        ("/list", [("Content-Type", "text/plain; charset=utf-16")], REGISTERS.decode().encode("utf-16")),
+        ("/li\x07st", [], REGISTERS),
+    ],
+    ids=["in a string", "in a charset", "path that readers read differently"],
+)
+def test_registration_of_a_webhook_must_be_signed_however_it_is_written(make, path, fields, body):
+    sent = make(policy=Policy())
+    assert sent("POST", path, fields, body) == 401
+    assert sent("POST", path, fields, body.replace(b"a", b"b")) == 200
+
+
+def test_every_request_must_be_signed_if_no_hook_asks_the_policy(make):
+    sent = make(policy=Policy(required_for=["create_media_buy"], resolver=RouteResolver()))
+    assert sent("GET", "/list") == 401
+
+
+@pytest.mark.parametrize("target", ["/create_media_buy%FF", "/create_media_buy%0A", "/x/%2E%2E/create_media_buy"])
+def test_path_of_any_spelling_reaches_the_framework_if_a_hook_asks_the_policy(make, target):
+    resolver = RouteResolver()
+    resolver.hook(make)
+    sent = make(policy=Policy(required_for=["create_media_buy"], resolver=resolver))
+    assert sent("GET", target) == 200
+
+
+LONG = "/" + "a" * 9_000
+
+
+@pytest.mark.parametrize(
+    ("options", "target", "status"),
+    [
+        ({"policy": None}, LONG, 414),
+        ({"policy": None}, f"/x?{LONG}", 414),
+        ({"policy": None}, "/x", 401),
+        ({}, f"{LONG}/create_media_buy", 414),
+        ({}, f"/create_media_buy?{LONG}", 414),
+        ({}, "/create_media_buy", 401),
+        ({}, LONG, 200),
+        ({"policy": None, "mode": "optional"}, LONG, 200),
+    ],
+)
+def test_target_that_no_signature_could_cover_is_answered_414_if_it_must_be_signed(make, options, target, status):
+    assert make(**options)("GET", target) == status

@@ -1,0 +1,193 @@
+"""What reaches an application without the middleware reaches it with the middleware: a search over real servers.
+
+A signer of its own makes the messages. They go to each server directly, through nginx and through HAProxy, which have
+their default limits. Each message goes to the application alone and to the middleware.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.honest.endpoints import PROFILES, rule_of
+from tests.honest.sender import Sent, request
+from tests.servers.conftest import running
+from tests.servers.matrix import SERVERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMES = (
+    "uvicorn-h11",
+    "uvicorn-httptools",
+    "gunicorn-sync",
+    "gunicorn-gthread",
+    "gunicorn-asgi",
+    "hypercorn",
+    "granian",
+)
+ROUNDS = 5
+"""The messages of each profile, on each way."""
+SIGNATURE_FIELDS = {"signature", "signature-input"}
+PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+
+NGINX = """
+daemon off; {user} pid {directory}/pid; error_log {directory}/error.log; events {{}}
+http {{
+access_log off;
+client_body_temp_path {directory}/client; proxy_temp_path {directory}/proxy;
+fastcgi_temp_path {directory}/fastcgi; uwsgi_temp_path {directory}/uwsgi; scgi_temp_path {directory}/scgi;
+server {{
+    listen 127.0.0.1:{port};
+    location / {{ proxy_pass http://127.0.0.1:{server}; proxy_set_header Host $http_host; }}
+}}
+}}
+"""
+HAPROXY = """
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 30s
+    timeout server 30s
+frontend front
+    bind 127.0.0.1:{port}
+    default_backend app
+backend app
+    server app 127.0.0.1:{server}
+"""
+PROXIES = {"nginx": (NGINX, ("-c",)), "haproxy": (HAPROXY, ("-db", "-f"))}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a client got: the status and the content."""
+
+    status: int
+    content: bytes
+
+
+@contextlib.contextmanager
+def proxy(name: str, server: int) -> Iterator[int]:
+    """Start a proxy in front of a server; yields its port."""
+    program = shutil.which(name, path=PATH)
+    if program is None:
+        pytest.skip(f"{name} is not installed: apt-get install {name}")
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    text, arguments = PROXIES[name]
+    directory = Path(tempfile.mkdtemp(prefix="undersigned-proxy-"))
+    file = directory / "configuration"
+    # nginx would give up the rights of root, and then could not write into the directory.
+    user = "user root;" if os.geteuid() == 0 else ""
+    file.write_text(text.format(user=user, directory=directory, port=port, server=server))
+    process = subprocess.Popen([program, *arguments, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 - a proxy of this machine
+    try:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def octets(given: Sent, endpoint: str, *, chunked: bool) -> bytes:
+    """Return a message as it is sent."""
+    fields = [*given.fields, ("x-endpoint", endpoint)]
+    body = given.body
+    if chunked:
+        fields = [
+            *((name, value) for name, value in fields if name != "content-length"),
+            ("transfer-encoding", "chunked"),
+        ]
+        body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    lines = [f"{given.method} {given.target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
+def send(port: int, given: Sent, endpoint: str, *, chunked: bool = False) -> Told | None:
+    """Send a message on a connection of its own. Return what came back, or None if the connection ended."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        response = http.client.HTTPResponse(connection, method=given.method)
+        try:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(octets(given, endpoint, chunked=chunked))
+            response.begin()
+            return Told(response.status, response.read())
+        except (http.client.HTTPException, ConnectionError):
+            return None
+
+
+def shown(given: Sent) -> str:
+    sizes = {name: len(value) for name, value in given.fields if len(value) > 200}
+    return (
+        f"{given.method} {len(given.target)} {given.target[:80]} {sizes} {len(given.fields)} fields, {len(given.body)}"
+    )
+
+
+def _covers_length(given: Sent) -> bool:
+    return any('"content-length"' in value for name, value in given.fields if name == "signature-input")
+
+
+def broken(name: str) -> Sent:
+    """Return a message without content that has lost its Signature."""
+    random = Random(name)  # noqa: S311 - it has to be repeatable
+    signed = request(random, rule_of(PROFILES[name]), longest_path=60)
+    while signed.body:
+        signed = request(random, rule_of(PROFILES[name]), longest_path=60)
+    return replace(signed, fields=tuple(field for field in signed.fields if field[0] != "signature"))
+
+
+def search(way: str, port: int) -> tuple[int, int, list[str]]:
+    """Return how many messages were sent, how many reached the application alone, and those that it got only alone."""
+    tried, reached, lost = 0, 0, []
+    for name, profile in PROFILES.items():
+        random = Random(f"{way} {name}")  # noqa: S311 - it has to be repeatable
+        for _ in range(ROUNDS):
+            signed = request(random, rule_of(profile), longest_path=7900)
+            fields = tuple((field, value) for field, value in signed.fields if field not in SIGNATURE_FIELDS)
+            unsigned = replace(signed, fields=fields)
+            chunked = bool(signed.body) and not _covers_length(signed) and random.random() < 0.3
+            for given, endpoint in ((signed, name), (unsigned, random.choice(("optional", "policy")))):
+                tried += 1
+                alone = send(port, given, "alone", chunked=chunked)
+                if alone is None or alone.status != 200:
+                    continue
+                reached += 1
+                behind = send(port, given, endpoint, chunked=chunked)
+                if behind != alone:
+                    lost.append(f"{endpoint}: {behind} for {shown(given)}{' chunked' if chunked else ''}")
+    return tried, reached, lost
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_reaches_an_application_alone_reaches_it_behind_the_middleware(name):
+    [server] = [one for one in SERVERS if one.name == name]
+    command = tuple(part.replace("tests.servers.probe", "tests.servers.honest_app") for part in server.command)
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(running(replace(server, command=command))).port
+        ways = {"directly": port, **{by: stack.enter_context(proxy(by, port)) for by in PROXIES}}
+        for way, entrance in ways.items():
+            tried, reached, lost = search(f"{name} {way}", entrance)
+            assert lost == [], f"{way}: {len(lost)} of {reached}"
+            assert reached > tried / 3
+            for endpoint in PROFILES:
+                # The endpoints verify.
+                answer = send(entrance, broken(endpoint), endpoint)
+                assert answer is not None
+                assert answer.status in {400, 401, 403}

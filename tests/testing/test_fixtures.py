@@ -1,0 +1,111 @@
+"""The fixtures for pytest, in the process of the test: each client signs what an application verifies."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+from fastapi import FastAPI, WebSocket
+from flask import Flask
+from tests.integrations.django_site import site
+from tests.serving import waitress_server
+
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixtures here
+    SignedClients,
+    frozen_nonce_clock,
+    signed_client,
+    signing_key,
+)
+from undersigned.wsgi import SignatureMiddleware as WSGISignatureMiddleware
+from undersigned_fastapi import Signature, SignatureMiddleware
+from undersigned_flask import Undersigned, current_signature, signature_required
+
+ORIGIN = "https://testserver"
+
+
+@pytest.fixture
+def verifier(signing_key) -> Verifier:  # noqa: F811 - the fixture
+    keys = KeySet.from_jwks(signing_key.public)
+    return Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+
+
+@pytest.fixture
+def shop(verifier) -> FastAPI:
+    @contextlib.asynccontextmanager
+    async def lifespan(_app):
+        yield {"stock": 3}
+
+    app = FastAPI(lifespan=lifespan)
+    app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[ORIGIN], mode="optional")
+
+    @app.post("/plans/{plan}")
+    async def buy(plan: str, order: dict, signature: Signature) -> list:
+        return [signature.keyid, plan, order]
+
+    @app.websocket("/talk")
+    async def talk(websocket: WebSocket, signature: Signature) -> None:
+        await websocket.accept()
+        await websocket.send_json([signature.keyid, websocket.state.stock])
+        await websocket.close()
+
+    return app
+
+
+def test_clock_moves_only_when_it_is_told_to(frozen_nonce_clock):  # noqa: F811 - the fixture
+    started = frozen_nonce_clock()
+    frozen_nonce_clock.advance(5)
+    assert frozen_nonce_clock() == started + 5
+
+
+def test_client_of_starlette_signs_requests_and_handshakes_and_starts_the_application(signed_client, shop):  # noqa: F811
+    with signed_client.starlette(shop) as client:
+        assert client.post("/plans/a?x=1", json={"n": 1}).json() == ["test-key", "a", {"n": 1}]
+        with client.websocket_connect("/talk") as talking:
+            assert talking.receive_json() == ["test-key", 3]
+
+
+def test_client_of_httpx_signs_requests(signed_client, shop):  # noqa: F811 - the fixture
+    async def call() -> list:
+        async with signed_client.httpx(shop) as client:
+            return (await client.post("/plans/a", json={"n": 1})).json()
+
+    assert asyncio.run(call()) == ["test-key", "a", {"n": 1}]
+
+
+def test_client_of_flask_signs_requests(signed_client, verifier):  # noqa: F811 - the fixture
+    app = Flask("shop")
+    Undersigned(app, verifier=verifier, origins=[ORIGIN], mode="optional")
+
+    @app.post("/plans/<plan>")
+    @signature_required
+    def buy(plan):
+        return {"caller": current_signature.keyid, "plan": plan}
+
+    assert signed_client.flask(app).post("/plans/a?x=1", json={}).json == {"caller": "test-key", "plan": "a"}
+
+
+def test_client_of_django_signs_requests(signed_client, verifier):  # noqa: F811 - the fixture
+    with site(verifier, ORIGINS=[ORIGIN]):
+        answer = signed_client.django().get("/public")
+    assert answer.json()["signed"] is True
+
+
+def test_client_of_a_server_signs_requests(signed_client, verifier):  # noqa: F811 - the fixture
+    def answer(environ, start_response) -> list[bytes]:
+        start_response("200 OK", [])
+        return [environ["undersigned.signature"].keyid.encode()]
+
+    async def call(origin: str) -> str:
+        async with signed_client.server(origin) as client:
+            return (await client.post("/plans", json={})).text
+
+    def current(environ, start_response):
+        return apps[0](environ, start_response)
+
+    apps: list = []
+    with waitress_server(current) as port:
+        origin = f"http://127.0.0.1:{port}"
+        apps.append(WSGISignatureMiddleware(answer, verifier=verifier, origins=[origin]))
+        assert asyncio.run(call(origin)) == "test-key"

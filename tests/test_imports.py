@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-import undersigned
+import undersigned.discovery
 
 FOREIGN = {
     "starlette",
@@ -73,3 +73,57 @@ def test_import_of_the_library_loads_no_normalization_or_discovery():
         "undersigned.explanation",
     )
     assert not [name for name in loaded.split() if name.startswith(optional)]
+
+
+IMPORTS = {
+    "undersigned.discovery.remote_jwks": ("httpcore2", "discovery"),
+    "undersigned.discovery.adcp": ("publicsuffixlist", "discovery"),
+    "undersigned.webhooks": ("httpcore2", "discovery"),
+    "undersigned_aiohttp": ("aiohttp", "aiohttp"),
+    "undersigned_django": ("django", "django"),
+    "undersigned_fastapi": ("fastapi", "fastapi"),
+    "undersigned_flask": ("flask", "flask"),
+    "undersigned_gevent": ("gevent", "gevent"),
+    "undersigned_httpx.httpx": ("httpx", "httpx"),
+    "undersigned_httpx.httpx2": ("httpx2", "httpx2"),
+    "undersigned_opentelemetry": ("opentelemetry", "opentelemetry"),
+    "undersigned_requests": ("requests", "requests"),
+    "undersigned_sanic": ("sanic", "sanic"),
+    "undersigned_starlette": ("starlette", "starlette"),
+    "undersigned_tornado": ("tornado", "tornado"),
+    "undersigned_django.rest_framework": ("rest_framework", "drf"),
+}
+"""The library that each module needs, and the extra that installs it."""
+
+WITHOUT = """
+import sys
+from importlib import import_module
+module, library = sys.argv[1:]
+sys.modules[library] = None
+try:
+    import_module(module)
+except ModuleNotFoundError as missing:
+    print(missing)
+"""
+
+
+def run(*command):
+    return subprocess.run([sys.executable, "-c", *command], check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own words
+
+
+@pytest.mark.parametrize("module", IMPORTS)
+def test_import_names_the_extra_that_is_missing(module):
+    library, extra = IMPORTS[module]
+    told = run(WITHOUT, module, library).strip()
+    assert told.endswith(f" is not installed: pip install 'undersigned[{extra}]'")
+    assert told.startswith(library)
+
+
+def test_keys_in_a_file_need_no_extra():
+    fetching = "import sys; sys.modules['httpcore2'] = sys.modules['publicsuffixlist'] = None; "
+    assert run(f"{fetching}from undersigned.discovery import JWKSFile; print(JWKSFile.__name__)") == "JWKSFile\n"
+
+
+def test_name_that_discovery_does_not_have_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'JWKSFiles'"):
+        _ = undersigned.discovery.JWKSFiles

@@ -6,8 +6,13 @@
 `SigningMiddleware` signs what a `ClientSession` sends.
 """
 
-from .client import SigningMiddleware
-from .middleware import signature_middleware
-from .requirement import find_signature, signature_required, verified_signature
+from undersigned.errors import missing_extra
+
+try:
+    from .client import SigningMiddleware
+    from .middleware import signature_middleware
+    from .requirement import find_signature, signature_required, verified_signature
+except ModuleNotFoundError as missing:
+    raise missing_extra("aiohttp", missing) from missing
 
 __all__ = ["SigningMiddleware", "find_signature", "signature_middleware", "signature_required", "verified_signature"]

@@ -7,8 +7,13 @@ authentication class. `jwks_route` publishes the keys of this service, `director
 With `RouteResolver`, a policy decides about the view that is about to run.
 """
 
-from .publishing import directory_route, jwks_route
-from .requirement import signature_required, verified_signature
-from .routes import RouteResolver
+from undersigned.errors import missing_extra
+
+try:
+    from .publishing import directory_route, jwks_route
+    from .requirement import signature_required, verified_signature
+    from .routes import RouteResolver
+except ModuleNotFoundError as missing:
+    raise missing_extra("django", missing) from missing
 
 __all__ = ["RouteResolver", "directory_route", "jwks_route", "signature_required", "verified_signature"]

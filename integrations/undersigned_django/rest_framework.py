@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from rest_framework.authentication import BaseAuthentication
-from rest_framework.permissions import BasePermission
+from undersigned.errors import missing_extra
 
 from .requirement import Denial, verification
 from .settings import read_setting
+
+try:
+    from rest_framework.authentication import BaseAuthentication
+    from rest_framework.permissions import BasePermission
+except ModuleNotFoundError as missing:
+    raise missing_extra("drf", missing) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

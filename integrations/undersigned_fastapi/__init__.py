@@ -6,11 +6,16 @@ request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSi
 decides about the path operation function that is about to run.
 """
 
-from undersigned.asgi import SignatureMiddleware
-from undersigned_starlette import SignatureRequired, directory_route, jwks_route
+from undersigned.errors import missing_extra
 
-from .requirement import Signature, require_signature
-from .routes import RouteResolver
+try:
+    from undersigned.asgi import SignatureMiddleware
+    from undersigned_starlette import SignatureRequired, directory_route, jwks_route
+
+    from .requirement import Signature, require_signature
+    from .routes import RouteResolver
+except ModuleNotFoundError as missing:
+    raise missing_extra("fastapi", missing) from missing
 
 __all__ = [
     "RouteResolver",

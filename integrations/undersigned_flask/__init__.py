@@ -5,9 +5,14 @@
 `directory_route` those of a bot. With `RouteResolver`, a policy decides about the view that is about to run.
 """
 
-from .extension import Undersigned
-from .publishing import directory_route, jwks_route
-from .requirement import current_signature, signature_required
-from .routes import RouteResolver
+from undersigned.errors import missing_extra
+
+try:
+    from .extension import Undersigned
+    from .publishing import directory_route, jwks_route
+    from .requirement import current_signature, signature_required
+    from .routes import RouteResolver
+except ModuleNotFoundError as missing:
+    raise missing_extra("flask", missing) from missing
 
 __all__ = ["RouteResolver", "Undersigned", "current_signature", "directory_route", "jwks_route", "signature_required"]

@@ -5,6 +5,11 @@
 
 from __future__ import annotations
 
-from .handler import RawTargetHandler
+from undersigned.errors import missing_extra
+
+try:
+    from .handler import RawTargetHandler
+except ModuleNotFoundError as missing:
+    raise missing_extra("gevent", missing) from missing
 
 __all__ = ["RawTargetHandler"]

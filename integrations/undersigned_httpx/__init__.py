@@ -19,12 +19,5 @@ def __getattr__(name: str) -> object:
     """Import a class for httpx when it is first asked for: httpx2 alone is enough for this package."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(".httpx", __name__)
-    except ModuleNotFoundError as missing:
-        raise ImportError(
-            f"{__name__}.{name} is for httpx, which is not installed: install 'undersigned[httpx]', or import {name} "
-            f"from {__name__}.httpx2"
-        ) from missing
-    found: object = getattr(module, name)
+    found: object = getattr(import_module(".httpx", __name__), name)
     return found

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import httpx
+from undersigned.errors import missing_extra
 
 from . import signing
+
+try:
+    import httpx
+except ModuleNotFoundError as missing:
+    raise missing_extra("httpx", missing) from missing
 
 
 class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response], httpx.BaseTransport):

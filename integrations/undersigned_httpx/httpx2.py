@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import httpx2
+from undersigned.errors import missing_extra
 
 from . import signing
+
+try:
+    import httpx2
+except ModuleNotFoundError as missing:
+    raise missing_extra("httpx2", missing) from missing
 
 
 class SignatureTransport(signing.SigningTransport[httpx2.Request, httpx2.Response], httpx2.BaseTransport):

@@ -4,7 +4,12 @@
 `Network(on_fetch=...)`. `Telemetry().replay_store(store)` counts the claims of a replay store.
 """
 
-from .replay import AsyncCountedReplayStore, CountedReplayStore
-from .telemetry import Telemetry
+from undersigned.errors import missing_extra
+
+try:
+    from .replay import AsyncCountedReplayStore, CountedReplayStore
+    from .telemetry import Telemetry
+except ModuleNotFoundError as missing:
+    raise missing_extra("opentelemetry", missing) from missing
 
 __all__ = ["AsyncCountedReplayStore", "CountedReplayStore", "Telemetry"]

@@ -4,6 +4,11 @@
 `session.mount("https://", adapter)`, and signs redirects too.
 """
 
-from .signing import SignatureAdapter, SignatureAuth
+from undersigned.errors import missing_extra
+
+try:
+    from .signing import SignatureAdapter, SignatureAuth
+except ModuleNotFoundError as missing:
+    raise missing_extra("requests", missing) from missing
 
 __all__ = ["SignatureAdapter", "SignatureAuth"]

@@ -5,7 +5,12 @@ and `find_signature` and `verified_signature` return the signature of a request.
 `undersigned.asgi.SignatureMiddleware` instead.
 """
 
-from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
-from .verification import verify_signatures
+from undersigned.errors import missing_extra
+
+try:
+    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
+    from .verification import verify_signatures
+except ModuleNotFoundError as missing:
+    raise missing_extra("sanic", missing) from missing
 
 __all__ = ["SignatureRequired", "find_signature", "signature_required", "verified_signature", "verify_signatures"]

@@ -7,12 +7,17 @@ bot. With `RouteResolver`, a policy decides about the endpoint that is about to 
 `undersigned_fastapi`.
 """
 
-from undersigned.asgi import SignatureMiddleware
+from undersigned.errors import missing_extra
 
-from .authentication import SignatureBackend, SignedUser
-from .publishing import directory_route, jwks_route
-from .requirement import SignatureRequired, signature_required, verified_signature
-from .routes import RouteResolver
+try:
+    from undersigned.asgi import SignatureMiddleware
+
+    from .authentication import SignatureBackend, SignedUser
+    from .publishing import directory_route, jwks_route
+    from .requirement import SignatureRequired, signature_required, verified_signature
+    from .routes import RouteResolver
+except ModuleNotFoundError as missing:
+    raise missing_extra("starlette", missing) from missing
 
 __all__ = [
     "RouteResolver",

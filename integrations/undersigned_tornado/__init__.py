@@ -4,7 +4,12 @@
 only for a signed request. `find_signature` and `verified_signature` return the signature of a request.
 """
 
-from .middleware import SignatureMiddleware
-from .requirement import find_signature, signature_required, verified_signature
+from undersigned.errors import missing_extra
+
+try:
+    from .middleware import SignatureMiddleware
+    from .requirement import find_signature, signature_required, verified_signature
+except ModuleNotFoundError as missing:
+    raise missing_extra("tornado", missing) from missing
 
 __all__ = ["SignatureMiddleware", "find_signature", "signature_required", "verified_signature"]

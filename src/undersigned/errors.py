@@ -248,6 +248,13 @@ def signature_error(
     return kind(code, step=step, detail=detail, received=received, reason=reason)
 
 
+def missing_extra(extra: str, missing: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return the error of an import that needs an extra: it names the extra to install."""
+    return ModuleNotFoundError(
+        f"{missing.name} is not installed: pip install 'undersigned[{extra}]'", name=missing.name
+    )
+
+
 def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:
     """Return `text` for a log line: everything but printable ASCII escaped, and cut to `limit` characters."""
     cut = text[:limit]

@@ -13,15 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from undersigned.discovery.fetch import (
-    FetchError,
-    FetchRequest,
-    NotConnected,
-    Unreachable,
-    UnusableDocument,
-    fetch,
-    fetch_async,
-)
+from undersigned.discovery.fetch import FetchRequest, fetch, fetch_async
+from undersigned.discovery.fetch_errors import FetchError, NotConnected, Unreachable, UnusableDocument
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conformance.case import Case, File, same
 
-from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.network import is_special
 from undersigned.discovery.registry import read_registry
 from undersigned.discovery.web_bot_auth import read_card

@@ -10,16 +10,9 @@ import threading
 import pytest
 from tests.discovery.key_server import redirect, response
 
-from undersigned.discovery.fetch import (
-    FetchRequest,
-    NotConnected,
-    Target,
-    Unreachable,
-    UntrustedURL,
-    UnusableDocument,
-    fetch_async,
-)
+from undersigned.discovery.fetch import FetchRequest, Target, fetch_async
 from undersigned.discovery.fetch import fetch as fetch_blocking
+from undersigned.discovery.fetch_errors import NotConnected, Unreachable, UntrustedURL, UnusableDocument
 
 LIMIT = 1000
 

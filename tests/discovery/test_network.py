@@ -6,7 +6,7 @@ import ssl
 import pytest
 
 from undersigned.discovery import Network
-from undersigned.discovery.fetch import Unreachable, UntrustedURL
+from undersigned.discovery.fetch_errors import Unreachable, UntrustedURL
 from undersigned.discovery.network import system_addresses
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_ADDRESSES

@@ -17,7 +17,7 @@ from tests.work import lines_run
 
 from undersigned import Policy, Request, SignatureError, canonicalize, profiles
 from undersigned.cli.explain import explained_json, explained_lines
-from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.errors import MalformedURL
 from undersigned.explanation import MalformedRequest, explain_request, parse_pasted_request

@@ -214,5 +214,5 @@ def test_package_needs_only_one_of_the_libraries(monkeypatch):
     from undersigned_httpx.httpx2 import SignatureTransport  # noqa: PLC0415 - the import is what is tested
 
     assert issubclass(SignatureTransport, httpx2.BaseTransport)
-    with pytest.raises(ImportError, match=r"install 'undersigned\[httpx\]', or import SignatureTransport from"):
+    with pytest.raises(ImportError, match=r"httpx is not installed: pip install 'undersigned\[httpx\]'"):
         from undersigned_httpx import SignatureTransport  # noqa: PLC0415 - the same

@@ -1,17 +1,24 @@
 """Discovery: key sources that read files and fetch over https.
 
-The package needs `pip install "undersigned[discovery]"`. Every fetch is guarded. It uses https only, and checks all
-addresses of a name before it connects to one of them. Its bytes and its time are bounded, and it does not follow
-redirects. `Network` has what an operator can change.
+`JWKSFile` needs no extra. Whatever fetches needs `pip install "undersigned[discovery]"`. Every fetch is guarded. It
+uses https only, and checks all addresses of a name before it connects to one of them. Its bytes and its time are
+bounded, and it does not follow redirects. `Network` has what an operator can change.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwks_file import JWKSFile
-from undersigned.discovery.kept import FetchReport
-from undersigned.discovery.key_sources import KeySources
-from undersigned.discovery.network import Network
-from undersigned.discovery.remote_jwks import RemoteJWKS
-from undersigned.discovery.revocations import RemoteRevocationList, RevocationFile, RevocationSources
+
+if TYPE_CHECKING:
+    from undersigned.discovery.kept import FetchReport
+    from undersigned.discovery.key_sources import KeySources
+    from undersigned.discovery.network import Network
+    from undersigned.discovery.remote_jwks import RemoteJWKS
+    from undersigned.discovery.revocations import RemoteRevocationList, RevocationFile, RevocationSources
 
 __all__ = [
     "FetchReport",
@@ -24,3 +31,22 @@ __all__ = [
     "RevocationFile",
     "RevocationSources",
 ]
+
+_FETCHING: Final = {
+    "FetchReport": "kept",
+    "KeySources": "key_sources",
+    "Network": "network",
+    "RemoteJWKS": "remote_jwks",
+    "RemoteRevocationList": "revocations",
+    "RevocationFile": "revocations",
+    "RevocationSources": "revocations",
+}
+"""The modules that need the extra."""
+
+
+def __getattr__(name: str) -> object:
+    """Import what needs the extra when it is first asked for."""
+    if name not in _FETCHING:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{_FETCHING[name]}"), name)
+    return found

@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
-from undersigned.discovery.fetch import FetchError, FetchRequest, Target, Unreachable, UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, read_json_object
 from undersigned.discovery.kept import Copy, Loader, source_error

@@ -17,11 +17,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-import httpcore2
-
-from undersigned.errors import MalformedURL, UndersignedError
+from undersigned.discovery.fetch_errors import NotConnected, Redirected, Unreachable, UntrustedURL, UnusableDocument
+from undersigned.errors import MalformedURL, missing_extra
 from undersigned.limits import CONNECT_TIMEOUT, LONGEST_URL, MOST_RESPONSE_HEAD, MOST_TRIES
 from undersigned.url import URL, canonicalize
+
+try:
+    import httpcore2
+except ModuleNotFoundError as missing:
+    raise missing_extra("discovery", missing) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -38,46 +42,6 @@ _CERTIFICATE_FAULTS = {
     64: "is for another host",
 }
 """What a certificate lacks, by OpenSSL's code (X509_V_ERR)."""
-
-
-class FetchError(UndersignedError):
-    """The base of the errors of a fetch. The message is made of our words only, and contains no address."""
-
-
-class UntrustedURL(FetchError):
-    """Raised when a URL must not be fetched: it is not an https URL, or its host has a special address."""
-
-
-class Unreachable(FetchError):
-    """Raised when a server did not answer with a document: name, connection, TLS, time, or another status than 200.
-
-    Attributes:
-        status: the status of the response, or None if there was none.
-    """
-
-    def __init__(self, message: str, *, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-class NotConnected(Unreachable):
-    """Raised when no connection could be made, so that nothing was sent."""
-
-
-class Redirected(Unreachable):
-    """Raised when a server redirects. No redirect is followed here.
-
-    Attributes:
-        location: the URL that the server names, or "".
-    """
-
-    def __init__(self, status: int, location: str) -> None:
-        super().__init__("the server answers with a redirect, which is not followed", status=status)
-        self.location = location
-
-
-class UnusableDocument(FetchError):
-    """Raised when a server's document cannot be used: too large, wrongly encoded, or not what was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

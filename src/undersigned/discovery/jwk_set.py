@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_KEYS
 from undersigned.message.strict_json import loads
 from undersigned.signature.verification_key import VerificationKey

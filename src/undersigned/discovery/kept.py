@@ -19,7 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-from undersigned.discovery.fetch import FetchError, Unreachable, UntrustedURL, fetch, in_thread
+from undersigned.discovery.fetch import fetch, in_thread
+from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
 from undersigned.verification.verifier import finish

@@ -10,7 +10,7 @@ from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from undersigned.discovery.fetch import Unreachable, UntrustedURL
+from undersigned.discovery.fetch_errors import Unreachable, UntrustedURL
 from undersigned.discovery.freshness import check_seconds
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_TOTAL_TIMEOUT, DEFAULT_WAIT_TIMEOUT, MOST_ADDRESSES

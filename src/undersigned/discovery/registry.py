@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_URL, MOST_REGISTRY_BYTES
 from undersigned.url import canonicalize

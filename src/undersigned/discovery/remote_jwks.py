@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from undersigned.discovery.fetch import FetchError, FetchRequest, Target, UntrustedURL
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.discovery.kept import Kept, Loader, source_error

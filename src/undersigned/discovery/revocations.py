@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.discovery.fetch import FetchError, FetchRequest, Target, UnusableDocument, in_thread
+from undersigned.discovery.fetch import FetchRequest, Target, in_thread
+from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object
 from undersigned.discovery.kept import Kept, Loader, source_error

@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from undersigned.discovery.fetch import FetchError, FetchRequest, Target, UntrustedURL
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
 from undersigned.discovery.kept import Loader, source_error

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast, get_args
 
-from undersigned.discovery.fetch import FetchError, FetchRequest, UnusableDocument
+from undersigned.discovery.fetch import FetchRequest
+from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
 from undersigned.discovery.kept import Copy, Loader, source_error

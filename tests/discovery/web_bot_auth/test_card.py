@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.web_bot_auth import read_card
 
 PUBLISHED = Path(__file__).parents[2] / "vectors" / "published" / "profiles" / "web-bot-auth"

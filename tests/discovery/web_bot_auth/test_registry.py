@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.discovery.fetch import UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.registry import read_registry
 
 

@@ -9,7 +9,8 @@ from urllib.parse import urljoin
 
 from undersigned.discovery.adcp.brand import registrable_domain
 from undersigned.discovery.adcp.protocols import objects
-from undersigned.discovery.fetch import FetchRequest, Redirected, Target, UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch_errors import Redirected, UntrustedURL, UnusableDocument
 from undersigned.discovery.jwk_set import read_json_object
 from undersigned.discovery.kept import Copy
 from undersigned.errors import KeySourceError, MalformedURL

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from undersigned.discovery.adcp.adagents import load_pins
 from undersigned.discovery.adcp.brand import brand_url, check_key_origins, check_origin, jwks_url
 from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
-from undersigned.discovery.fetch import FetchError, FetchRequest
+from undersigned.discovery.fetch import FetchRequest
+from undersigned.discovery.fetch_errors import FetchError
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_jwk_set
 from undersigned.discovery.kept import Copy, Loader, source_error

@@ -5,13 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from publicsuffixlist import PublicSuffixList
-
 from undersigned.discovery.adcp.protocols import objects
-from undersigned.discovery.fetch import Target, UntrustedURL
-from undersigned.errors import KeySourceError
+from undersigned.discovery.fetch import Target
+from undersigned.discovery.fetch_errors import UntrustedURL
+from undersigned.errors import KeySourceError, missing_extra
 from undersigned.message.timestamps import read_time
 from undersigned.url.host import is_address
+
+try:
+    from publicsuffixlist import PublicSuffixList
+except ModuleNotFoundError as missing:
+    raise missing_extra("discovery", missing) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING, Final, get_args
 
 from undersigned.discovery.adcp.agent import Agent, AgentLoader, AgentProtocol
-from undersigned.discovery.fetch import Target, UntrustedURL
+from undersigned.discovery.fetch import Target
+from undersigned.discovery.fetch_errors import UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.kept import Loader
 from undersigned.discovery.key_sources import KeySources

@@ -7,7 +7,8 @@ import uuid
 from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import urljoin
 
-from undersigned.discovery.fetch import FetchRequest, Target, Unreachable, UntrustedURL, UnusableDocument, fetch
+from undersigned.discovery.fetch import FetchRequest, Target, fetch
+from undersigned.discovery.fetch_errors import Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.jwk_set import read_json_object
 from undersigned.limits import LONGEST_ANSWER_VALUE, MOST_ANSWER_BYTES
 

@@ -9,24 +9,7 @@ from importlib import import_module
 
 from tests.benchmarks.row import table
 
-NAMES = (
-    "verify",
-    "sign",
-    "url",
-    "middleware",
-    "body",
-    "import",
-    "memory",
-    "growth",
-    "cost",
-    "loop",
-    "concurrency",
-    "peers",
-    "servers",
-    "processor",
-    "stores",
-    "shared",
-)
+NAMES = ("verify", "sign", "url", "middleware", "body", "import", "memory", "cost", "peers")
 
 LIBRARIES = ("OpenSSL", "libsodium")
 

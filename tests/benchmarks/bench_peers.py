@@ -1,4 +1,4 @@
-"""The same work by other libraries: http-message-signatures, and those of the extra `bench` that are installed."""
+"""The same work by other libraries: http-message-signatures, and adcp if it is installed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from tests.benchmarks.traffic import BODY, FIELDS, receive, unsigned
 from tests.keys import EC_KEY, FULL, KEY, URL, ed25519_key, es256_key, signer, verifier
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from http_message_signatures.algorithms import HTTPSignatureAlgorithm
     from tests.benchmarks.traffic import Fields
 
@@ -50,13 +48,9 @@ def rows(*, quick: bool) -> list[Row]:
     """Measure our time relative to each peer's: below 1, ours is faster."""
     rounds = 10 if quick else 500
     found = _http_message_signatures(rounds)
-    return found + [row for peer in find_installed() for row in peer.rows(rounds)]
-
-
-def find_installed() -> list[ModuleType]:
-    """Return the modules for those peers that are installed."""
-    packages = {"adcp": "peer_adcp", "goassay_provider_verify": "peer_goassay"}
-    return [import_module(f"tests.benchmarks.{peer}") for package, peer in packages.items() if find_spec(package)]
+    if find_spec("adcp"):
+        found += import_module("tests.benchmarks.peer_adcp").rows(rounds)
+    return found
 
 
 def sign_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import replace
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from adcp.signing import (
@@ -16,12 +14,8 @@ from adcp.signing import (
     VerifyOptions,
     canonicalize_target_uri,
     sign_request,
-    verify_flask_request,
     verify_request_signature,
-    verify_starlette_request,
 )
-from flask import Request as FlaskRequest
-from starlette.requests import Request as StarletteRequest
 from tests.benchmarks.bench_import import run_import
 from tests.benchmarks.bench_peers import sign_now
 from tests.benchmarks.bench_url import CANONICAL, MIXED
@@ -38,7 +32,6 @@ if TYPE_CHECKING:
 
     from undersigned import Verifier
 
-NAME = "adcp"
 _PEER = "adcp.signing"
 _LATER = 10_000
 
@@ -69,44 +62,6 @@ def _options(jwks: list[object], *, now: float = 0) -> VerifyOptions:
         replay_store=InMemoryReplayStore(),
         signing_profile_version="3.2",
     )
-
-
-def asgi_application(application):
-    """An ASGI application behind their helper for Starlette, as its documentation shows: they have no middleware."""
-    options = _options([PUBLIC])
-
-    async def verifying(scope, receive, send) -> None:
-        # The scheme is as a server has it that ends TLS.
-        request = StarletteRequest({**scope, "scheme": "https"}, receive)
-        try:
-            await verify_starlette_request(request, options=replace(options, now=time.time()))
-        except SignatureVerificationError:
-            await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        await application(scope, _read, send)
-
-    return verifying
-
-
-async def _read() -> dict[str, object]:
-    return {"type": "http.request", "body": BODY, "more_body": False}
-
-
-def wsgi_application(application):
-    """A WSGI application behind their helper for Flask."""
-    options = _options([PUBLIC])
-
-    def verifying(environ, start_response) -> list[bytes]:
-        request = FlaskRequest({**environ, "wsgi.url_scheme": "https"})
-        try:
-            verify_flask_request(request, options=replace(options, now=time.time()))
-        except SignatureVerificationError:
-            start_response("401 Unauthorized", [("Content-Length", "0")])
-            return [b""]
-        return application({**environ, "wsgi.input": BytesIO(request.get_data())}, start_response)
-
-    return verifying
 
 
 def _time_verification(rounds: int) -> list[Row]:

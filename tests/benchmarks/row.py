@@ -22,7 +22,6 @@ class Row:
         ratio: the one divided by the other, both measured in this run; or a plain figure if `unit` is not empty.
         goal: the highest acceptable ratio, or None if the row only informs.
         unit: what a plain figure counts.
-        more_is_better: the goal is the lowest acceptable ratio.
     """
 
     name: str
@@ -30,13 +29,10 @@ class Row:
     ratio: float
     goal: float | None = None
     unit: str = ""
-    more_is_better: bool = False
 
     @property
     def holds(self) -> bool:
-        if self.goal is None:
-            return True
-        return self.ratio >= self.goal if self.more_is_better else self.ratio <= self.goal
+        return self.goal is None or self.ratio <= self.goal
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -45,7 +41,6 @@ class Row:
             "measured": round(self.ratio, 3),
             "unit": self.unit or "x",
             "goal": self.goal,
-            "more_is_better": self.more_is_better,
             "holds": self.holds,
         }
 
@@ -105,7 +100,7 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         measured = f"{row.ratio:.2f}" if not row.unit else f"{row.ratio:,.0f} {row.unit}"
         goal = "" if row.goal is None else f"{row.goal:g}"
-        verdict = "" if row.goal is None else "ok" if row.holds else "UNDER" if row.more_is_better else "OVER"
+        verdict = "" if row.goal is None else "ok" if row.holds else "OVER"
         lines.append((row.name, row.floor, measured, goal, verdict))
     widths = [max(len(line[at]) for line in lines) for at in range(5)]
     written = (

@@ -33,6 +33,9 @@ MOST_LENGTH_DIGITS: Final = 18
 LONGEST_FIELD: Final = 4096
 """characters of a field that is parsed, or of Content-Type: three signatures by RSA keys of 4,096 bits have 2,200"""
 
+LONGEST_SIGNATURE_INPUT: Final = 16_384
+"""characters of a Signature-Input that a pattern reads: its `wimse-aud` repeats the target, once for each signature"""
+
 MOST_DELIMITERS: Final = 64
 """words, commas, semicolons, colons, backslashes and percent signs of a field that is parsed: each takes some 6 us"""
 

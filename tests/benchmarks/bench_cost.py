@@ -58,9 +58,9 @@ def rows(*, quick: bool) -> list[Row]:
 
 def expensive() -> tuple[str, list[tuple[str, str]]]:
     """Return the URL and the fields of a request that takes as long as a stranger can make it take."""
-    # Each triplet must be decoded or put in upper case.
-    url = f"{_ORIGIN}/adcp".ljust(LONGEST_TARGET - 6) + "%c3%7e"
-    url = url.replace(" " * 6, "%c3%7e").replace(" ", "a")
+    # Each triplet must be decoded or put in upper case, and each segment looked at.
+    segment = "/%c3%7e"
+    url = f"{_ORIGIN}/adcp/.{segment * ((LONGEST_TARGET - len(_ORIGIN) - 7) // len(segment))}"
     # What http-sf takes longest for: decimals, which are parsed, compared and serialized.
     decimals = _within("k=1", (f";p{at}=-99999.999" for at in itertools.count()))
     size = len(f"{url}{decimals}") + _SPARE

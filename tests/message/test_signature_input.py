@@ -208,7 +208,8 @@ def test_short_member_is_read_with_any_delimiters_in_its_strings(keyid):
 @pytest.mark.parametrize(
     "value",
     [
-        write_input(keyid=f'"{"k" * 4096}"'),
+        write_input(keyid=f'"{"k" * 16_384}"'),
+        write_input(keyid=f'"{"k" * 4096}\\""'),
         write_input(keyid=f'"{" :" * 512}\\""'),
         write_input() + ";p=?1" * 130,
         f'{write_input()};d=%"{"%41" * 130}"',

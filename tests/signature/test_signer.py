@@ -312,7 +312,6 @@ def test_times_are_not_signed_when_the_verifier_would_reject_them(created, expir
 
 # Sizes
 
-LONG_NAMES = [f"x-{number:0200}" for number in range(20)]
 MANY_NAMES = [f"x{number}" for number in range(70)]
 
 
@@ -326,10 +325,9 @@ def with_fields(names):
         (Request("GET", "https://h/" + "a" * 9000), {}),
         (Request("GET", "https://h/?" + "a" * 9000), {}),
         (Request("GET", URL, [("x", "v" * 65_536)]), {"components": ["x"]}),
-        (with_fields(LONG_NAMES), {"components": LONG_NAMES}),
         (with_fields(MANY_NAMES), {"components": MANY_NAMES}),
-        (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": "k" * 4096})}),
-        (GET, {"nonces": lambda: "A" * 4000}),
+        (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": "k" * 16_384})}),
+        (GET, {"nonces": lambda: "A" * 17_000}),
         (Request("GET", URL, [("n" * 20_000, "v")]), {}),
         (Request("GET", URL, [("Signature-Input", f'a=();p="{"v" * 5000}"'), ("Signature", "a=:AAAA:")]), {}),
     ],

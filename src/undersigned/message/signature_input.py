@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
+from undersigned.limits import LONGEST_SIGNATURE_INPUT, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message.component import Component, Coverage
 from undersigned.message.structured_fields import (
     KEY,
@@ -88,7 +88,7 @@ def choose_signature_inputs(
     Raises:
         MalformedField: as `parse_signature_input`.
     """
-    match = _USUAL_ORDER.fullmatch(value) if len(value) <= LONGEST_FIELD else None
+    match = _USUAL_ORDER.fullmatch(value) if len(value) <= LONGEST_SIGNATURE_INPUT else None
     if match is not None:
         label, text, names, created, expires, nonce, keyid, algorithm, tag = match.groups()
         coverage = _USUAL.get(names) or _coverage(names)
@@ -169,7 +169,7 @@ def _make_component(name: str, parameters: Mapping[str, Parameter]) -> Component
 
 _QUALIFIER = rf'; *+{KEY.pattern}(?>(?:="[!#-\[\]-~]*+")?)'
 _NAME = rf'"[!#-@\[\]-~]++"(?>(?:{_QUALIFIER})?)'
-_NAMES = rf" *+{_NAME}(?>(?: ++{_NAME})*) *+"
+_NAMES = rf" *+{_NAME}(?>(?: ++{_NAME}){{0,{MOST_COMPONENTS}}}) *+"
 _PLAIN_NAMES = r'"[!#-@\[\]-~]++"(?>(?: "[!#-@\[\]-~]++")*)'
 _TEXT = r"[ !#-\[\]-~]*+"
 _WHOLE = r"(?:0|[1-9][0-9]{0,14}+)"
@@ -179,7 +179,10 @@ _USUAL_ORDER = re.compile(
     rf"({KEY.pattern})=(\(({_PLAIN_NAMES})\);created=({_WHOLE});expires=({_WHOLE});"
     rf'nonce="({_TEXT})";keyid="({_TEXT})";alg="({_TEXT})";tag="({_TEXT})")'
 )
-_ANY_ORDER = re.compile(rf'({KEY.pattern})=\(({_NAMES})\)((?>(?:; *+{KEY.pattern}(?>(?:=(?:{_WHOLE}|"{_TEXT}"))?))*))')
+_ANY_ORDER = re.compile(
+    rf"({KEY.pattern})=\(({_NAMES})\)"
+    rf'((?>(?:; *+{KEY.pattern}(?>(?:=(?:{_WHOLE}|"{_TEXT}"))?)){{0,{MOST_PARAMETERS}}}))'
+)
 _PARAMETERS = re.compile(rf'; *+({KEY.pattern})(?>(?:=([0-9]+|"{_TEXT}"))?)')
 _COMMA = re.compile(r"[ \t]*+,[ \t]*+")
 _GAP = re.compile(r"; +")
@@ -224,7 +227,7 @@ class _Matched(NamedTuple):
 
 def _read_by_pattern(value: str) -> dict[str, _Matched] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
-    if len(value) > LONGEST_FIELD:
+    if len(value) > LONGEST_SIGNATURE_INPUT:
         return None
     matches: list[re.Match[str]] = []
     at = 0

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.host import LONGEST_NAME, a_labels
-from undersigned.url.path import canonical_path, dot_segments, empty_path, encoded_dots, hex_case, unreserved
+from undersigned.url.path import (
+    canonical_path,
+    dot_segments,
+    empty_path,
+    encoded_dots,
+    hex_case,
+    triplets,
+    unreserved,
+)
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
 from undersigned.url.syntax import authority as authority_rule
 from undersigned.url.value import URL
@@ -30,7 +38,7 @@ _CANONICAL: Final = re.compile(
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
 
 # `canonical_path` applies these in one pass.
-_OF_PATH: Final = (dot_segments, empty_path, unreserved, hex_case, encoded_dots)
+_OF_PATH: Final = (triplets, dot_segments, empty_path, unreserved, hex_case, encoded_dots)
 _SENT: Final[RuleSet] = tuple([rule for rule in ADCP if rule not in _OF_PATH])
 _RECEIVED: Final[RuleSet] = tuple([rule for rule in ADCP_RECEIVED if rule not in _OF_PATH])
 _A_LABELS_UNCHECKED: Final[RuleSet] = tuple([rule for rule in _RECEIVED if rule is not a_labels])

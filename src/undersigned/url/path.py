@@ -22,6 +22,7 @@ _DECODED: Final[Mapping[str, str]] = MappingProxyType(
     {triplet: char for char in _UNRESERVED for triplet in (f"%{ord(char):02X}", f"%{ord(char):02x}")}
 )
 _UNRESERVED_TRIPLET: Final = re.compile(r"(%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]))")
+_ENCODED_DOT: Final = "%2E"
 # Every spelling of two hexadecimal digits, and what is written for a percent sign with them.
 _WRITTEN: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -29,7 +30,10 @@ _WRITTEN: Final[Mapping[str, str]] = MappingProxyType(
         for high in "0123456789ABCDEFabcdef"
         for low in "0123456789ABCDEFabcdef"
     }
+    # Plain dot segments are removed before encoded dots are decoded.
+    | {"2E": _ENCODED_DOT, "2e": _ENCODED_DOT}
 )
+_DIGITS: Final = 2
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/])")
 
 
@@ -71,17 +75,23 @@ def canonical_path(path: str) -> str:
     """Return the canonical form of `path` (AdCP steps 5 and 6), as the rules below make it.
 
     Args:
-        path: a path that is empty or starts with a slash. Two hexadecimal digits follow each of its percent signs.
+        path: a path that is empty or starts with a slash.
 
     Raises:
-        MalformedURL: the path has an encoded dot segment.
+        MalformedURL: the path has a percent sign without two hexadecimal digits, or an encoded dot segment.
     """
+    if "%" in path:
+        # As the rules do, in a third of their time: a path may have thousands of triplets.
+        first, *rest = path.split("%")
+        try:
+            written = [_WRITTEN[piece] if len(piece) == _DIGITS else _WRITTEN[piece[:2]] + piece[2:] for piece in rest]
+        except KeyError:
+            raise _bad_triplet_error(path) from None
+        path = first + "".join(written)
     if has_dot_segments(path):
         path = remove_dot_segments(path)
-    if "%" in path:
-        # As `unreserved` and `hex_case` do, in half their time: a path may have thousands of triplets.
-        first, *rest = path.split("%")
-        path = first + "".join([_WRITTEN[piece[:2]] + piece[2:] for piece in rest])
+    if _ENCODED_DOT in path:
+        path = path.replace(_ENCODED_DOT, ".")
         if has_dot_segments(path):
             raise _encoded_dots_error()
     return path or "/"
@@ -95,10 +105,15 @@ def has_dot_segments(path: str) -> bool:
 @rule("triplets", source="RFC 3986 section 2.1", preserves="always")
 def triplets(url: URL) -> URL:
     """Reject a percent sign in the path unless two hexadecimal digits follow it."""
-    if "%" not in url.path or not (bad := _BAD_TRIPLET.search(url.path)):
-        return url
-    found = quote(url.path[bad.start() : bad.start() + 3])
-    raise MalformedURL(
+    if _BAD_TRIPLET.search(url.path):
+        raise _bad_triplet_error(url.path)
+    return url
+
+
+def _bad_triplet_error(path: str) -> MalformedURL:
+    at = len(_BAD_TRIPLET.split(path, maxsplit=1)[0])
+    found = quote(path[at : at + 3])
+    return MalformedURL(
         f"the path contains {found}: expected two hexadecimal digits after '%'; write a percent sign as %25",
         rule=triplets.name,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +42,8 @@ def _directory(path: Path) -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Hundreds of processes import the library. Each would compile it again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if config.option.markexpr in ROOMS:
         raise pytest.UsageError(f"{config.option.markexpr} is a room: pytest --room={config.option.markexpr}")
 
@@ -79,6 +83,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if unstable:
         # Processes that share the tests would not agree on which there are.
         raise pytest.UsageError(f"an address is part of the name of a test: {unstable[0]}; give its parameters ids")
+
+
+def pytest_collection_finish() -> None:
+    """Let no later collection of garbage look at the tests again, which are the most objects of the process."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -26,13 +26,39 @@ OWN = find({PurePath(path): document for path, document in make_own.documents().
 SIGNING = ("request-signing/profile-3.2", "request-signing", "webhook-signing")
 
 
-def params(corpus: Corpus, *names: str, which: Callable[[Case], bool] = lambda _: True) -> list[ParameterSet]:
-    """Return one parameter for each case of the sets whose paths end so, or of all sets, that `which` accepts."""
-    cases = corpus.sets(*names) if names else corpus.cases
-    return [pytest.param(case, id=f"{case.set.rpartition('/')[2]}/{case.name}") for case in cases if which(case)]
+def of_sets(cases: list[Case]) -> list[ParameterSet]:
+    """Return one parameter for each set: its cases. A test of each case would take longer than the case."""
+    sets: dict[str, list[Case]] = {}
+    for case in cases:
+        sets.setdefault(case.set, []).append(case)
+    return [pytest.param(held, id=name) for name, held in sets.items()]
+
+
+def check_each(cases: list[Case], check: Callable[[Case], object]) -> None:
+    """Check every case.
+
+    Raises:
+        AssertionError: some failed. It names them all, and its cause is the first.
+    """
+    failed: dict[str, Exception] = {}
+    for case in cases:
+        try:
+            check(case)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other cases are checked too
+            failed[case.name] = error
+    if failed:
+        raise AssertionError(f"{len(failed)} of {len(cases)} failed: {', '.join(failed)}") from next(
+            iter(failed.values())
+        )
 
 
 def vectors(corpus: Corpus, *names: str, which: Callable = lambda _: True) -> list[ParameterSet]:
-    """Return one parameter for what each of these cases was read from."""
-    found = params(corpus, *names, which=lambda case: which(case.vector))
-    return [pytest.param(param.values[0].vector, id=param.id) for param in found]
+    """Return one parameter for what each of the cases that `which` accepts was read from.
+
+    Args:
+        corpus: the corpus.
+        names: how the paths of the sets end.
+        which: says whether a vector is one of them.
+    """
+    cases = [case for case in corpus.sets(*names) if which(case.vector)]
+    return [pytest.param(case.vector, id=f"{case.set.rpartition('/')[2]}/{case.name}") for case in cases]

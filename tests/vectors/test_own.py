@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from tests.conformance.adcp import RequestVector
 from tests.vectors import make_own
-from tests.vectors.corpora import OWN, SIGNING, params
+from tests.vectors.corpora import OWN, SIGNING, check_each, of_sets
 from tests.vectors.recipes.keys import WARNING
 
 from undersigned.errors import Reason
@@ -41,9 +41,9 @@ NOT_OF_THE_PROFILE = {
 """The reasons that a profile has no use for."""
 
 
-@pytest.mark.parametrize("case", params(OWN))
-def test_own_vector_has_the_outcome_and_step_of_its_recipe(case):
-    case.check()
+@pytest.mark.parametrize("cases", of_sets(OWN.cases))
+def test_own_vectors_have_the_outcome_and_step_of_their_recipes(cases):
+    check_each(cases, lambda case: case.check())
 
 
 def test_profile_of_which_nobody_published_enough_has_verdicts_of_both_kinds():

@@ -1,4 +1,4 @@
-"""Every published vector, run as `python -m tests.conformance` runs it: one function for each published set."""
+"""Every published vector, run as `python -m tests.conformance` runs it: one test for each set."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import pytest
 from tests.conformance.__main__ import run
 from tests.conformance.corpus import find, read
-from tests.vectors.corpora import PUBLISHED, ROOT, params
+from tests.vectors.corpora import PUBLISHED, ROOT, check_each, of_sets
 
 SETS = {
     "request-signing": 46,
@@ -33,77 +33,11 @@ SETS = {
     "profiles/wimse/sigs-request": 1,
     "profiles/wimse/sigs-response": 2,
 }
-WEB_BOT_AUTH = tuple(name for name in SETS if name.startswith(("web_bot_auth", "profiles/web-bot-auth")))
 
 
-@pytest.mark.parametrize("case", params(PUBLISHED, "request-signing"))
-def test_adcp_3_1_request_has_its_outcome_and_base(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "request-signing/profile-3.2"))
-def test_adcp_3_2_request_has_its_outcome_and_base(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "request-signing/a2a"))
-def test_adcp_call_over_a2a_has_its_outcome_and_operation(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "webhook-signing"))
-def test_adcp_webhook_has_its_outcome_and_base(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "canonicalization"))
-def test_adcp_url_has_its_canonical_form_or_error(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "body-integrity-policy"))
-def test_adcp_policy_decides_about_a_request_as_published(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "protocol-method-names"))
-def test_adcp_method_is_listed_or_matched_as_published(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "rfc9421_vectors"))
-def test_rfc_9421_component_base_or_signature_is_as_published(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, *WEB_BOT_AUTH))
-def test_web_bot_auth_vector_is_as_published(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "fediverse_vectors"))
-def test_fediverse_request_is_verified_by_both_schemes(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "rfc9635_httpsig"))
-def test_gnap_request_is_verified(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "sigs-request", "sigs-response"))
-def test_wimse_message_is_verified(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "wire-examples"))
-def test_published_wire_example_has_its_base_and_is_verified_by_its_profile(case):
-    case.check()
-
-
-@pytest.mark.parametrize("case", params(PUBLISHED, "special_ranges"))
-def test_special_addresses_are_rejected(case):
-    case.check()
+@pytest.mark.parametrize("cases", of_sets(PUBLISHED.cases))
+def test_published_vectors_have_their_outcome(cases):
+    check_each(cases, lambda case: case.check())
 
 
 def test_every_published_vector_has_a_copy_and_is_run():

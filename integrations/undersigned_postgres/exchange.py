@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
     from undersigned_postgres.schema import Call
 
+_MISSING = {b"42883", b"42P01"}
+"""The states of a call whose function or table is not in the database."""
+
+_INSTALL = "; install the tables and functions of this release: python -m undersigned_postgres | psql"
+
 _EVENTS = {"read": selectors.EVENT_READ, "write": selectors.EVENT_WRITE}
 
 
@@ -82,7 +87,8 @@ def _exchange(connection: PGconn, call: Call) -> Generator[Literal["read", "writ
         results.append(result)
     for result in results:
         if result.status != pq.ExecStatus.TUPLES_OK:
-            raise OperationalError(pq.error_message(result))
+            missing = result.error_field(pq.DiagnosticField.SQLSTATE) in _MISSING
+            raise OperationalError(f"{pq.error_message(result)}{_INSTALL if missing else ''}")
     return (results[0].get_value(0, 0) or b"").decode("ascii")
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SCHEMA = files("undersigned_postgres").joinpath("schema.sql").read_text("utf-8")
 """The SQL to run once before the store is used; it may be run again."""
 
+VERSION = 2
+"""The version of the tables and functions, which `undersigned_forget` compares."""
+
 MOST_FORGOTTEN = 10_000
 """How many ended nonces are deleted at a time."""
 
@@ -42,8 +45,8 @@ def full_call(keyid: str, *, now: float, caps: Caps) -> Call:
 
 
 def forget_call(*, now: float) -> Call:
-    """Return the call that deletes some of the nonces that have ended."""
-    return Call(b"SELECT undersigned_forget($1, $2)", [_text(now), _text(MOST_FORGOTTEN)])
+    """Return the call that deletes some of the nonces that have ended. A database with another version rejects it."""
+    return Call(b"SELECT undersigned_forget($1, $2, $3)", [_text(now), _text(MOST_FORGOTTEN), _text(VERSION)])
 
 
 def _limits(caps: Caps) -> Sequence[bytes | None]:

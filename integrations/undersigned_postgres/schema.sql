@@ -75,13 +75,18 @@ END
 $$;
 
 -- Deletes some of the nonces that have ended, and returns how many; one session at a time does it.
-CREATE OR REPLACE FUNCTION undersigned_forget(its_now double precision, most integer)
+-- A process calls it before its first claim, so it also compares the version of what is installed.
+CREATE OR REPLACE FUNCTION undersigned_forget(its_now double precision, most integer, its_version integer)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     ended bigint;
     latest double precision;
     gone double precision := extract(epoch FROM clock_timestamp());
 BEGIN
+    IF its_version <> 2 THEN
+        RAISE 'the tables and functions have version 2, and this release of undersigned needs version %: '
+            'run python -m undersigned_postgres | psql', its_version;
+    END IF;
     IF NOT pg_try_advisory_xact_lock(hashtextextended('undersigned forget', 0)) THEN
         RETURN 0;
     END IF;

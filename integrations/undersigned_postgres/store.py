@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
-from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
 
 from undersigned import ConfigurationError
+from undersigned.replay import NoConnection
 from undersigned_postgres.exchange import ask, ask_async
 from undersigned_postgres.schema import MOST_FORGOTTEN, claim_call, forget_call, full_call
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from undersigned import Caps, Claim
     from undersigned_postgres.schema import Call
 
@@ -37,6 +41,16 @@ class _PostgresStore(Generic[Pool]):
         self._pool = pool
         self._timeout = timeout
         self._forgot: float | None = None
+
+    @contextmanager
+    def _named_exhaustion(self) -> Generator[None]:
+        try:
+            yield
+        except (PoolTimeout, TooManyRequests) as error:
+            raise NoConnection(
+                f"no connection of the pool was free within {self._timeout} s: the database cannot be reached, or all "
+                "connections are in use: raise the pool's max_size, or add workers"
+            ) from error
 
     def _is_due(self, now: float) -> bool:
         """Return whether to delete ended nonces. If so, the next deletion is due after a pause."""
@@ -90,7 +104,8 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         """Remember the pair until `until`, atomically with both checks.
 
         Raises:
-            psycopg.Error: the database is unavailable.
+            psycopg.Error: the database is unavailable, or has the tables and functions of another release.
+            NoConnection: no connection of the pool became free in time.
         """
         self._forget(now)
         call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
@@ -101,7 +116,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
             self._note_deletion(self._ask(forget_call(now=now)))
 
     def _ask(self, call: Call) -> str:
-        with self._pool.connection(timeout=self._timeout) as connection:
+        with self._named_exhaustion(), self._pool.connection(timeout=self._timeout) as connection:
             try:
                 return ask(connection.pgconn, call, timeout=self._timeout)
             except BaseException:
@@ -142,9 +157,10 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
             self._note_deletion(await self._ask(forget_call(now=now)))
 
     async def _ask(self, call: Call) -> str:
-        async with self._pool.connection(timeout=self._timeout) as connection:
-            try:
-                return await ask_async(connection.pgconn, call, timeout=self._timeout)
-            except BaseException:
-                await connection.close()
-                raise
+        with self._named_exhaustion():
+            async with self._pool.connection(timeout=self._timeout) as connection:
+                try:
+                    return await ask_async(connection.pgconn, call, timeout=self._timeout)
+                except BaseException:
+                    await connection.close()
+                    raise

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Protocol, cast
 
 from undersigned import ConfigurationError, UndersignedError
+from undersigned.replay import NoConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
+    from collections.abc import Awaitable, Generator, Mapping, Sequence
+
+
+_EXHAUSTED = {"No connection available.", "Too many connections"}
+"""What the errors of redis-py and valkey-py say if a pool has no free connection."""
 
 
 class NotReplicated(UndersignedError):
@@ -94,6 +100,19 @@ def check_client(client: object, *, awaited: bool, replicas: int, replica_timeou
             "replica_timeout: give seconds greater than 0 and less than the client's socket_timeout"
         )
     return cast("Client", client)
+
+
+@contextmanager
+def named_exhaustion() -> Generator[None]:
+    """Raise `NoConnection` in place of the client's error if its pool has no free connection."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ == "MaxConnectionsError" or str(error) in _EXHAUSTED:
+            raise NoConnection(
+                "no connection of the pool became free in time: raise its max_connections or timeout, or add workers"
+            ) from error
+        raise
 
 
 def _connection_options(client: object) -> Mapping[str, object]:

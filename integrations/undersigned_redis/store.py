@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, check_client
+from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, check_client, named_exhaustion
 from undersigned_redis.script import CLAIM, FULL, VOLATILE, Names, ScriptCall, read_claim
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ class RedisReplayStore(_RedisStore):
             Exception: the client's error, if the server is unavailable.
         """
         question = self._names.full(keyid, now=now, caps=caps)
-        return self._full(question.keys, question.args) == 1
+        with named_exhaustion():
+            return self._full(question.keys, question.args) == 1
 
     def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
@@ -97,10 +98,12 @@ class RedisReplayStore(_RedisStore):
 
         Raises:
             NotReplicated: too few replicas have confirmed it.
+            NoConnection: no connection of the pool became free in time.
             Exception: the client's error, if the server is unavailable or evicts keys.
         """
         call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        return self._read(self._answer(call))
+        with named_exhaustion():
+            return self._read(self._answer(call))
 
     def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:
@@ -130,14 +133,16 @@ class AsyncRedisReplayStore(_RedisStore):
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `RedisReplayStore.full`."""
         question = self._names.full(keyid, now=now, caps=caps)
-        return await cast("Awaitable[object]", self._full(question.keys, question.args)) == 1
+        with named_exhaustion():
+            return await cast("Awaitable[object]", self._full(question.keys, question.args)) == 1
 
     async def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `RedisReplayStore.claim`."""
         call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        return self._read(await self._answer(call))
+        with named_exhaustion():
+            return self._read(await self._answer(call))
 
     async def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import os
 import threading
@@ -142,9 +143,36 @@ def test_source_logs_why_it_could_not_fetch(find, server, caplog):
     server.answers["/jwks.json"] = DOWN
     with pytest.raises(KeySourceError):
         find()
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{server.url()}: the JWK set: the server answers 503"
-    ]
+    [told] = caplog.messages
+    assert told.startswith(f"{server.url()}: the JWK set: the server answers 503. There is none yet, so its signatures")
+
+
+def test_source_without_keys_tries_again_soon_and_later_each_time(world, server, clock):
+    server.answers["/jwks.json"] = DOWN
+    source = world.jwks(server.url(), network=server.network(), clock=clock)
+    fetched_at = []
+    for _ in range(1000):
+        before = server.asked()
+        with pytest.raises(KeySourceError):
+            world.find(source, "x")
+        if server.asked() > before:
+            fetched_at.append(clock.now)
+        clock.now += 0.25
+    pauses = [later - before for before, later in itertools.pairwise(fetched_at)]
+    assert pauses[0] <= 2.25
+    assert max(pauses) <= 30.25
+    assert all(pause >= min(30, 2**number) / 2 for number, pause in enumerate(pauses, 1))
+
+
+def test_source_is_ready_once_its_keys_are_there_and_begins_to_fetch_them(world, server, clock):
+    server.answers["/jwks.json"] = BOTH
+    fetched = threading.Event()
+    source = world.jwks(server.url(), network=server.network(on_fetch=lambda _report: fetched.set()), clock=clock)
+    assert not source.is_ready()
+    assert fetched.wait(60)
+    assert source.is_ready()
+    clock.now += 300 + Freshness().stale
+    assert not source.is_ready()
 
 
 def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server, caplog):

@@ -84,8 +84,8 @@ def pooled_redis(port: int, **options):
     return redis.asyncio.Redis.from_pool(pool)
 
 
-def pooled_valkey(port: int):
-    pool = valkey.asyncio.BlockingConnectionPool(host=HOST, port=port, socket_timeout=10)
+def pooled_valkey(port: int, **options):
+    pool = valkey.asyncio.BlockingConnectionPool(host=HOST, port=port, **{"socket_timeout": 10, **options})
     return valkey.asyncio.Valkey.from_pool(pool)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from tests.stores.servers import Postgres
 
 from undersigned import Caps, ConfigurationError
+from undersigned.replay import NoConnection
 from undersigned_postgres import SCHEMA, AsyncPostgresReplayStore, PostgresReplayStore
+from undersigned_postgres.schema import VERSION
 
 ROOMY = Caps(per_key=1_000_000)
 LIFE = 360.0
@@ -74,10 +77,47 @@ def test_tables_may_be_in_a_schema_of_their_own(database, admin):
 def test_database_without_the_schema_raises(postgres_server):
     with ConnectionPool(postgres_server.conninfo(), min_size=1) as pool:
         store = PostgresReplayStore(pool)
-        with pytest.raises(psycopg.OperationalError, match="function undersigned_forget"):
+        install = "does not exist.*; install the tables and functions of this release: python -m undersigned_postgres"
+        with pytest.raises(psycopg.OperationalError, match=f"(?s)function undersigned_forget.*{install}"):
             claim(store, "n")
         with pytest.raises(psycopg.OperationalError, match="function undersigned_full"):
             store.full("k", now=NOW, caps=ROOMY)
+
+
+def test_database_with_another_version_of_the_schema_is_rejected_at_the_first_claim(admin, store):
+    admin.execute(SCHEMA.replace("its_version <> 2", "its_version <> 3").replace("have version 2", "have version 3"))
+    with pytest.raises(
+        psycopg.OperationalError, match="have version 3, and this release of undersigned needs version 2"
+    ):
+        claim(store, "n")
+    admin.execute(SCHEMA)
+    assert claim(store, "n") == "fresh"
+
+
+def test_schema_has_the_version_that_its_calls_name():
+    """A change of the schema needs another number, in `schema.sql` and in `schema.VERSION`."""
+    assert f"its_version <> {VERSION} " in SCHEMA
+    assert (VERSION, hashlib.sha256(SCHEMA.encode()).hexdigest()[:16]) == (2, "4a05309703b871e7")
+
+
+def test_pool_without_a_free_connection_is_named(database):
+    with ConnectionPool(database, min_size=1, max_size=1) as pool:
+        store = PostgresReplayStore(pool, timeout=0.2)
+        with pool.connection(), pytest.raises(NoConnection, match="no connection of the pool was free"):
+            claim(store, "n")
+        assert claim(store, "n") == "fresh"
+
+
+def test_asynchronous_pool_without_a_free_connection_is_named(database):
+    async def checked() -> None:
+        async with AsyncConnectionPool(database, min_size=1, max_size=1, max_waiting=1) as pool:
+            store = AsyncPostgresReplayStore(pool, timeout=0.2)
+            async with pool.connection():
+                results = await asyncio.gather(*[claim(store, "n") for _ in range(3)], return_exceptions=True)
+                assert [type(result) for result in results] == [NoConnection] * 3
+            assert await claim(store, "n") == "fresh"
+
+    asyncio.run(checked())
 
 
 @pytest.mark.parametrize("autocommit", [True, False])
@@ -134,15 +174,15 @@ def test_ended_nonces_that_one_deletion_leaves_are_deleted_by_later_claims(admin
 def test_two_sessions_do_not_delete_at_once(admin, database):
     admin.execute("INSERT INTO undersigned_nonce VALUES ('k', 'n', 1)")
     with psycopg.connect(database) as other:
-        assert other.execute("SELECT undersigned_forget(2000, 10)").fetchone() == (1,)
-        assert admin.execute("SELECT undersigned_forget(2000, 10)").fetchone() == (0,)
+        assert other.execute("SELECT undersigned_forget(2000, 10, 2)").fetchone() == (1,)
+        assert admin.execute("SELECT undersigned_forget(2000, 10, 2)").fetchone() == (0,)
 
 
 def test_replay_is_detected_while_its_nonce_is_being_deleted(admin, database, store):
     """A verifier whose clock is slow asks while one whose clock is fast has deleted, and not yet committed."""
     assert claim(store, "n") == "fresh"
     with psycopg.connect(database) as other:
-        assert other.execute("SELECT undersigned_forget(%s, 10)", [NOW + LIFE + 1]).fetchone() == (1,)
+        assert other.execute("SELECT undersigned_forget(%s, 10, 2)", [NOW + LIFE + 1]).fetchone() == (1,)
         assert claim(store, "n") == "seen"
         other.commit()
     assert claim(store, "n") == "forgotten"
@@ -209,13 +249,13 @@ def test_asynchronous_store_raises_while_the_server_is_paused_and_recovers():
             assert await claim(store, "n") == "fresh"
             server.pause()
             for _ in range(4):
-                with pytest.raises(psycopg.OperationalError, match=r"did not answer within 0\.3 s|couldn't get a conn"):
+                with pytest.raises((psycopg.OperationalError, NoConnection), match=r"within 0\.3 s"):
                     await claim(store, "n")
             server.resume()
             while True:
                 try:
                     assert await claim(store, "n") == "seen"
-                except psycopg.OperationalError:
+                except (psycopg.OperationalError, NoConnection):
                     await asyncio.sleep(0.1)
                 else:
                     break

@@ -12,10 +12,11 @@ import valkey
 import valkey.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
-from tests.stores.kinds import pooled_redis
+from tests.stores.kinds import pooled_redis, pooled_valkey
 from tests.stores.servers import Redis, Valkey
 
 from undersigned import Caps, ConfigurationError
+from undersigned.replay import NoConnection
 from undersigned_redis import AsyncRedisReplayStore, NotReplicated, RedisReplayStore
 
 ROOMY = Caps(per_key=1_000_000)
@@ -239,6 +240,43 @@ def test_server_that_does_not_keep_its_data_is_named_once(client, caplog):
     finally:
         client.config_set("appendonly", "yes")
     assert [message.split(".")[0] for message in caplog.messages] == ["RedisReplayStore: the server has appendonly no"]
+
+
+COMMAND = {redis: [], valkey: ["PING"]}
+"""What `get_connection` of each library asks for."""
+
+
+@pytest.mark.parametrize("pooled", [pooled_redis, pooled_valkey])
+def test_asynchronous_pool_without_a_free_connection_is_named(pooled, redis_server):
+    async def checked() -> None:
+        async with contextlib.aclosing(pooled(redis_server.port, max_connections=1, timeout=0.1)) as client:
+            store = AsyncRedisReplayStore(client, prefix="one connection")
+            held = await client.connection_pool.get_connection(*COMMAND[valkey if pooled is pooled_valkey else redis])
+            for question in (claim(store, "n"), store.full("k", now=NOW, caps=ROOMY)):
+                with pytest.raises(NoConnection, match="raise its max_connections"):
+                    await question
+            await client.connection_pool.release(held)
+            assert await claim(store, "n") in {"fresh", "seen"}
+
+    asyncio.run(checked())
+
+
+@pytest.mark.parametrize("library", [redis, valkey])
+@pytest.mark.parametrize("pool", ["ConnectionPool", "BlockingConnectionPool"])
+def test_pool_without_a_free_connection_is_named(library, pool, redis_server):
+    options = {"timeout": 0.1} if pool == "BlockingConnectionPool" else {}
+    made = getattr(library, pool)(
+        host="127.0.0.1", port=redis_server.port, max_connections=1, socket_timeout=5, **options
+    )
+    kind = redis.Redis if library is redis else valkey.Valkey
+    with contextlib.closing(made):
+        store = RedisReplayStore(kind(connection_pool=made), prefix="one connection")
+        held = made.get_connection(*COMMAND[library])
+        for question in (lambda: claim(store, "n"), lambda: store.full("k", now=NOW, caps=ROOMY)):
+            with pytest.raises(NoConnection, match="raise its max_connections"):
+                question()
+        made.release(held)
+        assert claim(store, "n") in {"fresh", "seen"}
 
 
 @pytest.mark.parametrize("option", ["prefix", "tag"])

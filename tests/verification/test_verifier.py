@@ -40,8 +40,9 @@ from undersigned import (
     profiles,
 )
 from undersigned.errors import KeySourceError
-from undersigned.limits import MOST_CAPS_KNOWN
+from undersigned.limits import MOST_CAPS_KNOWN, MOST_LOGGED_HOSTS
 from undersigned.message.content import Content
+from undersigned.replay import NoConnection
 from undersigned.signature.key_source import ExaminedKeys
 from undersigned.signature.rules import Caps, ReplayRule
 from undersigned.verification.verifier import finish
@@ -800,6 +801,69 @@ def test_unavailable_revocation_source_rejects_like_a_stale_list(driver):
     with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale$") as caught:
         driver.run(subject.verify(signed_request()))
     assert SECRET not in caught.value.explain()
+
+
+@DRIVERS
+def test_list_that_is_late_is_logged_once_before_it_is_stale(driver, caplog):
+    """Whatever the source of the list is: with an interval of 15 minutes, that is an hour before it is stale."""
+    now = [NOW]
+    listed = [RevocationList(revoked=frozenset(), updated=NOW - 900, next_update=NOW, issuer="gov.example")]
+
+    class Source:
+        blocking = False
+
+        def current(self, _owner):
+            return listed[0]
+
+    subject = make(driver, revocations=Source(), clock=lambda: now[0])
+    for number in range(3):
+        driver.run(subject.verify(signed_request(nonce=f"{number:022}")))
+    [told] = caplog.messages
+    assert told.startswith(
+        "the revocation list of 'gov.example' is late: the next one was due 0 seconds ago. In 3600 s"
+    )
+    listed[0] = RevocationList(revoked=frozenset(), updated=NOW, next_update=NOW + 900, issuer="gov.example")
+    driver.run(subject.verify(signed_request(nonce=f"{3:022}")))
+    assert len(caplog.messages) == 1
+
+
+def test_memory_of_late_lists_is_bounded(caplog):
+    made = iter(range(MOST_LOGGED_HOSTS + 10))
+
+    class Source:
+        blocking = False
+
+        def current(self, _owner):
+            return RevocationList(revoked=frozenset(), updated=NOW - 900 + next(made) / 1e4, next_update=NOW)
+
+    subject = make(SyncDriver, revocations=Source())
+    for number in range(MOST_LOGGED_HOSTS + 10):
+        subject.verify(signed_request(nonce=f"{number:022}"))
+    assert len(caplog.messages) == MOST_LOGGED_HOSTS + 10
+    assert len(subject._late) <= MOST_LOGGED_HOSTS  # noqa: SLF001 - nothing else shows it
+
+
+@DRIVERS
+def test_failure_that_a_store_names_is_in_the_log_and_so_is_its_end(driver, caplog):
+    store = Failing()
+    subject = make(driver, replay=store)
+    for _ in range(2):
+        with pytest.raises(VerificationUnavailable) as caught:
+            driver.run(subject.verify(signed_request()))
+        assert caught.value.detail == "the replay store: no connection of the pool"
+    store.failure = None
+    for number in range(2):
+        driver.run(subject.verify(signed_request(nonce=f"{number:022}")))
+    assert caplog.messages == ["the replay store answers again"]
+
+
+class Failing(MemoryReplayStore):
+    failure: Exception | None = NoConnection("no connection of the pool")
+
+    def claim(self, keyid, nonce, **options):
+        if self.failure is not None:
+            raise self.failure
+        return super().claim(keyid, nonce, **options)
 
 
 def test_revocation_source_may_be_awaited_and_may_block():

@@ -2,6 +2,7 @@
 
 from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
 from undersigned.asgi.middleware import VERIFICATION, Fallback, SignatureMiddleware
+from undersigned.asgi.ready import ReadyRoute
 from undersigned.asgi.requirement import check_route, find_signature, required_signature
 from undersigned.asgi.response_signing import ResponseSigningMiddleware
 
@@ -10,6 +11,7 @@ __all__ = [
     "ASGIApp",
     "Fallback",
     "Message",
+    "ReadyRoute",
     "Receive",
     "ResponseSigningMiddleware",
     "Scope",

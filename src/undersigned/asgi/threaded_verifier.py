@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from undersigned.verification.checklist import ReceivedSignature
     from undersigned.verification.gate import GateVerifier
     from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import Verifier
+    from undersigned.verification.verifier import Part, Verifier
 
 Answer = TypeVar("Answer")
 
@@ -49,6 +49,10 @@ class ThreadedVerifier:
         self.profile = verifier.profile
         self._check_event_loop = event_loop_check(verifier.profile)
         self._executor, self._pid = _new_executor(), os.getpid()
+
+    async def unready(self) -> tuple[Part, ...]:
+        """As `Verifier.unready`, in a thread."""
+        return await self._run(self._verifier.unready)
 
     async def authenticate(self, message: Request) -> ReceivedSignature:
         """As `Verifier.authenticate`, in a thread."""

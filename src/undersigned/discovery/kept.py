@@ -254,6 +254,7 @@ class Kept(Generic[Value]):
         self._is_empty = is_empty
         self._copy: Copy[Value] | None = None
         self._emptied = self._logged = False
+        self._failures = 0
         self._failure: KeySourceError | None = None
         self._retry_at = self._sought = self._refresh_at = -math.inf
         self._lock = threading.Lock()
@@ -262,6 +263,14 @@ class Kept(Generic[Value]):
     def last(self) -> Value | None:
         """Return the value that was fetched last, however long ago."""
         return None if self._copy is None else self._copy.value
+
+    def peek(self) -> Value | None:
+        """Return the value that may be used now, or None. Begin a fetch if one is due; never wait for it."""
+        since = self._loader.clock()
+        with suppress(KeySourceError):
+            self.wanted(since, lambda _copy: True)
+            return self.answer(since, lambda _copy: True)
+        return None
 
     @property
     def is_failing(self) -> bool:
@@ -410,7 +419,7 @@ class Kept(Generic[Value]):
         lifetime = copy.fresh_until - copy.fetched
         # The fetches of many processes are spread.
         self._refresh_at = copy.fresh_until - lifetime * _AHEAD * (1 + random.random())  # noqa: S311 - no secret
-        self._copy, self._failure, self._emptied = copy, None, False
+        self._copy, self._failure, self._emptied, self._failures = copy, None, False, 0
         if self._logged:
             self._logged = False
             _logger.warning("%s: it was fetched again", self._shown())
@@ -436,11 +445,18 @@ class Kept(Generic[Value]):
         else:
             failure = KeySourceError("signature_jwks_unavailable", "fetching raised an exception: see the log")
             cause = error
+        seconds = self._loader.freshness.interval
+        is_first = self._copy is None and not self._gate.is_for_strangers and not failure.definite
+        if is_first:
+            # No request can be verified, so try again soon. The fetches of many processes are spread.
+            self._failures += 1
+            seconds = min(seconds, 2.0 ** min(self._failures, 10)) * (0.5 + random.random() / 2)  # noqa: S311
         if self._loader.may_log(self._host):
             level = logging.ERROR if cause is not None or self._emptied else logging.WARNING
-            _logger.log(level, "%s: %s", self._shown(), failure, exc_info=cause)
+            none = f". There is none yet, so its signatures get 503; tried again in {seconds:.1f} s" if is_first else ""
+            _logger.log(level, "%s: %s%s", self._shown(), failure, none, exc_info=cause)
             self._logged = True
-        self._retry_at = self._loader.clock() + self._loader.freshness.interval
+        self._retry_at = self._loader.clock() + seconds
         self._failure = failure
         if failure.definite:
             self._copy = None

@@ -19,7 +19,7 @@ from undersigned.discovery.remote_jwks import FetchedKeys
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.signature.key_source import is_key_source
-from undersigned.verification.verifier import finish
+from undersigned.verification.verifier import finish, is_ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -96,6 +96,11 @@ class KeySources:
     def blocking(self) -> bool:
         """Whether one of the sources may block."""
         return any(getattr(source, "blocking", True) for source in self._sources.values())
+
+    def is_ready(self) -> bool:
+        """Return whether one of the sources can answer. Fetches that are due begin; none is waited for."""
+        ready = [is_ready(source) for source in self._sources.values()]
+        return any(ready)
 
     def find(self, lookup: KeyLookup) -> _Keys:
         """Return the keys that `lookup.keyid` names, each with its signer as owner.

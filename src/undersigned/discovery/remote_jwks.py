@@ -57,6 +57,10 @@ class FetchedKeys:
         copy = self._kept.fresh()
         return () if copy is None else copy.value.get(keyid)
 
+    def is_ready(self) -> bool:
+        """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
+        return self._kept.peek() is not None
+
     @property
     def is_failing(self) -> bool:
         """Whether the last fetch failed."""

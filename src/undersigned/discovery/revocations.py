@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ from undersigned.signature.key_source import KeySet
 from undersigned.signature.watched_file import WatchedFile
 from undersigned.tokens.jwt import read_token
 from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
+from undersigned.verification.verifier import is_ready
 
 if TYPE_CHECKING:
     import os
@@ -40,8 +40,6 @@ LIST_TYPE: Final = "adcp-gov-revocation+jws"
 
 _LATEST: Final = 60
 """Upper bound on the seconds that a list's `updated` may lie in the future: two clocks differ."""
-
-_logger = logging.getLogger("undersigned.discovery")
 
 _SOON: Final = 10.0
 """The least seconds until the next fetch of a list that is due soon."""
@@ -114,6 +112,11 @@ class RemoteRevocationList:
         """Return the list as `current` does, or an awaitable of it if it has to be fetched."""
         return self._held() or self._kept.async_get(lambda _copy: True)
 
+    def is_ready(self, now: float) -> bool:
+        """Return whether there is a list that is not stale. If a fetch is due, begin it; never wait for it."""
+        current = self._kept.peek()
+        return current is not None and current.is_ready(now)
+
     def _held(self) -> RevocationList | None:
         copy = self._kept.fresh()
         return None if copy is None else copy.value
@@ -124,20 +127,18 @@ class RevocationFile:
 
     The file has the JSON of AdCP, such as `{"issuer": "https://gov.example.com", "updated": "2026-11-22T10:00:00Z",
     "next_update": "2026-11-22T10:15:00Z", "revoked_kids": ["buyer-2025"]}`. To change it, write another file and rename
-    it. If it is not written again before its `next_update`, the log says when signatures will be rejected for it: four
-    intervals later.
+    it.
 
     Args:
         path: the file.
         issuer: the list's `issuer`; None: any.
         clock: seconds that never go back.
-        now: seconds since the epoch.
 
     Raises:
         ConfigurationError: the file cannot be read, or has no such list.
     """
 
-    __slots__ = ("_file", "_now", "_warned")
+    __slots__ = ("_file",)
 
     blocking = False
 
@@ -147,25 +148,17 @@ class RevocationFile:
         *,
         issuer: str | None = None,
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
     ) -> None:
         read = partial(RevocationList.from_json, issuer=issuer)
         self._file = WatchedFile(path, read, most=MOST_LIST_BYTES, clock=clock)
-        self._now = now
-        self._warned: RevocationList | None = None
 
     def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature
         """Return the list, whoever owns the key."""
-        current = self._file.value
-        if self._warned is not current and self._now() >= current.next_update:
-            self._warned = current
-            left = round(current.next_update + 4 * (current.next_update - current.updated) - self._now())
-            _logger.warning(
-                "%s: the next revocation list was due at its next_update; write it. In %d seconds, every signature is "
-                "rejected with revocation_stale",
-                self._file.path, max(left, 0),
-            )  # fmt: skip
-        return current
+        return self._file.value
+
+    def is_ready(self, now: float) -> bool:
+        """Return whether the list is not stale."""
+        return self._file.value.is_ready(now)
 
 
 class RevocationSources:
@@ -190,6 +183,11 @@ class RevocationSources:
     def blocking(self) -> bool:
         """Whether one of the sources may block."""
         return any(getattr(source, "blocking", True) for source in self._sources.values())
+
+    def is_ready(self, now: float) -> bool:
+        """Return whether one of the sources can answer: the keys of its owners can be accepted."""
+        ready = [is_ready(source, now) for source in self._sources.values()]
+        return any(ready)
 
     def current(self, owner: str) -> RevocationList | Awaitable[RevocationList | None] | None:
         """Return what the owner's source answers, or None if there is none for this owner."""

@@ -2,12 +2,13 @@
 
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.sqlite import ReplacedFile, SqliteReplayStore
-from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore, bounded_nonce, forgettable
+from undersigned.replay.store import AsyncReplayStore, Claim, NoConnection, ReplayStore, bounded_nonce, forgettable
 
 __all__ = [
     "AsyncReplayStore",
     "Claim",
     "MemoryReplayStore",
+    "NoConnection",
     "ReplacedFile",
     "ReplayStore",
     "SqliteReplayStore",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from undersigned.errors import UndersignedError
 from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_NONCE
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ Claim = Literal["fresh", "same", "seen", "forgotten", "full"]
 live. `forgotten`: not claimed, because it ends before a nonce that was forgotten, so it may have been claimed before.
 That happens if a clock was wrong. `full`: not claimed, because a cap is reached.
 """
+
+
+class NoConnection(UndersignedError):
+    """Raised when no connection of a store's pool became free in time. The operator must act."""
 
 
 class ReplayStore(Protocol):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
     from undersigned.verification.checklist import ReceivedSignature
     from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verifier import Part
 
 
 Answer = TypeVar("Answer")
@@ -38,6 +39,10 @@ class GateVerifier(Protocol):
     @property
     def profile(self) -> Profile:
         """The profile."""
+        ...
+
+    def unready(self) -> tuple[Part, ...] | Awaitable[tuple[Part, ...]]:
+        """Return which of the sources cannot answer now, as `AsyncVerifier.unready`."""
         ...
 
     def authenticate(self, message: Request, /) -> ReceivedSignature | Awaitable[ReceivedSignature]:

@@ -108,9 +108,18 @@ class RevocationList:
         """Return this list, whoever owns the key."""
         return self
 
+    @property
+    def stale_after(self) -> float:
+        """When the list becomes stale: four intervals after `next_update`, seconds since the epoch."""
+        return self.next_update + _GRACE * (self.next_update - self.updated)
+
     def is_stale(self, now: float) -> bool:
-        """Return whether the list is older than its grace: four intervals beyond `next_update`."""
-        return now > self.next_update + _GRACE * (self.next_update - self.updated)
+        """Return whether the list is stale."""
+        return now > self.stale_after
+
+    def is_ready(self, now: float) -> bool:
+        """Return whether the list is not stale."""
+        return not self.is_stale(now)
 
 
 def _key_ids(given: object) -> frozenset[str]:

@@ -6,15 +6,16 @@ sources never have to be awaited, so its coroutines are run to their end.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from dataclasses import replace
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from undersigned.errors import ConfigurationError, KeySourceError, SignatureError
-from undersigned.limits import MOST_CAPS_KNOWN
+from undersigned.errors import ConfigurationError, KeySourceError, SignatureError, UndersignedError
+from undersigned.limits import LONGEST_IN_LINE, MOST_CAPS_KNOWN, MOST_LOGGED_HOSTS
 from undersigned.message.content import Content
 from undersigned.signature.key_source import KeySet, is_key_source
 from undersigned.signature.profile import Profile
@@ -50,9 +51,17 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+Part = Literal["keys", "revocations", "store"]
+"""What a verifier asks: its key source, its source of revocation lists, its replay store."""
+
+_logger = logging.getLogger("undersigned")
+
 _BELOW_CAP: Final = math.inf
 _SECONDS_AT_CAP: Final = 1.0
 """How long a key counts as at its cap before the store is asked again."""
+
+_PROBE: Final = "undersigned readiness"
+"""The name under which the readiness check claims nonces. No key has it: a name of a key is a digest."""
 
 _WAITS: Final = "the answer has to be awaited: use AsyncVerifier"
 _MADE: Final = {
@@ -97,6 +106,8 @@ class BaseVerifier:
         self._current: Callable[..., _List | Awaitable[_List]] = self._method(revocations, "current")
         # When each key was last found at its cap. Only keys that a key source knows are in it.
         self._full_at: dict[str, float] = {}
+        self._store_failed = False
+        self._late: set[tuple[str, float]] = set()
 
     def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
         """Read and check the signatures of a message (steps 0 to 6), as `undersigned.verification.checklist` does.
@@ -164,7 +175,7 @@ class BaseVerifier:
     async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
         keys = verifying_keys(signature, usable_keys(signature, found))
         if self._revocations is not None:
-            lists = [await self._list_of(key) for key in keys]
+            lists = [await self._list_of(key, signature.now) for key in keys]
             keys = unrevoked_keys(signature, keys, lists)
         full: list[VerificationKey] = []
         if self.profile.replay.remembers != "nothing":
@@ -194,15 +205,30 @@ class BaseVerifier:
                 return [key for key in others if key not in found]
         return ()
 
-    async def _list_of(self, key: VerificationKey) -> RevocationList | None:
+    async def _list_of(self, key: VerificationKey, now: float) -> RevocationList | None:
         try:
-            return await awaited(self._current(key.owner))
+            found = await awaited(self._current(key.owner))
         except Exception as failure:
             raise self.profile.error(
                 "signature_revocation_stale",
                 step=9,
                 detail="the revocation source raised an exception: see the cause in the log",
             ) from failure
+        if found is not None and now >= found.next_update:
+            self._warn_of_late_list(found, now)
+        return found
+
+    def _warn_of_late_list(self, late: RevocationList, now: float) -> None:
+        """Log, once for each list, that the next one is late: when this one is stale, nothing is accepted any more."""
+        name = (late.issuer, late.updated)
+        if name in self._late:
+            return
+        self._late = {name} if len(self._late) >= MOST_LOGGED_HOSTS else {*self._late, name}
+        _logger.warning(
+            "the revocation list of %s is late: the next one was due %d seconds ago. In %d seconds, the signatures "
+            "that it applies to get 503 (revocation_stale). Publish the next one, or make its server reachable",
+            ascii(late.issuer[:LONGEST_IN_LINE]), now - late.next_update, max(0.0, late.stale_after - now),
+        )  # fmt: skip
 
     async def _is_full(self, key: VerificationKey, now: float) -> bool:
         """Return whether the cap of a key is reached, as far as this process knows (step 9a).
@@ -223,7 +249,7 @@ class BaseVerifier:
             is_full = await awaited(self._full(name, now=now, caps=self.profile.replay.caps))
         except Exception as failure:
             known.pop(name, None)
-            raise self._store_unavailable(step="9a") from failure
+            raise self._store_unavailable(failure, step="9a") from failure
         known[name] = now if is_full else _BELOW_CAP
         return is_full
 
@@ -258,17 +284,47 @@ class BaseVerifier:
         try:
             claim = cast("Claim", await awaited(self._claim(name, nonce, now=now, until=until, caps=caps, **kept)))
         except Exception as failure:
-            raise self._store_unavailable(step=12) from failure
+            raise self._store_unavailable(failure, step=12) from failure
+        if self._store_failed:
+            self._note_recovery()
         if claim == "full":
             self._full_at[name] = now
         return claim
 
-    def _store_unavailable(self, *, step: Step) -> SignatureError:
-        return self.profile.error(
-            "signature_store_unavailable",
-            step=step,
-            detail="the replay store raised an exception: see the cause in the log",
+    def _store_unavailable(self, failure: Exception, *, step: Step) -> SignatureError:
+        self._store_failed = True
+        detail = "the replay store raised an exception: see the cause in the log"
+        if isinstance(failure, UndersignedError):
+            detail = f"the replay store: {failure}"
+        return self.profile.error("signature_store_unavailable", step=step, detail=detail)
+
+    def _note_recovery(self) -> None:
+        self._store_failed = False
+        _logger.warning("the replay store answers again")
+
+    async def _find_unready(self) -> tuple[Part, ...]:
+        now = self.clock()
+        parts: tuple[tuple[Part, bool], ...] = (
+            ("keys", is_ready(self._keys)),
+            ("revocations", is_ready(self._revocations, now)),
+            ("store", await self._takes_claims(now)),
         )
+        return tuple(part for part, is_ready in parts if not is_ready)
+
+    async def _takes_claims(self, now: float) -> bool:
+        if self.profile.replay.remembers == "nothing":
+            return True
+        try:
+            # Any answer will do. The nonce ends at once.
+            await awaited(self._claim(_PROBE, repr(now), now=now, until=now, caps=self.profile.replay.caps))
+        except Exception:
+            if not self._store_failed:
+                _logger.exception("the replay store raised an exception")
+            self._store_failed = True
+            return False
+        if self._store_failed:
+            self._note_recovery()
+        return True
 
 
 class AsyncVerifier(BaseVerifier):
@@ -319,6 +375,14 @@ class AsyncVerifier(BaseVerifier):
         signature = await self.authenticate(response)
         content, digest = _covered_content(signature)
         return await self.complete(signature, content, digest=digest)
+
+    async def unready(self) -> tuple[Part, ...]:
+        """Return which of the sources cannot answer now; none if requests can be verified.
+
+        Keys and revocation lists that are not there yet begin to be fetched, and are not waited for. In the replay
+        store, a nonce is claimed that ends at once.
+        """
+        return await self._find_unready()
 
     async def authenticate(self, message: Request | Response) -> ReceivedSignature:
         """Take the steps that need no content: 0 to 10 (AdCP verifier checklist).
@@ -412,6 +476,10 @@ class Verifier(BaseVerifier):
         content, digest = _covered_content(signature)
         return self.complete(signature, content, digest=digest)
 
+    def unready(self) -> tuple[Part, ...]:
+        """Return which of the sources cannot answer now, as `AsyncVerifier.unready` does."""
+        return finish(self._find_unready())
+
     def authenticate(self, message: Request | Response) -> ReceivedSignature:
         """Take the steps that need no content, as `AsyncVerifier.authenticate` does."""
         return finish(self._authenticate(message))
@@ -421,6 +489,12 @@ class Verifier(BaseVerifier):
     ) -> VerifiedSignature:
         """Take the steps that need the content, as `AsyncVerifier.complete` does."""
         return finish(self._complete(signature, content, digest))
+
+
+def is_ready(source: object, *now: float) -> bool:
+    """Return whether a source can answer now. One without the method always can."""
+    ask: Callable[..., bool] | None = getattr(source, "is_ready", None)
+    return ask is None or ask(*now)
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:

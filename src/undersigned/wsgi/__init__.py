@@ -12,6 +12,7 @@ from undersigned.wsgi.middleware import (
     StartResponse,
     WSGIApp,
 )
+from undersigned.wsgi.ready import ReadyRoute
 from undersigned.wsgi.requirement import check_route, find_signature, required_signature
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 
@@ -20,6 +21,7 @@ __all__ = [
     "VERIFICATION",
     "Environ",
     "Fallback",
+    "ReadyRoute",
     "ResponseSigningMiddleware",
     "SignatureMiddleware",
     "StartResponse",

@@ -1,0 +1,58 @@
+"""Readiness: whether requests can be verified now, for the health checks of a proxy or an orchestrator."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import ConfigurationError
+from undersigned.verification.verifier import awaited
+
+if TYPE_CHECKING:
+    from undersigned.verification.gate import GateVerifier
+    from undersigned.verification.verifier import Part
+
+_KEPT: Final = 1.0
+"""Seconds for which an answer is kept: a stranger who asks for it does not reach the store more often."""
+
+METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+class Readiness:
+    """The sources of a verifier that cannot answer now. They are asked by one caller at a time, once a second at most.
+
+    Args:
+        verifier: the verifier, which is awaited.
+        path: the path of the route.
+
+    Raises:
+        ConfigurationError: the path does not begin with a slash.
+    """
+
+    def __init__(self, verifier: GateVerifier, path: str) -> None:
+        if not isinstance(path, str) or not path.startswith("/"):
+            raise ConfigurationError("path: give the path of the check, such as /ready")
+        self.path = path
+        self._verifier = verifier
+        self._unready: tuple[Part, ...] = ("keys", "revocations", "store")
+        self._until = 0.0
+        self._asking = threading.Lock()
+
+    async def answer(self) -> tuple[int, list[tuple[str, str]], bytes]:
+        """Return the status, the header fields and the content of the response."""
+        if time.monotonic() >= self._until and self._asking.acquire(blocking=False):
+            try:
+                self._unready = await awaited(self._verifier.unready())
+                self._until = time.monotonic() + _KEPT
+            finally:
+                self._asking.release()
+        unready = self._unready
+        content = json.dumps({"ready": not unready, "unready": unready}).encode("ascii")
+        fields = [
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(content))),
+            ("Cache-Control", "no-store"),
+        ]
+        return 503 if unready else 200, fields, content

@@ -19,6 +19,7 @@ from undersigned.url.path import (
     unreserved,
 )
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
+from undersigned.url.syntax import DEFAULT_PORTS
 from undersigned.url.syntax import authority as authority_rule
 from undersigned.url.value import URL
 
@@ -36,6 +37,13 @@ _CANONICAL: Final = re.compile(
     rf"{_PATH}(?>(?:{_RESERVED}{_PATH})*)(?>(?:\?[!-\"$-\[\]-~]*+)?)"
 )
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
+# A URL with a name in ASCII, or an IPv4 address, in nearly any spelling.
+_LABEL: Final = r"(?![Xx][Nn]--)[A-Za-z0-9_-]{1,63}+"
+_USUAL: Final = re.compile(
+    r"([Hh][Tt][Tt][Pp][Ss]?)://(?>(?:[!\"$-.0->A-Z^-~]*+@)?)"
+    rf"({_LABEL}(?>(?:\.{_LABEL})*))(?>(?::([1-5][0-9]{{4}}|[1-9][0-9]{{0,3}}))?)"
+    r"(?>((?:/[!\"$->@-\[\]-~]*+)?)((?:\?[!-\"$-\[\]-~]*+)?))(?>(?:#[!-\[\]-~]*+)?)"
+)
 
 # `canonical_path` applies these in one pass.
 _OF_PATH: Final = (triplets, dot_segments, empty_path, unreserved, hex_case, encoded_dots)
@@ -108,7 +116,7 @@ def canonicalize(url: str, *, received: bool = False) -> CanonicalURL:
         MalformedURL: `url` has no canonical form. The error's `rule` names the rule that rejected it.
         TypeError: `url` is not a `str`.
     """
-    return _if_canonical(url) or _apply(_RECEIVED if received else _SENT, URL.parse(url))
+    return _if_canonical(url) or _if_usual(url) or _apply(_RECEIVED if received else _SENT, URL.parse(url))
 
 
 def canonicalize_authority(authority: str, scheme: str, *, received: bool = False) -> str:
@@ -165,6 +173,20 @@ def _if_canonical(url: str) -> CanonicalURL | None:
     # Not `url` itself, which may be an instance of a subclass of `str`.
     target_uri, authority = match.group(0, 2)
     return CanonicalURL(target_uri, authority) if len(authority) <= LONGEST_NAME else None
+
+
+def _if_usual(url: str) -> CanonicalURL | None:
+    """Return the canonical form of a URL with a name in ASCII or an IPv4 address. None means that the rules decide."""
+    match = _USUAL.fullmatch(url)
+    if match is None:
+        return None
+    scheme, host, port, path, query = match.groups()
+    if len(host) > LONGEST_NAME:
+        return None
+    scheme, authority = scheme.lower(), host.lower()
+    if port and (scheme, port) not in DEFAULT_PORTS:
+        authority = f"{authority}:{port}"
+    return CanonicalURL(f"{scheme}://{authority}{canonical_path(path)}{query}", authority)
 
 
 def _authority(rules: RuleSet, authority: str, scheme: str) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from undersigned.url.value import URL
 
 _FORBIDDEN: Final = re.compile(r"[^!-\[\]-~]")
-_DEFAULT_PORTS: Final = frozenset({("https", "443"), ("http", "80")})  # RFC 9110 section 4.2
+DEFAULT_PORTS: Final = frozenset({("https", "443"), ("http", "80")})  # RFC 9110 section 4.2
 _HIGHEST_PORT: Final = 65535
 
 
@@ -93,7 +93,7 @@ def port_number(url: URL) -> URL:
 @rule("default-port", source="AdCP step 4; RFC 3986 section 6.2.3", preserves="always")
 def default_port(url: URL) -> URL:
     """Remove the scheme's default port, such as 443 for https and 80 for http."""
-    return url._replace(port=None) if (url.scheme, url.port) in _DEFAULT_PORTS else url
+    return url._replace(port=None) if (url.scheme, url.port) in DEFAULT_PORTS else url
 
 
 @rule("fragment", source="AdCP step 8; RFC 9421 section 2.2.2", preserves="never")

@@ -107,7 +107,7 @@ LONGEST_ON_LOOP: Final = 65_536
 """bytes of such JSON that are parsed on the event loop: more are parsed in a thread, while other requests go on"""
 
 LONGEST_JSON_START: Final = 512
-"""bytes in which JSON of an unsigned request must begin: content that begins later is passed on as a stream, unread"""
+"""bytes after white space in which JSON of an unsigned request must begin, else it is passed on as a stream, unread"""
 
 DEFAULT_BODY_TIMEOUT: Final = 30.0
 """seconds that reading content over ASGI may take by default (`body_timeout`): a slow sender holds a connection"""

@@ -103,8 +103,10 @@ def test_test_client_that_shows_no_raw_target_works_for_what_is_not_listed(make)
         b"a=1&webhook=2&authentication=3",
         b"webhook:\n  authentication: x",
         b"x" * MIB * 2,
+        b"\0" * MIB * 2,
+        b"\xff" * MIB * 2,
     ],
-    ids=["upload", "form", "yaml", "text"],
+    ids=["upload", "form", "yaml", "text", "image of a disk", "image of a memory"],
 )
 def test_content_that_does_not_begin_as_json_passes_as_a_stream(make, body):
     sent = make()
@@ -120,6 +122,15 @@ def test_dense_json_passes_up_to_a_mebibyte_and_longer_json_is_answered_413(make
     long = make()
     assert long("POST", "/bids", [("Content-Type", "application/json")], b"[" + b"0," * MIB + b"0]") == 413
     assert long.calls == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "utf-32-be"])
+@pytest.mark.parametrize("blanks", [0, 600, 2000, 2 * MIB])
+def test_registration_after_any_amount_of_white_space_does_not_pass(make, encoding, blanks):
+    sent = make()
+    body = (" " * blanks + '{"webhook": {"authentication": {}}}').encode(encoding)
+    assert sent("POST", "/hooks", body=body) == (413 if blanks > MIB else 401)
+    assert sent.calls == 0
 
 
 def test_other_profiles_read_no_content(make):

@@ -111,7 +111,7 @@ async def read_if_json(
                 if chunk:
                     begun.append(chunk)
                 if not is_known:
-                    is_json = may_be_json(b"".join(begun), fields, ended=not more or size > cap)
+                    is_json = may_be_json(b"".join(begun), fields, ended=not more)
                     if is_json is False:
                         return None, more
                     is_known = is_json is True

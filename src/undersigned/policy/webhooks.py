@@ -32,6 +32,8 @@ _BEFORE_JSON: Final = b" \t\r\n\0\xef\xbb\xbf\xfe\xff"
 _DROPPED_FIRST: Final = "\ufeff \t\r\n" + "".join(map(chr, range(0x20)))
 _UNSEEN: Final = bytes(set(range(256)) - set(range(0x21, 0x7F)))
 """Octets that some readers drop before they parse: all but the visible ones of ASCII."""
+_BLANK: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|(?:\0\0)?\xfe\xff)?(?>(?:\0{0,3}[ \t\r\n])*)\0{0,3}")
+"""White space, as it comes before JSON in UTF-8, UTF-16 and UTF-32, after a byte order mark or none."""
 _JSON_START: Final = re.compile(rb'\{["}]|\[[\[{"]|"[\[{"\\]')
 _CHARSET: Final = re.compile(r"charset[ \t]*=[ \t]*\"?([A-Za-z0-9_.:+-]+)", re.IGNORECASE)
 _LIKE_ASCII: Final = re.compile(r"utf-?8|us-ascii|iso-8859-[0-9]{1,2}|windows-125[0-8]", re.IGNORECASE)
@@ -59,7 +61,8 @@ def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | No
     """Return whether content that begins with `start` may be JSON for some reader, or None if more of it must be read.
 
     It may be if it begins with a JSON object, an array or a string that may itself be JSON, also after octets that some
-    readers drop, or if the fields say that it is to be decoded in a way that hides its first character.
+    readers drop, or if the fields say that it is to be decoded in a way that hides its first character. It also may be
+    if much white space has come and nothing else, for any amount of it may come before JSON.
 
     Args:
         start: the first octets.
@@ -74,7 +77,11 @@ def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | No
     visible = begin[:LONGEST_JSON_START].translate(None, _UNSEEN)
     if _JSON_START.match(visible) is not None:
         return True
-    return None if len(visible) < 2 and len(begin) < LONGEST_JSON_START and not ended else False  # noqa: PLR2004 - a pair
+    if len(visible) >= 2 or len(begin) >= LONGEST_JSON_START or ended:  # noqa: PLR2004 - a pair
+        return False
+    if len(start) < 2 * LONGEST_JSON_START:
+        return None
+    return _BLANK.fullmatch(start, 0, len(start) - len(begin)) is not None
 
 
 def registers_webhook(request: Request, *, inside: bool) -> bool:

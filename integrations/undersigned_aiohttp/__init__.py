@@ -11,8 +11,15 @@ from undersigned.errors import missing_extra
 try:
     from .client import SigningMiddleware
     from .middleware import signature_middleware
-    from .requirement import find_signature, signature_required, verified_signature
+    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
 except ModuleNotFoundError as missing:
     raise missing_extra("aiohttp", missing) from missing
 
-__all__ = ["SigningMiddleware", "find_signature", "signature_middleware", "signature_required", "verified_signature"]
+__all__ = [
+    "SignatureRequired",
+    "SigningMiddleware",
+    "find_signature",
+    "signature_middleware",
+    "signature_required",
+    "verified_signature",
+]

@@ -16,6 +16,23 @@ if TYPE_CHECKING:
 
     from undersigned import VerifiedSignature
 
+
+class SignatureRequired(web.HTTPUnauthorized):
+    """Raised when a handler requires a signature and the request is unsigned. The response is a 401 with the code.
+
+    Middlewares of the application that handle `web.HTTPException` get it.
+
+    Attributes:
+        error: the reason, for the log; `error.code` is the code that the caller gets.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(headers=answer.headers, text=answer.body.decode("ascii"), content_type="application/json")
+        self.set_status(answer.status)
+        self.error = error
+
+
 Target = TypeVar("Target", web.Request, web.View)
 Parameters = ParamSpec("Parameters")
 
@@ -33,19 +50,22 @@ def find_signature(request: web.Request) -> VerifiedSignature | None:
 
 
 def verified_signature(request: web.Request) -> VerifiedSignature:
-    """Return the verified signature of a request, in a handler that `signature_required` guards.
+    """Return the verified signature of a request.
 
     Raises:
-        SignatureError: the request is unsigned.
+        SignatureRequired: the request is unsigned. aiohttp answers 401 with the code in JSON.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(request).require(method=request.method, route=route_of(request))
+    try:
+        return _verification(request).require(method=request.method, route=route_of(request))
+    except SignatureError as error:
+        raise SignatureRequired(error) from None
 
 
 def signature_required(
     handler: Callable[Concatenate[Target, Parameters], Awaitable[web.StreamResponse]],
 ) -> Callable[Concatenate[Target, Parameters], Awaitable[web.StreamResponse]]:
-    """Let a handler run only for a signed request. An unsigned one gets 401 with the code in JSON.
+    """Let a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     Args:
         handler: the function of a request, or the method of a `web.View`.
@@ -61,10 +81,7 @@ def signature_required(
 
     @wraps(handler)
     async def guard(target: Target, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> web.StreamResponse:
-        try:
-            verified_signature(target.request if isinstance(target, web.View) else target)
-        except SignatureError as error:
-            return response(ErrorResponse.of(error))
+        verified_signature(target.request if isinstance(target, web.View) else target)
         return await handler(target, *args, **kwargs)
 
     return guard

@@ -29,8 +29,9 @@ class SignatureScheme(SecurityBase):
 async def require_signature(signature: Annotated[VerifiedSignature, Depends(SignatureScheme())]) -> VerifiedSignature:
     """Let an endpoint or a router run only for a signed request: `Depends(require_signature)`.
 
-    An unsigned request or handshake gets 401 with `{"error": "request_signature_required"}`. If the server cannot send
-    a response to a handshake, the handshake is closed with code 1008.
+    An unsigned request or handshake gets 401, as by any `HTTPException`: FastAPI answers `{"detail":
+    "request_signature_required"}`, and handlers of `HTTPException` get it. If the server cannot send a response to a
+    handshake, the handshake is closed with code 1008.
 
     Returns:
         The verified signature of the request or handshake.

@@ -1,4 +1,4 @@
-"""The response to an unsigned request: only the code, in JSON, or in HTML for a browser."""
+"""The answer to an unsigned request: only the code, in JSON, or in HTML for a browser."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from flask import Request, Response
+from werkzeug.exceptions import HTTPException, default_exceptions
 
+from undersigned.middleware import ErrorResponse
 from undersigned.wsgi import SignatureMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from undersigned.middleware import ErrorResponse
+    from undersigned import SignatureError
     from undersigned.wsgi import Environ, StartResponse
 
 _LONGEST_ACCEPT = 512
@@ -39,6 +41,12 @@ def unsigned_response(environ: Environ, rejection: ErrorResponse) -> Response:
         response.set_data(f'<!doctype html><html lang="en"><title>{code}</title><h1>{code}</h1></html>\n')
     response.vary.add("Accept")
     return response
+
+
+def rejection(environ: Environ, error: SignatureError) -> HTTPException:
+    """Return the exception that rejects an unsigned request: handlers of 401 get it, with the code as `description`."""
+    answer = ErrorResponse.of(error)
+    return default_exceptions[answer.status](answer.code, unsigned_response(environ, answer))
 
 
 def _prefers_html(environ: Environ) -> bool:

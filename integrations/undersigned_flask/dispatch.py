@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import Flask, abort, request, request_started
+from flask import Flask, request, request_started
+from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import ErrorResponse
 from undersigned.policy import MatchedRoute
 from undersigned.wsgi import VERIFICATION, check_route
 
-from .answer import unsigned_response
+from .answer import rejection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from flask import Response
     from flask.typing import ResponseReturnValue
 
     from undersigned.wsgi import Environ, StartResponse, WSGIApp
@@ -49,8 +48,9 @@ def guard_views(app: Flask) -> None:
 
     def guard(*context: object) -> ResponseReturnValue:
         route = _route(app)
-        rejection = None if route is None else _rejection(request.environ, route)
-        return dispatch(*context) if rejection is None else rejection
+        if route is not None:
+            _check(request.environ, route)
+        return dispatch(*context)
 
     app.extensions[_GUARD] = guard
     setattr(app, _METHOD, guard)
@@ -81,8 +81,11 @@ class _GuardedMount:
         self._mounted = app
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        rejection = _rejection(environ, MatchedRoute(self._mounted, is_opaque=True))
-        return (self._mounted if rejection is None else rejection)(environ, start_response)
+        try:
+            _check(environ, MatchedRoute(self._mounted, is_opaque=True))
+        except HTTPException as rejected:
+            return rejected(environ, start_response)
+        return self._mounted(environ, start_response)
 
 
 def _may_be_guarded(app: object) -> bool:
@@ -119,17 +122,17 @@ def _route(app: Flask) -> MatchedRoute | None:
     return MatchedRoute(app.view_functions.get(endpoint), names, parameters, path=rule.rule)
 
 
-def _rejection(environ: Environ, route: MatchedRoute) -> Response | None:
-    """Return the response to a request that may not run a route.
+def _check(environ: Environ, route: MatchedRoute) -> None:
+    """Check that a request may run a route.
 
     Raises:
+        HTTPException: it may not.
         ConfigurationError: no middleware has verified the request.
     """
     try:
         check_route(environ, route)
     except SignatureError as error:
-        return unsigned_response(environ, ErrorResponse.of(error))
-    return None
+        raise rejection(environ, error) from None
 
 
 def _prepare(app: Flask, **_sent: object) -> None:
@@ -141,9 +144,7 @@ def _prepare(app: Flask, **_sent: object) -> None:
     try:
         guard_views(app)
     except ConfigurationError:
-        rejection = _rejection(environ, MatchedRoute(app, is_opaque=True))
-        if rejection is not None:
-            abort(rejection)
+        _check(environ, MatchedRoute(app, is_opaque=True))
 
 
 request_started.connect(_prepare)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, overload
 
-from flask import Blueprint, Flask, Response, current_app, request
+from flask import Blueprint, Flask, current_app, request
 from werkzeug.local import LocalProxy
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.middleware import ErrorResponse, Verification, is_preflight
+from undersigned.middleware import Verification, is_preflight
 from undersigned.wsgi import VERIFICATION
 
-from .answer import unsigned_response
+from .answer import rejection
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,20 +30,21 @@ def signature_required(view: AnyBlueprint) -> AnyBlueprint: ...
 
 
 @overload
-def signature_required(view: Callable[Parameters, Awaitable[Result]]) -> Callable[Parameters, Result | Response]: ...
+def signature_required(view: Callable[Parameters, Awaitable[Result]]) -> Callable[Parameters, Result]: ...
 
 
 @overload
-def signature_required(view: Callable[Parameters, Result]) -> Callable[Parameters, Result | Response]: ...
+def signature_required(view: Callable[Parameters, Result]) -> Callable[Parameters, Result]: ...
 
 
 def signature_required(view: object) -> object:
     """Let a view, or every view of a blueprint and its nested blueprints, run only for a signed request.
 
     Put `@signature_required` below `@app.route`; in a class-based view it is one of the `decorators`. Call
-    `signature_required(blueprint)` before the blueprint is registered. An unsigned request gets 401 with the code only,
-    in JSON or, if Accept prefers it, in HTML. The guard of a blueprint lets the CORS preflights pass that Flask answers
-    itself, because no browser signs them.
+    `signature_required(blueprint)` before the blueprint is registered. An unsigned request raises werkzeug's
+    `Unauthorized`, for which the application may have an `errorhandler(401)`. Without one, it gets 401 with the code
+    only, in JSON or, if Accept prefers it, in HTML. The guard of a blueprint lets the CORS preflights pass that Flask
+    answers itself, because no browser signs them.
 
     Args:
         view: the view function, or the blueprint.
@@ -55,7 +56,7 @@ def signature_required(view: object) -> object:
         ConfigurationError: `view` is neither; or, during a request, no middleware has verified the request.
     """
     if isinstance(view, Blueprint):
-        view.before_request(_rejection_in_blueprint)
+        view.before_request(_require_in_blueprint)
         return view
     if isinstance(view, (type, Flask)) or not callable(view):
         raise ConfigurationError(
@@ -68,29 +69,31 @@ def signature_required(view: object) -> object:
 def _guard(view: Callable[..., object]) -> Callable[..., object]:
     @wraps(view)
     def guard(*args: object, **kwargs: object) -> object:
-        rejection = _rejection()
-        if rejection is not None:
-            return rejection
+        _require()
         result: object = current_app.ensure_sync(view)(*args, **kwargs)
         return result
 
     return guard
 
 
-def _rejection() -> Response | None:
-    """Return the response to an unsigned request, or None if it is signed."""
+def _require() -> None:
+    """Require a signature.
+
+    Raises:
+        HTTPException: the request is unsigned.
+    """
     try:
         rule = request.url_rule
         published_verification().require(method=request.method, route=None if rule is None else rule.rule)
     except SignatureError as error:
-        return unsigned_response(request.environ, ErrorResponse.of(error))
-    return None
+        raise rejection(request.environ, error) from None
 
 
-def _rejection_in_blueprint() -> Response | None:
-    """Return the response to an unsigned request, as `_rejection`, but None to a preflight that runs no view."""
+def _require_in_blueprint() -> None:
+    """Require a signature, but not of a preflight that runs no view."""
     runs_no_view = getattr(request.url_rule, "provide_automatic_options", False)
-    return None if runs_no_view and is_preflight(request.method, request.headers) else _rejection()
+    if not (runs_no_view and is_preflight(request.method, request.headers)):
+        _require()
 
 
 def published_verification() -> Verification:

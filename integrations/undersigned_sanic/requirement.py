@@ -6,7 +6,7 @@ from functools import wraps
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
-from sanic.exceptions import SanicException
+from sanic.exceptions import SanicException, Unauthorized
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.middleware import ErrorResponse, Verification
@@ -42,16 +42,21 @@ class Rejected(SanicException):
         self.content = content
 
 
-class SignatureRequired(Rejected):
-    """Raised when a handler requires a signature and the request is unsigned. The response is a 401 with the code.
+class SignatureRequired(Unauthorized):
+    """Raised when a handler requires a signature and the request is unsigned: a 401 with the code as its message.
+
+    Handlers of `Unauthorized` and `SanicException` get it. Without one, Sanic answers it as any other.
 
     Attributes:
         error: the reason, for the log; `error.code` is the code that the caller gets.
     """
 
+    quiet = True
+
     def __init__(self, error: SignatureError) -> None:
-        rejection = ErrorResponse.of(error)
-        super().__init__(rejection.status, dict(rejection.fields), rejection.body)
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.code, headers=answer.headers)  # pyright: ignore[reportUnknownMemberType]
+        self.status_code = answer.status
         self.error = error
 
 
@@ -68,7 +73,7 @@ def verified_signature(request: Request[Any, Any]) -> VerifiedSignature:
     """Return the verified signature of a request.
 
     Raises:
-        SignatureRequired: the request is unsigned. Sanic answers 401 with the code in JSON.
+        SignatureRequired: the request is unsigned. Sanic answers 401.
         ConfigurationError: nothing has verified it.
     """
     route = request.route
@@ -82,7 +87,7 @@ def verified_signature(request: Request[Any, Any]) -> VerifiedSignature:
 def signature_required(
     handler: Callable[Concatenate[Request[Any, Any], Parameters], object],
 ) -> Callable[Concatenate[Request[Any, Any], Parameters], Coroutine[Any, Any, Any]]:
-    """Let a handler run only for a signed request. An unsigned one gets 401 with the code in JSON.
+    """Let a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     Sanic accepts a WebSocket handshake before its handler runs, so an unsigned one is accepted and then closed. To
     answer 401, call `verified_signature` in a middleware (`on_request`) of the blueprint.

@@ -11,9 +11,15 @@ from sanic.signals import Event
 from undersigned import ConfigurationError
 from undersigned.asgi import VERIFICATION as PUBLISHED
 from undersigned.asgi import SignatureMiddleware
-from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, Verification
+from undersigned.middleware import (
+    DEFAULT_BODY_TIMEOUT,
+    DEFAULT_MAX_BODY,
+    DEFAULT_MAX_UNSIGNED_BODY,
+    ErrorResponse,
+    Verification,
+)
 
-from .requirement import VERIFICATION, Rejected, SignatureRequired
+from .requirement import VERIFICATION, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -157,7 +163,8 @@ class _Call:
                 "target_uri_malformed", step=10, detail="the canonical target is not the target that Sanic routes"
             )
             published.reject(error, method=request.method)
-            raise SignatureRequired(error)
+            answer = ErrorResponse.of(error)
+            raise Rejected(answer.status, dict(answer.fields), answer.body)
         if receive != self.receive:
             self._is_forwarding = True
             content: list[bytes] = []

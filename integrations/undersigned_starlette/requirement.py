@@ -6,10 +6,8 @@ import inspect
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
-from starlette.exceptions import HTTPException
+from starlette.exceptions import HTTPException, WebSocketException
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
-from starlette.websockets import WebSocket
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
 from undersigned.asgi import required_signature
@@ -18,18 +16,19 @@ from undersigned.middleware import ErrorResponse
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from undersigned.asgi import Scope
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-_HANDLERS = "starlette.exception_handlers"
 _POLICY_VIOLATION = 1008
-_TOLD = frozenset({"WWW-Authenticate", "Accept-Signature"})
 
 
 class SignatureRequired(HTTPException):
-    """Raised when an endpoint requires a signature and the request is unsigned. The response is a 401 with the code.
+    """Raised when an endpoint requires a signature and the request is unsigned: a 401 with the code as its `detail`.
 
-    An application may have its own handler for this class.
+    Handlers of `HTTPException` and of the status 401 get it. Without one, Starlette and FastAPI answer it as any other
+    `HTTPException`. Its `headers` have WWW-Authenticate and Accept-Signature, if the profile sends them.
 
     Attributes:
         error: the reason, for the log; `error.code` is the code that the caller gets.
@@ -37,7 +36,7 @@ class SignatureRequired(HTTPException):
 
     def __init__(self, error: SignatureError) -> None:
         answer = ErrorResponse.of(error)
-        super().__init__(answer.status, error.code, {name: value for name, value in answer.fields if name in _TOLD})
+        super().__init__(answer.status, answer.code, answer.headers)
         self.error = error
 
 
@@ -45,25 +44,23 @@ def verified_signature(connection: HTTPConnection) -> VerifiedSignature:
     """Return the verified signature of a request or handshake.
 
     Raises:
-        SignatureRequired: it is unsigned. Starlette answers it with 401 and the code in JSON, or closes the handshake.
+        SignatureRequired: it is unsigned.
+        WebSocketException: it is an unsigned handshake, and the server cannot send a response to one. Starlette closes
+            it with code 1008.
         ConfigurationError: no middleware has verified it.
     """
     try:
         return required_signature(connection.scope, route=_route(connection))
     except SignatureError as error:
-        handlers = connection.scope.get(_HANDLERS)
-        if handlers is not None:
-            # Starlette's own handler would answer in plain text, and FastAPI's would put the code under "detail".
-            handlers[0].setdefault(SignatureRequired, _handler)
-        raise SignatureRequired(error) from None
+        raise rejection(connection.scope, error) from None
 
 
 def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Let an endpoint run only for a signed request. The endpoint finds the signature in `request.state.signature`.
 
     Put the decorator below the one that adds the route. An endpoint is a function, a method of an HTTPEndpoint, or a
-    WebSocket function. An unsigned request or handshake gets 401 with `{"error": "request_signature_required"}`. If the
-    server cannot send a response to a handshake, the handshake is closed with code 1008.
+    WebSocket function. An unsigned request or handshake raises `SignatureRequired`, which becomes a 401. If the server
+    cannot send a response to a handshake, the handshake is closed with code 1008.
 
     Args:
         endpoint: the function, sync or async. It must be called with the request.
@@ -85,11 +82,7 @@ def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Param
 def _guard(endpoint: Callable[..., object]) -> Callable[..., object]:
     @wraps(endpoint)
     def guard(*args: object, **kwargs: object) -> object:
-        try:
-            connection = _connection(args, kwargs)
-            required_signature(connection.scope, route=_route(connection))
-        except SignatureError as error:
-            return _response(error)
+        verified_signature(_connection(args, kwargs))
         return endpoint(*args, **kwargs)
 
     return guard
@@ -98,11 +91,7 @@ def _guard(endpoint: Callable[..., object]) -> Callable[..., object]:
 def _guard_async(endpoint: Callable[..., Awaitable[object]]) -> Callable[..., object]:
     @wraps(endpoint)
     async def guard(*args: object, **kwargs: object) -> object:
-        connection = _connection(args, kwargs)
-        try:
-            required_signature(connection.scope, route=_route(connection))
-        except SignatureError as error:
-            return await reject(connection, error)
+        verified_signature(_connection(args, kwargs))
         return await endpoint(*args, **kwargs)
 
     return guard
@@ -125,21 +114,8 @@ def _route(connection: HTTPConnection) -> str | None:
     return path if isinstance(path, str) else None
 
 
-def _response(error: SignatureError) -> Response:
-    rejection = ErrorResponse.of(error)
-    return Response(rejection.body, rejection.status, dict(rejection.fields))
-
-
-async def _handler(connection: HTTPConnection, required: SignatureRequired) -> Response | None:
-    return await reject(connection, required.error)
-
-
-async def reject(connection: HTTPConnection, error: SignatureError) -> Response | None:
-    """Return the response to a request. Answer a handshake here, or close it if the server cannot answer it."""
-    if not isinstance(connection, WebSocket):
-        return _response(error)
-    if "websocket.http.response" in (connection.scope.get("extensions") or {}):
-        await connection.send_denial_response(_response(error))
-    else:
-        await connection.close(_POLICY_VIOLATION)
-    return None
+def rejection(scope: Scope, error: SignatureError) -> SignatureRequired | WebSocketException:
+    """Return the exception that rejects a request, or that closes a handshake which the server cannot answer."""
+    if scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
+        return WebSocketException(_POLICY_VIOLATION, error.code)
+    return SignatureRequired(error)

@@ -7,16 +7,14 @@ from inspect import isclass, isroutine
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
-from starlette.websockets import WebSocket
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
-from .requirement import reject
+from .requirement import rejection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -90,11 +88,7 @@ class _Asking:
                 try:
                     await check_route(scope, route)
                 except SignatureError as error:
-                    is_http = scope["type"] == "http"
-                    response = await reject(Request(scope) if is_http else WebSocket(scope, receive, send), error)
-                    if response is not None:
-                        await response(scope, receive, send)
-                    return
+                    raise rejection(scope, error) from None
         await self._router.app(scope, receive, send)
 
 

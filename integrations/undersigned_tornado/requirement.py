@@ -57,7 +57,9 @@ def verified_signature(request: HTTPServerRequest) -> VerifiedSignature:
 def signature_required(
     method: Callable[Concatenate[Handler, Parameters], Result],
 ) -> Callable[Concatenate[Handler, Parameters], Result | None]:
-    """Let a method of a handler run only for a signed request. An unsigned one gets 401 with the code in JSON.
+    """Let a method of a handler run only for a signed request. An unsigned one gets 401 by the handler's `write_error`.
+
+    `write_error` gets the `SignatureError` as the exception of `exc_info`, whose `code` the caller may know.
 
     To guard a whole handler, decorate its `prepare`. A CORS preflight then passes to the method `options`, because no
     browser signs it.
@@ -85,15 +87,24 @@ def signature_required(
         try:
             verified_signature(handler.request)
         except SignatureError as error:
-            rejection = ErrorResponse.of(error)
-            handler.set_status(rejection.status)
-            for name, value in rejection.fields:
-                handler.set_header(name, value)
-            handler.finish(rejection.body)  # pyright: ignore[reportUnknownMemberType]
+            _send_error(handler, error)
             return None
         return method(handler, *args, **kwargs)
 
     return guard
+
+
+def _send_error(handler: RequestHandler, error: SignatureError) -> None:
+    """Answer as `send_error` of a handler does, which keeps no header fields."""
+    answer = ErrorResponse.of(error)
+    handler.clear()
+    handler.set_status(answer.status)
+    for name, value in answer.headers.items():
+        handler.set_header(name, value)
+    handler.write_error(answer.status, exc_info=(SignatureError, error, None))
+    # As `send_error`: Tornado has no other name for it.
+    if not handler._finished:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        handler.finish()  # pyright: ignore[reportUnknownMemberType]
 
 
 def _verification(request: HTTPServerRequest) -> Verification:

@@ -12,7 +12,16 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.integrations.agreement import BODY, JSON, KEYID, Agreement, ask, assert_rejected, raw_request
+from tests.integrations.agreement import (
+    BODY,
+    JSON,
+    KEYID,
+    Agreement,
+    ask,
+    assert_rejected,
+    assert_unsigned,
+    raw_request,
+)
 
 from undersigned import Request
 
@@ -95,7 +104,7 @@ def test_example_answers_a_signed_request_with_the_caller_once(port, agreement):
 
 def test_example_rejects_an_unsigned_and_a_changed_request(port, agreement):
     unsigned = raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}")
-    assert_rejected(ask(port, unsigned), "request_signature_required")
+    assert_unsigned(ask(port, unsigned))
     changed = sign(agreement, port, sent_body=BODY.replace(b"1", b"2"))
     assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
 

@@ -128,6 +128,12 @@ def assert_rejected(answer: Answer, code: str) -> None:
     assert answer.content == b'{"error": "%s"}' % code.encode()
 
 
+def assert_unsigned(answer: Answer, code: str = "request_signature_required") -> None:
+    """A route has rejected the request with the 401 of its framework, which has the code in its fields."""
+    assert (answer.status, answer.fields.get("www-authenticate")) == (401, f'Signature error="{code}"')
+    assert "@target-uri" in answer.fields["accept-signature"]
+
+
 SIGNED = "/a%2Fb?plan=1"
 """What is signed after the path of an endpoint: an escaped slash and a query."""
 

@@ -19,11 +19,18 @@ from tests.integrations.agreement import (
     Agreement,
     ask,
     assert_rejected,
+    assert_unsigned,
     raw_request,
 )
 
-from undersigned import ConfigurationError, Policy, SignatureError, profiles
-from undersigned_aiohttp import find_signature, signature_middleware, signature_required, verified_signature
+from undersigned import ConfigurationError, Policy, profiles
+from undersigned_aiohttp import (
+    SignatureRequired,
+    find_signature,
+    signature_middleware,
+    signature_required,
+    verified_signature,
+)
 
 UNSIGNED = "request_signature_required"
 
@@ -124,7 +131,7 @@ def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(po
     response = ask(port, raw)
     assert (response.status, response.json) == (200, {"keyid": KEYID, **seen})
     assert_rejected(ask(port, raw), "request_signature_replayed")
-    assert_rejected(ask(port, raw_request("POST", f"{path}/x", body=BODY)), UNSIGNED)
+    assert_unsigned(ask(port, raw_request("POST", f"{path}/x", body=BODY)))
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
@@ -160,7 +167,7 @@ def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreeme
         ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="),
         ("Sec-WebSocket-Version", "13"),
     ]
-    assert_rejected(ask(port, raw_request("GET", "/talk", upgrade)), UNSIGNED)
+    assert_unsigned(ask(port, raw_request("GET", "/talk", upgrade)))
 
 
 def test_body_that_ends_early_reaches_no_handler(port, agreement):
@@ -213,9 +220,9 @@ def test_requiring_a_missing_signature_raises_the_rejection(agreement):
     errors = []
 
     async def unguarded(request: web.Request) -> web.Response:
-        with pytest.raises(SignatureError) as caught:
+        with pytest.raises(SignatureRequired) as caught:
             verified_signature(request)
-        errors.append(str(caught.value))
+        errors.append(caught.value.error.code)
         return web.Response()
 
     app = make(agreement.verifier())

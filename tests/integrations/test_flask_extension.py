@@ -10,6 +10,7 @@ from flask.views import View
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.integrations.agreement import HOST, KEYID, ORIGIN, ORIGINS, Agreement
+from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
@@ -349,13 +350,15 @@ def test_registered_blueprint_cannot_be_guarded_later():
         signature_required(blueprint)
 
 
-def test_error_handler_of_the_application_adds_nothing_to_the_rejection(optional):
-    @optional.errorhandler(401)
-    @optional.errorhandler(Exception)
-    def chatty(error: Exception) -> tuple[str, int]:
-        return f"and more: {error}", 401
+@pytest.mark.parametrize("handled", [401, HTTPException])
+def test_error_handler_of_the_application_makes_the_answer(optional, handled):
+    @optional.errorhandler(handled)
+    def envelope(error: HTTPException) -> tuple[str, int, object]:
+        return f"ours: {error.description}", error.code, error.get_response().headers
 
-    assert code(get(optional, "/")) == UNSIGNED
+    answer = get(optional, "/")
+    assert (answer.status_code, answer.text) == (401, f"ours: {UNSIGNED}")
+    assert answer.headers["WWW-Authenticate"] == f'Signature error="{UNSIGNED}"'
 
 
 def test_middleware_outside_the_extension_is_rejected_when_it_rewrites_requests(optional, agreement):

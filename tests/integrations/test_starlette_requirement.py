@@ -105,7 +105,7 @@ both = pytest.mark.parametrize("make", [guard, guard_starlette])
 def test_code_has_the_prefix_of_the_middleware_profile(make, agreement):
     start, body = run(make(agreement.verifier(profiles.ADCP_WEBHOOK)), http_scope())
     assert challenge([start]) == 'Signature error="webhook_signature_required"'
-    assert body["body"] == b'{"error": "webhook_signature_required"}'
+    assert b"webhook_signature_required" in body["body"]
 
 
 @both
@@ -139,14 +139,14 @@ def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make,
     start, body = run(make(agreement.verifier()), scope)
     assert (start["type"], start["status"]) == ("websocket.http.response.start", 401)
     assert challenge([start]) == f'Signature error="{UNSIGNED}"'
-    assert body["body"] == b'{"error": "%s"}' % UNSIGNED.encode()
+    assert UNSIGNED.encode() in body["body"]
 
 
 @both
 @pytest.mark.parametrize("extensions", [{}, {"extensions": None}, {"extensions": {}}])
 def test_unsigned_handshake_is_closed_when_the_server_cannot_answer_it(make, extensions, agreement):
     sent = run(make(agreement.verifier()), websocket_scope(**extensions))
-    assert sent == [{"type": "websocket.close", "code": 1008, "reason": ""}]
+    assert sent == [{"type": "websocket.close", "code": 1008, "reason": UNSIGNED}]
 
 
 def test_lifespan_state_is_kept_next_to_the_signature(agreement):
@@ -237,19 +237,24 @@ def test_exception_handler_of_the_application_is_kept(agreement):
     assert body["body"] == f"own answer to {UNSIGNED}".encode()
 
 
-def test_handler_for_all_http_exceptions_adds_nothing_to_the_rejection(agreement):
-    app = FastAPI()
+@pytest.mark.parametrize("handled", [HTTPException, 401])
+@pytest.mark.parametrize("make", [FastAPI, Starlette])
+def test_handler_of_http_exceptions_or_of_the_status_makes_the_answer(make, handled, agreement):
+    app = make()
     app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
 
-    @app.exception_handler(HTTPException)
-    async def chatty(request: Request, exception: HTTPException) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
-        return PlainTextResponse("and more", exception.status_code)
+    async def envelope(request: Request, exception: HTTPException) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
+        return PlainTextResponse(f"ours: {exception.detail}", exception.status_code, exception.headers)
 
-    @app.get("/")
-    async def endpoint(signature: Signature) -> str:
-        raise AssertionError(signature)
+    @signature_required
+    async def endpoint(request: Request) -> PlainTextResponse:
+        raise AssertionError(request)
 
-    assert run(app, http_scope())[1]["body"] == b'{"error": "%s"}' % UNSIGNED.encode()
+    app.add_exception_handler(handled, envelope)
+    app.router.routes.append(Route("/", endpoint))
+    start, body = run(app, http_scope())
+    assert (start["status"], body["body"]) == (401, f"ours: {UNSIGNED}".encode())
+    assert challenge([start]) == f'Signature error="{UNSIGNED}"'
 
 
 def test_dependency_override_replaces_the_requirement():
@@ -276,7 +281,7 @@ def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rej
     app = Starlette(routes=[Route("/", endpoint)])
     app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
     start, body = run(app, http_scope())
-    assert (start["status"], body["body"]) == (401, b'{"error": "%s"}' % UNSIGNED.encode())
+    assert (start["status"], body["body"]) == (401, UNSIGNED.encode())
     assert run(app, http_scope(fields=agreement.fields("GET", "/")))[1]["body"] == b"ran"
     assert [signature.keyid for signature in found] == [KEYID]
 

@@ -102,9 +102,7 @@ FRAMEWORKS = {
     "django over wsgi": django_by_gunicorn,
     "flask": flask,
 }
-REQUIRED = {"error": "request_signature_required"}
-UNSIGNED = {REST: {"detail": "Authentication credentials were not provided."}}
-"""The answers to an unsigned request; that of REST framework has the code in WWW-Authenticate."""
+REQUIRED = "request_signature_required"
 
 
 @pytest.fixture(scope="module", params=FRAMEWORKS)
@@ -128,10 +126,9 @@ def ask_unsigned(port):
     return exchange(port, [*pseudo, ("content-type", "application/json"), LENGTH], BODY, timeout=20)
 
 
-def test_unsigned_request_and_a_changed_one_do_not_reach_the_route(port, request):
+def test_unsigned_request_and_a_changed_one_do_not_reach_the_route(port):
     unsigned = ask_unsigned(port)
-    expected = UNSIGNED.get(request.node.callspec.params["port"], REQUIRED)
-    assert (unsigned.status, json.loads(unsigned.content)) == (401, expected)
+    assert unsigned.status == 401
     sent = to(PLAN, method="POST", body=BODY, content=BODY.replace(b"1", b"2"), extra=[LENGTH])()
     changed = exchange(port, sent.fields, sent.content, timeout=20)
     assert (changed.status, json.loads(changed.content)) == (401, {"error": "request_signature_digest_mismatch"})
@@ -143,5 +140,5 @@ def test_rejection_by_rest_framework_over_http_2_is_a_decision():
         assert ask_unsigned(port).status == 401
     assert [(told.outcome, told.code, told.route) for told in decisions] == [
         ("unsigned", None, None),
-        ("rejected", REQUIRED["error"], "plans/<str:plan>"),
+        ("rejected", REQUIRED, "plans/<str:plan>"),
     ]

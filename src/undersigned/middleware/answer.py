@@ -66,12 +66,21 @@ class ErrorResponse:
     @property
     def fields(self) -> list[tuple[str, str]]:
         """The header fields."""
-        fields = [("Content-Type", "application/json"), ("Content-Length", str(len(self.body))), *self.others]
+        return [
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(self.body))),
+            *self.headers.items(),
+        ]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header fields that say nothing about the content: for an exception of a framework, which has its own."""
+        headers = dict(self.others)
         if self.status == _UNAVAILABLE:
-            fields.append(("Retry-After", _RETRY_AFTER))
+            headers["Retry-After"] = _RETRY_AFTER
         if self.challenge:
-            fields.append(("WWW-Authenticate", f'Signature error="{self.code}"'))
-        return fields
+            headers["WWW-Authenticate"] = f'Signature error="{self.code}"'
+        return headers
 
 
 CONTENT_TOO_LARGE = ErrorResponse(413, "content_too_large", detail="the body is larger than max_body")

@@ -66,22 +66,22 @@ def test_str_of_a_signature_error_is_its_code():
 
 def test_explain_shows_the_evidence_line_by_line():
     error = evident(SignatureError("code", step="9a", detail="detail"), keyid="keyid", base='"a": b\n"c": d')
-    assert error.explain() == 'code at step 9a: detail\nkeyid: keyid\nsignature base:\n  "a": b\n  "c": d'
+    assert error.explain() == 'code (nonce limit of the key): detail\nkeyid: keyid\nsignature base:\n  "a": b\n  "c": d'
 
 
 def test_explain_shows_the_rejected_value():
     error = evident(SignatureError("code", step=10, detail="detail", received="Host a\r\nb"), keyid="k")
-    assert error.explain() == "code at step 10: detail\nreceived: Host a\\r\\nb\nkeyid: k"
+    assert error.explain() == "code (target, authority and signature): detail\nreceived: Host a\\r\\nb\nkeyid: k"
 
 
 def test_explain_leaves_out_unknown_values():
-    assert SignatureError("code", detail="detail").explain() == "code at step 0: detail"
+    assert SignatureError("code", detail="detail").explain() == "code (presence of a signature): detail"
 
 
 def test_explain_escapes_control_characters():
     error = evident(SignatureError("code"), keyid="a\r\x1b[31m\ud800\u202e", base="b\rc\x00\u2028d\nsecond")
     assert error.explain().split("\n") == [
-        "code at step 0: ",
+        "code (presence of a signature): ",
         r"keyid: a\r\x1b[31m\ud800\u202e",
         "signature base:",
         r"  b\rc\x00\u2028d",

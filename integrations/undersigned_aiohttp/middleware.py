@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
-    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
+    from undersigned.middleware import ConfiguredOrigins, Mode
 
 _CALL = "undersigned_aiohttp.call"
 
@@ -46,7 +46,7 @@ def signature_middleware(
     policy: Policy | None = None,
     fallback: Callable[[web.Request], bool | Awaitable[bool]] | None = None,
     on_decision: Callable[[Decision], object] | None = None,
-    inspector: Inspector | None = None,
+    rejection: Callable[[ErrorResponse, web.Request], ErrorResponse] | None = None,
 ) -> Middleware:
     """Return a middleware for `web.Application(middlewares=[...])`. Put it first.
 
@@ -67,7 +67,8 @@ def signature_middleware(
         fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
             is asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
-        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
+        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
+            returns another, for example of `ErrorResponse.with_content`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -83,7 +84,7 @@ def signature_middleware(
         policy=policy,
         fallback=_of_request(fallback) if callable(fallback) else fallback,
         on_decision=on_decision,
-        inspector=inspector,
+        rejection=_of_rejected(rejection) if callable(rejection) else rejection,
     )
 
     @web.middleware
@@ -119,6 +120,7 @@ class _Call:
             "raw_path": self._target,
             "query_string": self._query,
             "headers": [(name.lower(), value) for name, value in request.raw_headers],
+            "client": None if request.remote is None else (request.remote, 0),
             _CALL: self,
         }
 
@@ -144,7 +146,7 @@ class _Call:
             error = profile.error(
                 "target_uri_malformed", step=10, detail="the canonical path is not the path that aiohttp routed"
             )
-            published.reject(error, method=self.request.method, route=route_of(self.request))
+            published.reject(error, route=route_of(self.request))
             self._response = response(ErrorResponse.of(error))
             return
         query = scope["query_string"]
@@ -156,7 +158,7 @@ class _Call:
         route = _route(self.request)
         try:
             if route is not None:
-                published = await published.check_route(route, method=request.method)
+                published = await published.check_route(route)
         except SignatureError as error:
             self._response = response(ErrorResponse.of(error))
             return
@@ -207,3 +209,9 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa:
 
 def _of_request(function: Callable[[web.Request], Any]) -> Callable[[Scope], Any]:
     return lambda scope: function(scope[_CALL].request)
+
+
+def _of_rejected(
+    function: Callable[[ErrorResponse, web.Request], ErrorResponse],
+) -> Callable[[ErrorResponse, Scope], ErrorResponse]:
+    return lambda response, scope: function(response, scope[_CALL].request)

@@ -57,7 +57,7 @@ def verified_signature(request: web.Request) -> VerifiedSignature:
         ConfigurationError: no middleware has verified it.
     """
     try:
-        return _verification(request).require(method=request.method, route=route_of(request))
+        return _verification(request).require(route=route_of(request))
     except SignatureError as error:
         raise SignatureRequired(error) from None
 

@@ -60,8 +60,8 @@ def record_denial(request: HttpRequest, response: HttpResponseBase) -> None:
     denial: Denial | None = vars(request).pop("signature_denial", None)
     if denial is not None and response.status_code in _DENIED and denial.applies():
         published = verification(request)
-        error = published.unsigned_error(denial.detail, method=request.method)
-        published.reject(error, method=request.method, route=route(request))
+        error = published.unsigned_error(denial.detail)
+        published.reject(error, route=route(request))
         if published.signature is None:
             for name, value in ErrorResponse.of(error).others:
                 if name == _ASKS:
@@ -89,7 +89,7 @@ def verified_signature(request: HttpRequest) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified the request.
     """
-    return verification(request).require(method=request.method, route=route(request))
+    return verification(request).require(route=route(request))
 
 
 def route(request: HttpRequest) -> str | None:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest
 
-_CALLED = ("POLICY", "FALLBACK", "ON_DECISION", "INSPECTOR")
+    from undersigned.middleware import ErrorResponse
+
+_CALLED = ("POLICY", "FALLBACK", "ON_DECISION", "REJECTION")
 _SHARED = ("ORIGINS", "MODE", "MAX_BODY", "MAX_UNSIGNED_BODY", "HTTP2_SERVER", *_CALLED)
 _WSGI = ("RECONSTRUCT",)
 _ASGI = ("SERVER_ADDS_ROOT_PATH",)
@@ -65,8 +67,16 @@ def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
     made: dict[str, Any] = {name.lower(): chosen[name] for name in names if chosen.get(name) is not None}
     if callable(made.get("fallback")):
         made["fallback"] = _of_request(made["fallback"])
+    if callable(made.get("rejection")):
+        made["rejection"] = _of_rejected(made["rejection"])
     return {"origins": (), **made, "verifier": configured_verifier(chosen, key=key)}
 
 
 def _of_request(function: Callable[[HttpRequest], object]) -> Callable[[Mapping[str, Any]], object]:
     return lambda received: function(received[REQUEST])
+
+
+def _of_rejected(
+    function: Callable[[ErrorResponse, HttpRequest], ErrorResponse],
+) -> Callable[[ErrorResponse, Mapping[str, Any]], ErrorResponse]:
+    return lambda response, received: function(response, received[REQUEST])

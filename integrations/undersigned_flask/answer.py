@@ -35,7 +35,7 @@ class BrowserMiddleware(SignatureMiddleware):
 def unsigned_response(environ: Environ, rejection: ErrorResponse) -> Response:
     """Return the response to an unsigned request, in JSON or in HTML as its Accept field prefers."""
     response = Response(rejection.body, rejection.status, rejection.fields)
-    if _prefers_html(environ):
+    if rejection.content is None and _prefers_html(environ):
         code = escape(rejection.code)
         response.content_type = "text/html; charset=utf-8"
         response.set_data(f'<!doctype html><html lang="en"><title>{code}</title><h1>{code}</h1></html>\n')

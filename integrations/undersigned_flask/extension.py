@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from undersigned import Decision, Policy, Verifier
-    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
-    from undersigned.wsgi import Fallback
+    from undersigned.middleware import ConfiguredOrigins, Mode
+    from undersigned.wsgi import Fallback, Rejection
 
 
 class Undersigned:
@@ -48,7 +48,8 @@ class Undersigned:
         fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
             if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
-        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
+        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the environ that
+            returns another, for example of `ErrorResponse.with_content`.
 
     Raises:
         ConfigurationError: as `init_app`, if `app` is given.
@@ -70,7 +71,7 @@ class Undersigned:
         policy: Policy | None = None,
         fallback: Fallback | None = None,
         on_decision: Callable[[Decision], object] | None = None,
-        inspector: Inspector | None = None,
+        rejection: Rejection | None = None,
     ) -> None:
         self._settings = Settings(
             verifier=verifier,
@@ -83,7 +84,7 @@ class Undersigned:
             policy=policy,
             fallback=fallback,
             on_decision=on_decision,
-            inspector=inspector,
+            rejection=rejection,
         )
         if app is not None:
             self.init_app(app)

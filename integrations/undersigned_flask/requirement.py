@@ -84,7 +84,7 @@ def _require() -> None:
     """
     try:
         rule = request.url_rule
-        published_verification().require(method=request.method, route=None if rule is None else rule.rule)
+        published_verification().require(route=None if rule is None else rule.rule)
     except SignatureError as error:
         raise rejection(request.environ, error) from None
 

@@ -11,13 +11,12 @@ from undersigned.middleware import (
     DEFAULT_MAX_BODY,
     DEFAULT_MAX_UNSIGNED_BODY,
     ConfiguredOrigins,
-    Inspector,
     Mode,
     configured_verifier,
 )
 
 if TYPE_CHECKING:
-    from undersigned.wsgi import Fallback
+    from undersigned.wsgi import Fallback, Rejection
 
 _PREFIX = "UNDERSIGNED_"
 
@@ -36,7 +35,7 @@ class Settings:
     policy: Policy | None = None
     fallback: Fallback | None = None
     on_decision: Callable[[Decision], object] | None = None
-    inspector: Inspector | None = None
+    rejection: Rejection | None = None
 
     def options(self, config: Mapping[str, object]) -> dict[str, Any]:
         """Return the options of the middleware: those of `config` if it has them, else these.

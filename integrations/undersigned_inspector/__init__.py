@@ -1,6 +1,6 @@
 """The inspector: a page on this machine that shows why a signed request is rejected.
 
-`undersigned inspect` serves the page for requests that are pasted. `SignatureMiddleware(..., inspector=Inspector())`
+`undersigned inspect` serves the page for requests that are pasted. `SignatureMiddleware(..., on_decision=Inspector())`
 serves the same page with the live traffic of an application in development.
 """
 

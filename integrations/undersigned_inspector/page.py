@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from undersigned.middleware import Inspector
+    from .kept import KeptDecisions
 
     Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -41,19 +41,19 @@ _QUIET_POLLS: Final = 50
 _LONGEST_NUMBER: Final = 15
 
 
-def page(*, token: str, port: int, inspector: Inspector | None = None) -> ASGIApp:
+def page(*, token: str, port: int, decisions: KeptDecisions | None = None) -> ASGIApp:
     """Return the page as an ASGI application.
 
     Args:
         token: the first segment of the path of every request; others get 404.
         port: the port of the server, which Host must name.
-        inspector: the inspector whose decisions the page shows, or None.
+        decisions: the decisions that the page shows, or None.
     """
     routes = [Route(path, _static(*file), methods=["GET"]) for path, file in _FILES.items()]
     routes.append(Route("/explain", _explain, methods=["POST"]))
-    routes.append(Route("/about", _about(live=inspector is not None), methods=["GET"]))
-    if inspector is not None:
-        routes.append(Route("/live", _live(inspector), methods=["GET"]))
+    routes.append(Route("/about", _about(live=decisions is not None), methods=["GET"]))
+    if decisions is not None:
+        routes.append(Route("/live", _live(decisions), methods=["GET"]))
     return Door(Starlette(routes=routes), token=token, port=port)
 
 
@@ -89,25 +89,25 @@ async def _explain(request: Request) -> Response:
         return JSONResponse({"field": "request", "message": message}, status_code=500)
 
 
-def _live(inspector: Inspector) -> Endpoint:
+def _live(decisions: KeptDecisions) -> Endpoint:
     async def live(request: Request) -> Response:
         last = request.headers.get("last-event-id", "0")
         number = int(last) if last.isascii() and last.isdigit() and len(last) <= _LONGEST_NUMBER else 0
-        return StreamingResponse(_events(inspector, number), media_type="text/event-stream")
+        return StreamingResponse(_events(decisions, number), media_type="text/event-stream")
 
     return live
 
 
-async def _events(inspector: Inspector, number: int) -> AsyncIterator[str]:
+async def _events(decisions: KeptDecisions, number: int) -> AsyncIterator[str]:
     """Yield the decisions after `number` as server-sent events, and a comment when there is none for some seconds.
 
-    The inspector is asked again and again: its decisions come from other threads and event loops, and only one page
+    They are asked for again and again: they come from other threads and event loops, and only one page
     listens.
     """
     quiet = 0
     yield ": connected\n\n"
     while True:
-        for inspected in inspector.after(number):
+        for inspected in decisions.after(number):
             number, quiet = inspected.number, 0
             yield f"id: {number}\nevent: decision\ndata: {json.dumps(live_view(inspected))}\n\n"
         quiet += 1

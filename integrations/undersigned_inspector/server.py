@@ -11,7 +11,7 @@ import uvicorn
 from .page import page
 
 if TYPE_CHECKING:
-    from undersigned.middleware import Inspector
+    from .kept import KeptDecisions
 
 
 class PageServer:
@@ -19,7 +19,7 @@ class PageServer:
 
     Args:
         port: the port, or 0 for any that is free.
-        inspector: the inspector whose decisions the page shows, or None.
+        decisions: the decisions that the page shows, or None.
 
     Attributes:
         url: the URL of the page, with its token.
@@ -28,13 +28,13 @@ class PageServer:
         OSError: the port is in use.
     """
 
-    def __init__(self, *, port: int = 0, inspector: Inspector | None = None) -> None:
+    def __init__(self, *, port: int = 0, decisions: KeptDecisions | None = None) -> None:
         self._listener = socket.create_server(("127.0.0.1", port))
         bound: int = self._listener.getsockname()[1]
         token = secrets.token_urlsafe(16)
         self.url = f"http://127.0.0.1:{bound}/{token}/"
         config = uvicorn.Config(
-            page(token=token, port=bound, inspector=inspector),
+            page(token=token, port=bound, decisions=decisions),
             http="h11",
             ws="none",
             lifespan="off",

@@ -18,8 +18,8 @@ from .message import component_views, message_lines, request_view
 if TYPE_CHECKING:
     from undersigned.errors import Step
     from undersigned.explanation import ExplainedRequest
-    from undersigned.middleware import Inspected
 
+    from .kept import Inspected
     from .pasted import Pasted
 
 View = dict[str, object]
@@ -58,16 +58,16 @@ def pasted_view(pasted: Pasted) -> View:
 def live_view(inspected: Inspected) -> View:
     """Return a decision of an application with its evidence."""
     decision = inspected.decision
-    url = URL.parse(inspected.url)
+    url = URL.parse(inspected.evidence.url)
     facts = {
         "Decided": _moment(inspected.at),
-        "URL": inspected.url,
+        "URL": inspected.evidence.url,
         "Profile": decision.profile,
         "Key": decision.keyid,
         "Algorithm": decision.algorithm,
         "Route": decision.route,
         "Took": f"{decision.seconds * 1000:.2f} ms",
-        "Received": inspected.received,
+        "Received": inspected.evidence.received,
     }
     ok = decision.outcome in {"verified", "unsigned"}
     code = f": {decision.code}" if decision.code else ""
@@ -80,13 +80,13 @@ def live_view(inspected: Inspected) -> View:
         "facts": [(name, value) for name, value in facts.items() if value],
         "steps": _live_steps(inspected),
         "request": {
-            "lines": message_lines(decision.method or "?", url.path, url.query, inspected.fields),
+            "lines": message_lines(decision.method or "?", url.path, url.query, inspected.evidence.fields),
             "body": "(content is not kept)",
-            "url": inspected.url,
+            "url": inspected.evidence.url,
         },
-        "components": component_views(inspected.base),
-        "bases": {"rebuilt": _whole_lines(inspected.base), "signers": [], "difference": ""},
-        "canonicalization": canonicalization_view(inspected.url) if url.scheme else None,
+        "components": component_views(inspected.evidence.base),
+        "bases": {"rebuilt": _whole_lines(inspected.evidence.base), "signers": [], "difference": ""},
+        "canonicalization": canonicalization_view(inspected.evidence.url) if url.scheme else None,
         "cause": "",
     }
 
@@ -162,10 +162,10 @@ def _live_steps(inspected: Inspected) -> list[View]:
     steps: list[View] = []
     reached = True
     for step, check in CHECKS.items():
-        failed = step == decision.step
+        failed = check == decision.step
         reached = reached and not failed
         outcome = "failed" if failed else "passed" if reached else "not reached"
-        detail = f"{decision.code}: {inspected.detail}" if failed else ""
+        detail = f"{decision.code}: {inspected.evidence.detail}" if failed else ""
         steps.append({"step": str(step), "check": check, "outcome": outcome, "detail": detail})
     return steps
 

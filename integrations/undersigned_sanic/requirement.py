@@ -79,7 +79,7 @@ def verified_signature(request: Request[Any, Any]) -> VerifiedSignature:
     route = request.route
     try:
         path = None if route is None else f"/{route.path}"
-        return _verification(request).require(method=request.method, route=path)
+        return _verification(request).require(route=path)
     except SignatureError as error:
         raise SignatureRequired(error) from None
 

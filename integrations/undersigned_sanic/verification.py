@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
-    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
+    from undersigned.middleware import ConfiguredOrigins, ErrorResponse, Mode
 
 _CALL = "undersigned_sanic.call"
 _FIRST = 1_000_000
@@ -46,7 +46,7 @@ def verify_signatures(
     policy: Policy | None = None,
     fallback: Callable[[Request[Any, Any]], bool | Awaitable[bool]] | None = None,
     on_decision: Callable[[Decision], object] | None = None,
-    inspector: Inspector | None = None,
+    rejection: Callable[[ErrorResponse, Request[Any, Any]], ErrorResponse] | None = None,
 ) -> None:
     """Verify every request of an application on Sanic's own server, before the request is routed.
 
@@ -68,7 +68,8 @@ def verify_signatures(
         fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
             is asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
-        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
+        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
+            returns another, for example of `ErrorResponse.with_content`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -84,7 +85,7 @@ def verify_signatures(
         policy=policy,
         fallback=_of_request(fallback) if callable(fallback) else fallback,
         on_decision=on_decision,
-        inspector=inspector,
+        rejection=_of_rejected(rejection) if callable(rejection) else rejection,
     )
 
     async def verify(request: Request[Any, Any], **_context: object) -> None:
@@ -140,6 +141,7 @@ class _Call:
             "raw_path": target,
             "query_string": query,
             "headers": [(_octets(name), _octets(value)) for name, value in lines],
+            "client": (request.ip, 0) if request.ip else None,
             _CALL: self,
         }
 
@@ -162,7 +164,7 @@ class _Call:
             error = published.profile.error(
                 "target_uri_malformed", step=10, detail="the canonical target is not the target that Sanic routes"
             )
-            published.reject(error, method=request.method)
+            published.reject(error)
             answer = ErrorResponse.of(error)
             raise Rejected(answer.status, dict(answer.fields), answer.body)
         if receive != self.receive:
@@ -213,3 +215,9 @@ def _octets(text: str) -> bytes:
 
 def _of_request(function: Callable[[Request[Any, Any]], Any]) -> Callable[[Scope], Any]:
     return lambda scope: function(scope[_CALL].request)
+
+
+def _of_rejected(
+    function: Callable[[ErrorResponse, Request[Any, Any]], ErrorResponse],
+) -> Callable[[ErrorResponse, Scope], ErrorResponse]:
+    return lambda response, scope: function(response, scope[_CALL].request)

@@ -165,6 +165,7 @@ class Exchange(HTTPMessageDelegate):
             "raw_path": target,
             "query_string": query,
             "headers": [(n.lower().encode("latin-1"), v.encode("latin-1")) for n, v in self._headers.get_all()],
+            "client": _address(self._request_conn),
             CALL: self,
         }
         try:
@@ -196,3 +197,9 @@ async def forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: 
 async def _wait(waiting: Awaitable[None] | None) -> None:
     if waiting is not None:
         await waiting
+
+
+def _address(connection: HTTPConnection) -> tuple[str, int] | None:
+    """Return the address of the client, as Tornado knows it."""
+    address: str | None = getattr(getattr(connection, "context", None), "remote_ip", None)
+    return None if address is None else (address, 0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
     from undersigned.asgi import Scope
-    from undersigned.middleware import ConfiguredOrigins, Inspector, Mode
+    from undersigned.middleware import ConfiguredOrigins, ErrorResponse, Mode
 
 
 class SignatureMiddleware(HTTPServerConnectionDelegate):
@@ -47,7 +47,8 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
             is asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
-        inspector: keeps the last decisions in memory, in development, as `undersigned.asgi.SignatureMiddleware`.
+        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
+            returns another, for example of `ErrorResponse.with_content`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -66,7 +67,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         policy: Policy | None = None,
         fallback: Callable[[HTTPServerRequest], bool | Awaitable[bool]] | None = None,
         on_decision: Callable[[Decision], object] | None = None,
-        inspector: Inspector | None = None,
+        rejection: Callable[[ErrorResponse, HTTPServerRequest], ErrorResponse] | None = None,
     ) -> None:
         self._application = application
         self._verifying = _SignatureMiddleware(
@@ -80,7 +81,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
             policy=policy,
             fallback=_of_request(fallback) if callable(fallback) else fallback,
             on_decision=on_decision,
-            inspector=inspector,
+            rejection=_of_rejected(rejection) if callable(rejection) else rejection,
         )
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:
@@ -90,3 +91,9 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
 
 def _of_request(function: Callable[[HTTPServerRequest], Any]) -> Callable[[Scope], Any]:
     return lambda scope: function(scope[CALL].request())
+
+
+def _of_rejected(
+    function: Callable[[ErrorResponse, HTTPServerRequest], ErrorResponse],
+) -> Callable[[ErrorResponse, Scope], ErrorResponse]:
+    return lambda response, scope: function(response, scope[CALL].request())

@@ -51,7 +51,7 @@ def verified_signature(request: HTTPServerRequest) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(request).require(method=request.method)
+    return _verification(request).require()
 
 
 def signature_required(

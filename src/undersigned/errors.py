@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from itertools import takewhile
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from undersigned.limits import LONGEST_LOGGED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Reason = Literal[
     "signature_required",
@@ -139,6 +142,26 @@ class AnswerForm(NamedTuple):
 Step = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "9a", 10, 11, 12, 13, 14]
 """A step of the AdCP verifier checklist."""
 
+CHECKS: Final[Mapping[Step, str]] = {
+    0: "presence of a signature",
+    1: "syntax of the signature fields",
+    2: "required parameters",
+    3: "tag",
+    4: "algorithm",
+    5: "validity period",
+    6: "covered components",
+    7: "key lookup",
+    8: "key purpose",
+    9: "key revocation",
+    "9a": "nonce limit of the key",
+    10: "target, authority and signature",
+    11: "content digest",
+    12: "nonce replay",
+    13: "nonce storage",
+    14: "repeated JSON keys",
+}
+"""The steps of the verifier's checklist by name, in order."""
+
 
 class SignatureError(UndersignedError):
     """Raised when a message is rejected. `str()` is the code and nothing else.
@@ -188,8 +211,8 @@ class SignatureError(UndersignedError):
             self.signature_base = signature_base
 
     def explain(self) -> str:
-        """Return text for the operator's log: code, step and detail, then the evidence, escaped line by line."""
-        lines = [f"{self.code} at step {self.step}: {self.detail}"]
+        """Return text for the operator's log: code, check and detail, then the evidence, escaped line by line."""
+        lines = [f"{self.code} ({CHECKS[self.step]}): {self.detail}"]
         if self.received is not None:
             lines.append(f"received: {printable(without_credentials(self.received))}")
         if self.keyid is not None:

@@ -266,7 +266,7 @@ def test_rejection_is_logged_with_its_step_and_answered_with_its_code_only(party
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app) as port, caplog.at_level(logging.INFO, "undersigned"):
         check_rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
-    assert "at step 10" in caplog.text
+    assert "(target, authority and signature)" in caplog.text
     assert '"@target-uri": https://seller.example.com/q' in caplog.text
 
 

@@ -44,7 +44,7 @@ def application(kind, inspector):
     with uvicorn_server(switch.asgi) if kind == "asgi" else waitress_server(switch.wsgi) as port:
         origin = f"http://127.0.0.1:{port}"
         verifier = Verifier(ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
-        options = {"verifier": verifier, "origins": [origin], "inspector": inspector}
+        options = {"verifier": verifier, "origins": [origin], "on_decision": inspector}
         made = asgi.SignatureMiddleware(over_asgi, **options) if kind == "asgi" else None
         switch.app = made or wsgi.SignatureMiddleware(over_wsgi, **options)
         yield origin

@@ -18,14 +18,24 @@ from click.testing import CliRunner
 from tests.keys import BODY, JSON_FIELD, JWKS, signed_request
 
 from undersigned import ConfigurationError, Decision
-from undersigned.middleware import Inspector
-from undersigned_inspector import Inspector as LiveInspector
-from undersigned_inspector import command, page
+from undersigned.middleware import Evidence
+from undersigned_inspector import Inspector, command, page
 from undersigned_inspector.door import MOST_BYTES
+from undersigned_inspector.kept import KeptDecisions
 from undersigned_inspector.server import PageServer
 
 SIGNED = signed_request(fields=[("Host", "seller.example.com"), JSON_FIELD])
-DECISION = Decision(outcome="unsigned", profile="adcp-3.2", seconds=0.0, method="GET")
+LOCAL = Evidence(is_local=True)
+
+
+class Local(Decision):
+    """A decision of an application whose origins are all on this machine."""
+
+    def evidence(self):
+        return LOCAL
+
+
+DECISION = Local(outcome="unsigned", profile="adcp-3.2", seconds=0.0, method="GET")
 
 
 class Visitor:
@@ -52,8 +62,8 @@ class Visitor:
         return self.ask("explain", "POST", body, Origin=f"http://{self.host}")
 
 
-def serving(inspector=None):
-    server = PageServer(inspector=inspector)
+def serving(decisions=None):
+    server = PageServer(decisions=decisions)
     thread = threading.Thread(target=server.run)
     thread.start()
     return server, thread
@@ -238,25 +248,25 @@ def events(visitor, number, *, last=None):
 
 @pytest.fixture
 def live():
-    inspector = Inspector()
-    server, thread = serving(inspector)
-    yield inspector, Visitor(server.url)
+    kept = KeptDecisions()
+    server, thread = serving(kept)
+    yield kept, Visitor(server.url)
     server.stop()
     thread.join(10)
 
 
 def test_decisions_are_streamed_as_they_are_made(live):
-    inspector, visitor = live
-    inspector.record(DECISION)
-    threading.Timer(0.3, inspector.record, [DECISION]).start()
+    kept, visitor = live
+    kept.keep(DECISION, LOCAL)
+    threading.Timer(0.3, kept.keep, [DECISION, LOCAL]).start()
     assert [view["number"] for view in events(visitor, 2)] == [1, 2]
     assert json.loads(visitor.ask("about")[2])["live"] is True
 
 
 def test_stream_continues_after_the_last_event(live):
-    inspector, visitor = live
+    kept, visitor = live
     for _ in range(3):
-        inspector.record(DECISION)
+        kept.keep(DECISION, LOCAL)
     assert [view["number"] for view in events(visitor, 1, last="2")] == [3]
     assert [view["number"] for view in events(visitor, 1, last="x")] == [1]
     # Python reads no number of so many digits.
@@ -265,18 +275,18 @@ def test_stream_continues_after_the_last_event(live):
 
 def test_quiet_stream_is_kept_open_with_comments(live, monkeypatch):
     monkeypatch.setattr(page, "_POLL_SECONDS", 0.001)
-    inspector, visitor = live
-    threading.Timer(0.5, inspector.record, [DECISION]).start()
+    kept, visitor = live
+    threading.Timer(0.5, kept.keep, [DECISION, LOCAL]).start()
     assert [view["number"] for view in events(visitor, 1)] == [1]
 
 
 def test_inspector_serves_its_page_from_the_first_decision_on(caplog):
-    inspector = LiveInspector()
+    inspector = Inspector()
     assert inspector.url is None
     inspector.stop()
     with caplog.at_level(logging.WARNING, "undersigned"):
-        inspector.record(DECISION)
-        inspector.record(DECISION)
+        inspector(DECISION)
+        inspector(DECISION)
     assert caplog.text.count(inspector.url) == 1
 
     assert [view["number"] for view in events(Visitor(inspector.url), 2)] == [1, 2]
@@ -284,35 +294,68 @@ def test_inspector_serves_its_page_from_the_first_decision_on(caplog):
 
 
 def test_inspector_serves_another_page_in_another_process(monkeypatch, caplog):
-    inspector = LiveInspector()
-    inspector.record(DECISION)
+    inspector = Inspector()
+    inspector(DECISION)
     first, own = inspector.url, os.getpid()
     inspector.stop()
     monkeypatch.setattr("undersigned_inspector.live.os.getpid", lambda: own + 1)
     assert inspector.url is None
-    inspector.record(DECISION)
+    inspector(DECISION)
     assert inspector.url not in {None, first}
     assert inspector.url in caplog.text
     inspector.stop()
 
 
 def test_inspector_without_its_port_keeps_decisions_and_says_so(caplog, visitor):
-    inspector = LiveInspector(port=visitor.port)
-    inspector.record(DECISION)
+    inspector = Inspector(port=visitor.port)
+    inspector(DECISION)
     assert (inspector.url, len(inspector.after(0))) == (None, 1)
     assert f"no page: port {visitor.port}" in caplog.text
+
+
+def test_inspector_ignores_an_application_with_a_public_origin_and_says_so_once(caplog):
+    inspector = Inspector()
+    public = Decision(outcome="unsigned", profile="adcp-3.2", seconds=0.0)
+    inspector(public)
+    inspector(public)
+    assert (inspector.url, inspector.after(0)) == (None, ())
+    assert caplog.text.count("the inspector shows nothing") == 1
+
+
+def test_only_the_last_decisions_are_kept():
+    kept = KeptDecisions(most=2)
+    for _ in range(3):
+        kept.keep(DECISION, LOCAL)
+    assert [one.number for one in kept.after(0)] == [2, 3]
+    assert [one.number for one in kept.after(2)] == [3]
+
+
+def test_decisions_of_several_threads_are_numbered_once_each():
+    kept = KeptDecisions(most=400)
+    threads = [threading.Thread(target=lambda: [kept.keep(DECISION, LOCAL) for _ in range(50)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one.number for one in kept.after(0)] == list(range(1, 201))
+
+
+@pytest.mark.parametrize("most", [0, -1, True, "200"])
+def test_wrong_number_of_decisions_is_rejected(most):
+    with pytest.raises(ConfigurationError, match=r"^most"):
+        Inspector(most=most)
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, True, "80"])
 def test_wrong_port_is_rejected(port):
     with pytest.raises(ConfigurationError, match=r"^port"):
-        LiveInspector(port=port)
+        Inspector(port=port)
 
 
 def test_inspector_without_its_extra_is_rejected_at_construction(monkeypatch):
     monkeypatch.setitem(sys.modules, "undersigned_inspector.server", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'undersigned\[inspect\]'"):
-        LiveInspector()
+        Inspector()
 
 
 @pytest.mark.parametrize("options", [[], ["--open"]])

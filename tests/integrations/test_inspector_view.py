@@ -10,7 +10,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.keys import BODY, JSON_FIELD, JWKS, NOW, PRIVATE, PUBLIC, ed25519_key, signed_request
 
 from undersigned import Decision
-from undersigned.middleware import Inspector
+from undersigned.errors import CHECKS
+from undersigned.middleware import Evidence
+from undersigned_inspector.kept import KeptDecisions
 from undersigned_inspector.pasted import Unusable, read_pasted
 from undersigned_inspector.view import live_view, pasted_view
 
@@ -178,9 +180,9 @@ def test_other_content_than_the_form_is_rejected(content):
 
 
 def show_kept(**members):
-    inspector = Inspector()
-    inspector.record(Decision(**{"profile": "adcp-3.2", "seconds": 0.001, "method": "GET", **members}))
-    return live_view(inspector.after(0)[0])
+    kept = KeptDecisions()
+    kept.keep(Decision(**{"profile": "adcp-3.2", "seconds": 0.001, "method": "GET", **members}), Evidence())
+    return live_view(kept.after(0)[0])
 
 
 def test_live_decision_without_a_signature_has_no_steps():
@@ -189,7 +191,7 @@ def test_live_decision_without_a_signature_has_no_steps():
 
 
 def test_live_rejection_has_its_step():
-    shown = show_kept(outcome="rejected", code="request_signature_invalid", step=10, route="/r")
+    shown = show_kept(outcome="rejected", code="request_signature_invalid", step=CHECKS[10], route="/r")
     assert (shown["title"], shown["summary"]) == ("Rejected: request_signature_invalid", "GET /r")
     assert {step["step"]: step["outcome"] for step in shown["steps"]}.items() >= {
         "8": "passed",

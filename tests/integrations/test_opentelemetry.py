@@ -100,7 +100,7 @@ def test_span_has_the_key_id_and_the_route_that_rejected(agreement, recorded):
     assert verified.attributes["http.request.method"] == "POST"
     assert verified.end_time > verified.start_time
     assert rejected.attributes["http.route"] == "/plans/{plan}"
-    assert rejected.attributes["undersigned.step"] == "0"
+    assert rejected.attributes["undersigned.step"] == "presence of a signature"
     assert rejected.status.status_code is StatusCode.UNSET
 
 

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.endpoints import HTTPEndpoint
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from tests.integrations.agreement import BODY, JSON, KEYID, ORIGINS, Agreement, ask, raw_request
+from tests.integrations.agreement import BODY, JSON, KEYID, ORIGIN, ORIGINS, Agreement, ask, raw_request
 from tests.integrations.django_site import FIRST, Named, Never, Nobody, Plans, allowed, authenticated, site
 from tests.integrations.test_aiohttp import serve_aiohttp
 from tests.serving import uvicorn_server, waitress_server
@@ -193,7 +193,17 @@ def test_rejection_by_a_route_is_a_decision_with_its_method_and_route(name, agre
     assert (unsigned.outcome, unsigned.method, unsigned.route) == ("unsigned", "POST", None)
     code = "request_signature_required"
     assert rejected == Decision(
-        outcome="rejected", profile="adcp-3.2", code=code, step=0, method="POST", route=route, seconds=0.0
+        outcome="rejected",
+        profile="adcp-3.2",
+        code=code,
+        step="presence of a signature",
+        method="POST",
+        target="/plans/gold",
+        origin=ORIGIN,
+        client="127.0.0.1",
+        status=401,
+        route=route,
+        seconds=0.0,
     )
 
 

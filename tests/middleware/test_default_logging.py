@@ -85,8 +85,10 @@ def test_server_shows_why_a_request_is_rejected(server, tmp_path):
     with serve(server, tmp_path) as (port, log):
         assert [status(port, SIGNED) for _ in range(9)] == [401] * 9
     lines = [line for line in log.read_text().splitlines() if "undersigned" in line or "rejected" in line]
-    foreign = [line for line in lines if line.startswith("request rejected: request_target_uri_malformed at step 10: ")]
+    begun = "request rejected: request_target_uri_malformed (target, authority and signature): own origin: "
+    foreign = [line for line in lines if line.startswith(begun)]
     assert len(foreign) == 9
     for line in foreign:
         assert f"the authority is not one of the configured origins (configured: {ORIGIN})" in line
-        assert f"(received: Host 127.0.0.1:{port}, request target /p). Fix: if the Host is yours, add it to" in line
+        assert "(GET /p; client: 127.0.0.1; answered: 401; " in line
+        assert f"received: Host 127.0.0.1:{port}, request target /p). Fix: if the Host is yours, add it to" in line

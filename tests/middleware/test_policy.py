@@ -26,6 +26,7 @@ from undersigned import (
     profiles,
     wsgi,
 )
+from undersigned.errors import CHECKS
 from undersigned.reasons import UNREAD_FIXES
 from undersigned.signature.rules import CoverageRule
 
@@ -394,10 +395,10 @@ def test_every_request_makes_one_decision(side):
     tag = profiles.ADCP_3_2.selection.tag
     assert told == [
         ("verified", None, None, "buyer-2026", tag, ORIGIN),
-        ("rejected", "request_signature_required", 0, None, None, ORIGIN),
+        ("rejected", "request_signature_required", CHECKS[0], None, None, ORIGIN),
         ("unsigned", None, None, None, None, ORIGIN),
-        ("rejected", "request_signature_invalid", 10, "buyer-2026", tag, ORIGIN),
-        ("rejected", "request_signature_required", 0, None, None, None),
+        ("rejected", "request_signature_invalid", CHECKS[10], "buyer-2026", tag, ORIGIN),
+        ("rejected", "request_signature_required", CHECKS[0], None, None, None),
     ]
     assert [(told.profile, told.method, told.algorithm) for told in gate.decisions] == [
         ("adcp-3.2", "POST", "ed25519"),
@@ -435,10 +436,11 @@ def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, cap
     ]
     assert [(told.origin, told.method) for told in gate.decisions] == [(ORIGIN, "POST"), (None, None)]
     assert caplog.records[0].signature_code == "content_too_large"
-    assert [message.partition(". Fix: ")[::2] for message in caplog.messages] == [
-        ("request rejected: content_too_large: the body is larger than max_body", UNREAD_FIXES["content_too_large"]),
-        ("request rejected: request_header_fields_too_large: there are too many header fields", UNREAD_FIXES[TOO_MANY]),
-    ]
+    large, many = caplog.messages
+    assert large.startswith("request rejected: content_too_large: the body is larger than max_body (POST /adcp/")
+    assert large.endswith(f"answered: 413). Fix: {UNREAD_FIXES['content_too_large']}")
+    assert many.startswith("request rejected: request_header_fields_too_large: there are too many header fields (")
+    assert many.endswith(f"answered: 431). Fix: {UNREAD_FIXES[TOO_MANY]}")
 
 
 def test_unread_request_is_rejected_without_on_decision(side):

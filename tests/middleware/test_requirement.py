@@ -57,7 +57,7 @@ def test_requiring_a_missing_signature_raises_and_logs_the_code_of_the_profile(i
     with caplog.at_level(logging.INFO, "undersigned"), pytest.raises(SignatureError) as caught:
         interface.required_signature(published)
     assert str(caught.value) == "webhook_signature_required"
-    assert "webhook_signature_required at step 0: the route requires a signature" in caplog.text
+    assert "webhook_signature_required (presence of a signature): the route requires a signature" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_unresolved_operation_is_our_error_with_the_code_of_the_profile():
     assert isinstance(answer, MalformedSignature)
     assert (answer.code, answer.step) == ("request_body_malformed", 0)
     assert (
-        answer.explain()
-        == "request_body_malformed at step 0: the operation cannot be resolved: the skill is not a name"
+        answer.explain() == "request_body_malformed (presence of a signature): "
+        "the operation cannot be resolved: the skill is not a name"
     )
     malformed = UnresolvedOperation("x", reason="target_uri_malformed")
     assert malformed.as_error(profiles.ADCP_WEBHOOK).code == "webhook_target_uri_malformed"

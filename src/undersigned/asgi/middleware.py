@@ -32,10 +32,10 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
-from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
+from undersigned.middleware.answer import TOO_MANY_FIELDS, ErrorResponse, UnreadRequest, shaped
 from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.exchange import Received
-from undersigned.middleware.guard import Guard, Rejected
+from undersigned.middleware.guard import Guard, Rejected, Visit
 from undersigned.middleware.requirement import Verification
 from undersigned.url import Origins
 from undersigned.verification.verifier import AsyncVerifier, Verifier
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.decision import Decision, Recorder
-    from undersigned.middleware.inspector import Inspector
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
@@ -54,6 +53,8 @@ if TYPE_CHECKING:
 
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
 """Returns whether another authenticator accepts the caller."""
+Rejection: TypeAlias = Callable[[ErrorResponse, Scope], ErrorResponse]
+"""Returns the answer to a rejected request, made of the usual one."""
 
 VERIFICATION = "undersigned"
 """The scope's key for the `Verification`: everything that the middleware found out."""
@@ -92,8 +93,8 @@ class SignatureMiddleware:
         fallback: tells whether another authenticator accepts the caller; a function of the scope, sync or async. It is
             asked only if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
-        inspector: keeps the last decisions in memory, in development; `undersigned_inspector.Inspector` shows them on a
-            page. It is rejected unless all origins are loopback origins.
+        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the scope that returns
+            another, for example of `ErrorResponse.with_content`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -114,19 +115,19 @@ class SignatureMiddleware:
         policy: Policy | None = None,
         fallback: Fallback | None = None,
         on_decision: Callable[[Decision], object] | None = None,
-        inspector: Inspector | None = None,
+        rejection: Rejection | None = None,
     ) -> None:
         options.check_app(app, "ASGI")
         if not isinstance(verifier, (Verifier, AsyncVerifier)):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
         options.check_options(mode, max_body, http2_server)
         options.check_size("max_unsigned_body", max_unsigned_body)
-        options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
+        options.check_policy(policy, fallback=fallback, mode=mode)
+        options.check_listeners(on_decision, rejection)
         options.check_flag("server_adds_root_path", server_adds_root_path)
         if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         known = Origins(origins)
-        options.check_inspector(inspector, known)
         self.app = app
         profile = verifier.profile
         self._guard: Guard[Forwarded] = Guard(
@@ -140,7 +141,6 @@ class SignatureMiddleware:
             max_unsigned_body=min(max_unsigned_body, max_body),
             http2_server=http2_server,
             on_decision=on_decision,
-            inspector=inspector,
         )
         recorder = self._guard.recorder
         self._options = _Options(
@@ -151,6 +151,7 @@ class SignatureMiddleware:
             server_adds_root_path,
             policy,
             fallback,
+            rejection,
             event_loop_check(profile),
         )
         self.announce()
@@ -186,13 +187,14 @@ class _Options(NamedTuple):
     server_adds_root_path: bool
     policy: Policy | None
     fallback: Fallback | None
+    rejection: Rejection | None
     check_event_loop: Callable[[], None]
 
 
 class _Exchange:
     """One request over ASGI, as the guard asks for it."""
 
-    __slots__ = ("_begun", "_fields", "_headers", "_more", "_options", "_receive", "_scope", "_send")
+    __slots__ = ("_begun", "_fields", "_headers", "_more", "_options", "_receive", "_scope", "_send", "visit")
 
     def __init__(self, chosen: _Options, scope: Scope, receive: Receive, send: Send) -> None:
         self._options = chosen
@@ -203,6 +205,11 @@ class _Exchange:
         self._begun: list[bytes] = []
         # Whether more content follows what has been read; None if nothing has been read.
         self._more: bool | None = None
+        client: tuple[str, int] | None = scope.get("client")
+        self.visit = Visit(self.shown_target, client[0] if client else None)
+
+    def shaped(self, response: ErrorResponse) -> ErrorResponse:
+        return shaped(response, self._options.rejection, self._scope)
 
     def received_request(self) -> Received:
         scope = self._scope
@@ -299,7 +306,13 @@ class _Exchange:
         chosen, scope = self._options, self._scope
         ask = None if chosen.fallback is None else partial(chosen.fallback, scope)
         made = Verification.of_admitted(
-            admitted, chosen.profile, chosen.recorder, chosen.policy, ask=ask, outer=scope.get(VERIFICATION)
+            admitted,
+            chosen.profile,
+            chosen.recorder,
+            self.visit,
+            chosen.policy,
+            ask=ask,
+            outer=scope.get(VERIFICATION),
         )
         return {
             "state": {**scope.get("state", {}), "signature": made.signature},

@@ -33,7 +33,7 @@ def required_signature(scope: Scope, *, route: str | None = None) -> VerifiedSig
         SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
         ConfigurationError: no middleware has verified it.
     """
-    return Verification.of(scope.get(VERIFICATION)).require(method=scope.get("method"), route=route)
+    return Verification.of(scope.get(VERIFICATION)).require(route=route)
 
 
 async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | None:
@@ -53,7 +53,7 @@ async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | 
     Returns:
         The signature, or None if the request is unsigned and needs none.
     """
-    checked = await Verification.of(scope.get(VERIFICATION)).check_route(route, method=scope.get("method"))
+    checked = await Verification.of(scope.get(VERIFICATION)).check_route(route)
     scope[VERIFICATION] = checked
     scope["state"] = {**scope["state"], "signature": checked.signature}
     return checked.signature

@@ -4,9 +4,9 @@
 signer's base. `parse_pasted_request` reads a request as tools show it.
 """
 
+from undersigned.errors import CHECKS
 from undersigned.explanation.alternatives import NAMES
 from undersigned.explanation.explained_request import (
-    CHECKS,
     BaseDifference,
     Cause,
     ContentDigests,

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned import profiles
-from undersigned.errors import MalformedURL, SignatureError, printable
+from undersigned.errors import CHECKS, MalformedURL, SignatureError, printable
 from undersigned.explanation.alternatives import ADVICE, alternatives
 from undersigned.explanation.contents import digest_forms, other_contents, parse_digest
 from undersigned.explanation.values import SignedValues, signed_target
@@ -24,7 +24,7 @@ from undersigned.signature.key_source import ExaminedKeys, KeyLookup, KeySet
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from undersigned.errors import Step
     from undersigned.message.request import Request
@@ -33,26 +33,6 @@ if TYPE_CHECKING:
     from undersigned.signature.key_source import KeySource
     from undersigned.signature.profile import Profile
     from undersigned.url import Origin
-
-CHECKS: Final[Mapping[Step, str]] = {
-    0: "presence of a signature",
-    1: "syntax of the signature fields",
-    2: "required parameters",
-    3: "tag",
-    4: "algorithm",
-    5: "validity period",
-    6: "covered components",
-    7: "key lookup",
-    8: "key purpose",
-    9: "key revocation",
-    "9a": "nonce limit of the key",
-    10: "target, authority and signature",
-    11: "content digest",
-    12: "nonce replay",
-    13: "nonce storage",
-    14: "repeated JSON keys",
-}
-"""The steps of the verifier's checklist, in order."""
 
 MOST_SECONDS: Final = 0.75
 """The most seconds of a search for the cause: some thousand verifications."""

@@ -4,9 +4,8 @@ from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_M
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder
-from undersigned.middleware.inspector import Inspected, Inspector
+from undersigned.middleware.evidence import Evidence
 from undersigned.middleware.options import Mode
-from undersigned.middleware.rejection_log import log_rejection
 from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.url.origin import ConfiguredOrigins
 
@@ -17,12 +16,10 @@ __all__ = [
     "ConfiguredOrigins",
     "Decision",
     "ErrorResponse",
-    "Inspected",
-    "Inspector",
+    "Evidence",
     "Mode",
     "Recorder",
     "Verification",
     "configured_verifier",
     "is_preflight",
-    "log_rejection",
 ]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from undersigned.errors import VerificationUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from undersigned.errors import SignatureError
+
+logger = logging.getLogger("undersigned")
 
 _UNAVAILABLE: Final = 503
 _RETRY_AFTER: Final = "2"
@@ -28,6 +33,8 @@ class ErrorResponse:
         members: the members of the JSON content, as (name, text) pairs; by default the code alone.
         others: further header fields.
         rpc_code: the code of a JSON-RPC error, if the content is one.
+        content: the content, if it is another than that of `members`.
+        content_type: its media type.
     """
 
     status: int
@@ -37,6 +44,8 @@ class ErrorResponse:
     members: tuple[tuple[str, str], ...] = ()
     others: tuple[tuple[str, str], ...] = ()
     rpc_code: int | None = None
+    content: bytes | None = None
+    content_type: str = "application/json"
 
     @classmethod
     def of(cls, error: SignatureError) -> ErrorResponse:
@@ -53,10 +62,9 @@ class ErrorResponse:
 
     @property
     def body(self) -> bytes:
-        """The content: a JSON object with the code and nothing else, or a JSON-RPC error with it."""
-        if not self.members and self.rpc_code is None:
-            # Nearly every answer is such an object. To encode the code alone takes a third of the time.
-            return f'{{"error": {json.dumps(self.code)}}}'.encode("ascii")
+        """The content: a JSON object with the code and nothing else, a JSON-RPC error with it, or your own."""
+        if self.content is not None:
+            return self.content
         content: dict[str, object] = dict(self.members) or {"error": self.code}
         if self.rpc_code is not None:
             error = {"code": self.rpc_code, "message": self.code.replace("_", " "), "data": content}
@@ -67,20 +75,37 @@ class ErrorResponse:
     def fields(self) -> list[tuple[str, str]]:
         """The header fields."""
         return [
-            ("Content-Type", "application/json"),
+            ("Content-Type", self.content_type),
             ("Content-Length", str(len(self.body))),
-            *self.headers.items(),
+            *self._told,
         ]
 
     @property
     def headers(self) -> dict[str, str]:
         """The header fields that say nothing about the content: for an exception of a framework, which has its own."""
-        headers = dict(self.others)
+        return dict(self._told)
+
+    @property
+    def _told(self) -> list[tuple[str, str]]:
+        headers = list(self.others)
         if self.status == _UNAVAILABLE:
-            headers["Retry-After"] = _RETRY_AFTER
+            headers.append(("Retry-After", _RETRY_AFTER))
         if self.challenge:
-            headers["WWW-Authenticate"] = f'Signature error="{self.code}"'
+            headers.append(("WWW-Authenticate", f'Signature error="{self.code}"'))
         return headers
+
+    def with_content(
+        self, content: bytes, content_type: str = "application/json", *, fields: Sequence[tuple[str, str]] = ()
+    ) -> ErrorResponse:
+        """Return the same answer with your own content: status, WWW-Authenticate and Accept-Signature stay.
+
+        Args:
+            content: the content.
+            content_type: its media type.
+            fields: header fields to add.
+        """
+        others = (*self.others, *fields)
+        return replace(self, content=content, content_type=content_type, others=others)
 
 
 CONTENT_TOO_LARGE = ErrorResponse(413, "content_too_large", detail="the body is larger than max_body")
@@ -92,6 +117,32 @@ TARGET_TOO_LONG = ErrorResponse(
     414, "uri_too_long", detail="the request must be signed, and its target is longer than one that can be verified"
 )
 TOO_MANY_FIELDS = ErrorResponse(431, "request_header_fields_too_large", detail="there are too many header fields")
+
+Context = TypeVar("Context")
+
+
+def shaped(
+    response: ErrorResponse, rejection: Callable[[ErrorResponse, Context], ErrorResponse] | None, context: Context
+) -> ErrorResponse:
+    """Return the answer that the application's function makes of one; the same answer if there is none, or it fails.
+
+    Args:
+        response: the answer.
+        rejection: the function, or None.
+        context: the request, as the server or framework has it.
+    """
+    if rejection is None:
+        return response
+    try:
+        made = rejection(response, context)
+        if isinstance(made, ErrorResponse):
+            return made
+        raise TypeError(f"it returned an object of type {type(made).__name__}")  # noqa: TRY301 - logged as any other
+    except Exception:
+        # A rejected request stays rejected.
+        logger.exception("rejection raised an exception, or returned no ErrorResponse; ignored")
+        return response
+
 
 UNREAD: tuple[ErrorResponse, ...] = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TARGET_TOO_LONG, TOO_MANY_FIELDS)
 """The responses to requests that are not read to their end."""

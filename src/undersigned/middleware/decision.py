@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from undersigned.errors import SignatureError, VerificationUnavailable, printable
-from undersigned.middleware.rejection_log import log_excused, log_rejection, log_unknown, log_unread, logger
+from undersigned.errors import CHECKS, SignatureError, VerificationUnavailable, printable
+from undersigned.limits import LONGEST_IN_LINE
+from undersigned.middleware.authority import matched_origin
+from undersigned.middleware.evidence import Claims, Evidence, rebuilt_target_uri, without_query
+from undersigned.middleware.rejection_log import (
+    log_excused,
+    log_rejection,
+    log_unknown,
+    log_unread,
+    log_unsigned,
+    logger,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.errors import Step
+    from undersigned.message.header_fields import HeaderFields
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.guard import Visit
-    from undersigned.middleware.inspector import Inspector
     from undersigned.signature.profile import Profile
-    from undersigned.url.origin import Origin
+    from undersigned.url import Origins
     from undersigned.verification.verified_signature import VerifiedSignature
 
 Outcome = Literal["verified", "unsigned", "unknown", "warned", "rejected", "unavailable"]
@@ -34,30 +43,69 @@ class Decision:
         outcome: what was decided.
         profile: the name of the verifier's profile.
         code: the code of the error, or None.
-        step: the step of the checklist that failed, or None.
+        step: the check that failed, by its name in the checklist (`undersigned.errors.CHECKS`), or None.
         method: the method, escaped and truncated, once the header fields were read.
+        target: the request target as the server shows it, escaped and truncated; its query is withheld.
+        origin: the origin the request was for, once it was found.
+        target_uri: `@target-uri` as rebuilt from the request, its query withheld, if no key signed the base with it.
+        client: the address of the client, if the server shows it. Behind a proxy that may be the proxy.
+        status: the status of the answer with which the request was rejected.
         route: the path of the route, as the framework spells it, such as `/plans/{plan}`. It is known if the request
             was rejected when the route was about to run.
-        keyid: the key id of the message, escaped and truncated, once its signature fields were parsed.
+        keyid: the key id that the message names, escaped and truncated. Unless it is verified, anybody may claim it.
         algorithm: the algorithm that the signature names, once the signature was found to meet the profile.
         tag: the profile's tag, once the message was found to carry it.
-        origin: the origin the request was for, once it was found.
         seconds: how long the decision took, including the time to read the content; 0 if a route rejected the request.
         skew: seconds from `created` to the verifier's clock at the decision; negative if `created` is in the future.
+        seconds_off: if the signature is not valid now, how many seconds ago it ended; negative if it begins later.
     """
 
     outcome: Outcome
     profile: str
     code: str | None = None
-    step: Step | None = None
+    step: str | None = None
     method: str | None = None
+    target: str | None = None
+    origin: str | None = None
+    target_uri: str | None = None
+    client: str | None = None
+    status: int | None = None
     route: str | None = None
     keyid: str | None = None
     algorithm: str | None = None
     tag: str | None = None
-    origin: str | None = None
     seconds: float
     skew: float | None = None
+    seconds_off: float | None = None
+    known: Known | None = field(default=None, repr=False, compare=False)
+
+    def evidence(self) -> Evidence:
+        """Return what the decision was made of. It is computed now, so a listener that needs none pays nothing."""
+        return Evidence() if self.known is None else Evidence.of(*self.known)
+
+
+class Known(NamedTuple):
+    """What a decision was made of, as it was received: not for a log. It refers to no content.
+
+    Attributes:
+        url: the URL, or the target as the server shows it.
+        fields: the header fields, once they were read.
+        base: the signature base, if it was rebuilt.
+        detail: what was wrong.
+        received: other evidence.
+        is_local: whether all origins of the middleware are loopback origins.
+    """
+
+    url: str
+    fields: HeaderFields | None
+    base: str | None
+    detail: str | None
+    received: str | None
+    is_local: bool
+
+    def __repr__(self) -> str:
+        """Return nothing of it."""
+        return "<Known>"
 
 
 class Recorder:
@@ -67,29 +115,35 @@ class Recorder:
         profile: the verifier's profile.
         clock: the verifier's clock; seconds since the epoch.
         on_decision: gets a `Decision` for every request, or None.
-        inspector: keeps the last decisions with their evidence, or None.
+        origins: the public origins of the service.
 
     Attributes:
-        listens: whether there is such a callback or an inspector.
+        listens: whether there is such a callback.
     """
 
-    __slots__ = ("_clock", "_inspector", "_on_decision", "_profile", "listens")
+    __slots__ = ("_clock", "_on_decision", "_origins", "_profile", "listens")
 
     def __init__(
         self,
         profile: Profile,
         clock: Callable[[], float],
         on_decision: Callable[[Decision], object] | None,
-        inspector: Inspector | None = None,
+        *,
+        origins: Origins,
     ) -> None:
         self._profile = profile
         self._clock = clock
         self._on_decision = on_decision
-        self._inspector = inspector
-        self.listens = on_decision is not None or inspector is not None
+        self._origins = origins
+        self.listens = on_decision is not None
 
     def record_acceptance(
-        self, signature: VerifiedSignature | None, warning: SignatureError | None, visit: Visit
+        self,
+        signature: VerifiedSignature | None,
+        warning: SignatureError | None,
+        visit: Visit,
+        *,
+        warns: bool = False,
     ) -> None:
         """Record a request that the application gets.
 
@@ -97,107 +151,119 @@ class Recorder:
             signature: the verified signature, or None.
             warning: the error that the policy forgave, or None.
             visit: the request in the guard.
+            warns: whether the mode only observes that the request is unsigned.
         """
+        if warning is None and not warns and not self.listens:
+            return
+        outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
+        decision = self._decision(outcome, visit, warning or signature)
         if warning is not None:
-            log_excused(warning)
-        if self.listens:
-            outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
-            self._report(outcome, warning or signature, visit)
+            log_excused(warning, decision)
+        if warns:
+            log_unsigned(decision)
+        self._publish(decision)
 
     def record_unknown(self, error: SignatureError, visit: Visit) -> None:
         """Record a request that the application gets as unsigned, since nobody knows its signer."""
-        log_unknown(error)
-        if self.listens:
-            self._report("unknown", error, visit)
+        decision = self._decision("unknown", visit, error)
+        log_unknown(error, decision)
+        self._publish(decision)
 
-    def record_rejection(self, error: SignatureError, visit: Visit) -> None:
-        """Record a rejected request."""
-        log_rejection(error)
-        if self.listens:
-            unavailable = isinstance(error, VerificationUnavailable)
-            self._report("unavailable" if unavailable else "rejected", error, visit)
-
-    def record_unread(self, response: ErrorResponse, visit: Visit) -> None:
-        """Record a request that was rejected before it was read to its end."""
-        log_unread(response)
-        if self.listens:
-            decision = Decision(
-                outcome="rejected",
-                profile=self._profile.name,
-                code=response.code,
-                method=_method(visit.method),
-                origin=_text(visit.origin),
-                seconds=_since(visit.begun),
-            )
-            self._publish(decision, visit)
-
-    def record_rejection_by_route(
-        self, error: SignatureError, *, method: str | None = None, route: str | None = None
+    def record_rejection(
+        self,
+        error: SignatureError,
+        visit: Visit,
+        response: ErrorResponse,
+        *,
+        by_route: bool = False,
+        route: str | None = None,
     ) -> None:
-        """Record a request that the middleware accepted and that a route of the application rejects.
+        """Record a request that is rejected.
 
         Args:
-            error: why the route rejects the request.
-            method: the method of the request.
+            error: why it is rejected.
+            visit: the request in the guard.
+            response: the answer.
+            by_route: whether a route of the application rejects it, which the guard had let pass.
             route: the path of the route as the framework spells it, such as `/plans/{plan}`.
         """
-        log_rejection(error)
-        if self.listens:
-            decision = Decision(
-                outcome="rejected",
-                profile=self._profile.name,
-                code=error.code,
-                step=error.step,
-                method=_method(method),
-                route=route,
-                seconds=0.0,
-            )
-            self._publish(decision, evidence=error)
+        outcome: Outcome = "unavailable" if isinstance(error, VerificationUnavailable) else "rejected"
+        decision = self._decision(outcome, visit, error, status=response.status, route=route, by_route=by_route)
+        log_rejection(error, decision)
+        self._publish(decision)
 
-    def _report(self, outcome: Outcome, evidence: VerifiedSignature | SignatureError | None, visit: Visit) -> None:
-        error = evidence if isinstance(evidence, SignatureError) else None
-        keyid = None if evidence is None else evidence.keyid
-        created = None if evidence is None else evidence.created
-        decision = Decision(
+    def record_unread(self, rejected: ErrorResponse, visit: Visit, response: ErrorResponse) -> None:
+        """Record a request that was rejected before it was read to its end.
+
+        Args:
+            rejected: why it is rejected.
+            visit: the request in the guard.
+            response: the answer.
+        """
+        decision = self._decision("rejected", visit, None, status=response.status, code=rejected.code)
+        log_unread(rejected, decision)
+        self._publish(decision)
+
+    def _decision(
+        self,
+        outcome: Outcome,
+        visit: Visit,
+        result: VerifiedSignature | SignatureError | None,
+        *,
+        code: str | None = None,
+        status: int | None = None,
+        route: str | None = None,
+        by_route: bool = False,
+    ) -> Decision:
+        error = result if isinstance(result, SignatureError) else None
+        keyid, created = (None, None) if result is None else (result.keyid, result.created)
+        claims = Claims() if error is None else Claims.of(visit.fields, self._profile)
+        reason, now = None if error is None else error.reason, self._clock()
+        base = error.signature_base if error is not None and reason == "signature_invalid" else None
+        uri = None if base is None else rebuilt_target_uri(base)
+        return Decision(
             outcome=outcome,
             profile=self._profile.name,
-            code=None if error is None else error.code,
-            step=None if error is None else error.step,
-            method=_method(visit.method),
-            keyid=None if keyid is None else printable(keyid, limit=128),
-            algorithm=None if evidence is None else evidence.algorithm or None,
+            code=code if error is None else error.code,
+            step=None if error is None else CHECKS[error.step],
+            method=_clean(visit.method, 32),
+            target=_clean(without_query(visit.shown_target())),
+            origin=self._origin_of(visit),
+            target_uri=None if uri is None else _clean(without_query(uri)),
+            client=_clean(visit.client, 64),
+            status=status,
+            route=route,
+            keyid=_clean(keyid or claims.keyid, 128),
+            algorithm=None if result is None else result.algorithm or None,
             tag=None if keyid is None else self._profile.selection.tag,
-            origin=_text(visit.origin),
-            seconds=_since(visit.begun),
-            skew=None if created is None else self._clock() - created,
+            seconds=0.0 if by_route else time.perf_counter() - visit.begun,
+            skew=None if created is None else now - created,
+            seconds_off=claims.seconds_off(self._profile, now) if reason == "signature_window_invalid" else None,
+            known=Known(
+                visit.url or visit.shown_target(),
+                visit.fields,
+                None if result is None else result.signature_base,
+                None if error is None else error.detail,
+                None if error is None else error.received,
+                self._origins.are_loopback,
+            ),
         )
-        self._publish(decision, visit, evidence)
 
-    def _publish(
-        self,
-        decision: Decision,
-        visit: Visit | None = None,
-        evidence: VerifiedSignature | SignatureError | None = None,
-    ) -> None:
-        if self._on_decision is not None:
-            self._call("on_decision", partial(self._on_decision, decision))
-        if self._inspector is not None:
-            self._call("inspector", partial(self._inspector.record, decision, visit, evidence))
+    def _origin_of(self, visit: Visit) -> str | None:
+        if visit.origin is None and visit.fields is not None:
+            # What is told of a request that was not for an origin, or whose origin did not matter, decides nothing.
+            with suppress(Exception):
+                return str(matched_origin(self._origins, visit.fields, visit.version))
+        return None if visit.origin is None else str(visit.origin)
 
-    def _call(self, option: str, listener: Callable[[], object]) -> None:
+    def _publish(self, decision: Decision) -> None:
+        if self._on_decision is None:
+            return
         try:
-            listener()
+            self._on_decision(decision)
         except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
-            logger.error("%s raised an exception; ignored", option, exc_info=failure)
+            logger.error("on_decision raised an exception; ignored", exc_info=failure)
 
 
-def _method(method: str | None) -> str | None:
-    return None if method is None else printable(method, limit=32)
-
-
-def _text(origin: Origin | None) -> str | None:
-    return None if origin is None else str(origin)
-
-
-def _since(begun: float) -> float:
-    return time.perf_counter() - begun
+def _clean(text: str | None, limit: int = LONGEST_IN_LINE) -> str | None:
+    return None if text is None else printable(text, limit=limit)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.answer import ErrorResponse
+    from undersigned.middleware.guard import Visit
     from undersigned.url import CanonicalURL, Origin
     from undersigned.verification.gate import Admitted
 
@@ -38,6 +40,12 @@ class Received(NamedTuple):
 
 class Exchange(Server, Protocol[Forwarded_co]):
     """A request in a server, by ASGI or WSGI."""
+
+    visit: Visit
+
+    def shaped(self, response: ErrorResponse) -> ErrorResponse:
+        """Return the answer to a request that is rejected, as the application shapes it."""
+        ...
 
     def received_request(self) -> Received:
         """Return the request without its target.

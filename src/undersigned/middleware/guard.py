@@ -7,7 +7,6 @@ what the exchange makes for the application.
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Generic
 from urllib.parse import quote, unquote
 
@@ -27,7 +26,7 @@ from undersigned.middleware.authority import (
 )
 from undersigned.middleware.decision import Recorder
 from undersigned.middleware.exchange import Exchange, Forwarded_co, Received
-from undersigned.middleware.rejection_log import log_unsigned, logger
+from undersigned.middleware.rejection_log import logger
 from undersigned.middleware.requirement import is_preflight
 from undersigned.middleware.start_line import start_line
 from undersigned.policy.policy import is_of_adcp
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.middleware.decision import Decision
-    from undersigned.middleware.inspector import Inspector
     from undersigned.middleware.options import Mode
     from undersigned.policy.policy import Policy
     from undersigned.url import Origin, Origins
@@ -69,18 +67,22 @@ class Visit:
         method: its method, or None.
         origin: its origin, or None.
         fields: its header fields, or None.
+        version: its HTTP version.
         url: its URL, or None.
         shown_target: returns its target as the server shows it.
+        client: the address of its client, if the server shows it.
     """
 
     method: str | None = None
     origin: Origin | None = None
     fields: HeaderFields | None = None
+    version: str = "1.1"
     url: str | None = None
 
-    def __init__(self, shown_target: Callable[[], str]) -> None:
+    def __init__(self, shown_target: Callable[[], str], client: str | None = None) -> None:
         self.begun = time.perf_counter()
         self.shown_target = shown_target
+        self.client = client
 
 
 class Guard(Generic[Forwarded_co]):
@@ -97,7 +99,6 @@ class Guard(Generic[Forwarded_co]):
         max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
         on_decision: gets a `Decision` for every request, or None.
-        inspector: keeps the last decisions with their evidence, or None.
 
     Attributes:
         recorder: records the decisions, also those of the application's routes.
@@ -128,7 +129,6 @@ class Guard(Generic[Forwarded_co]):
         max_unsigned_body: int,
         http2_server: str | None,
         on_decision: Callable[[Decision], object] | None,
-        inspector: Inspector | None,
     ) -> None:
         if verifier.profile.message != "request":
             raise ConfigurationError(f"verifier: its profile, {verifier.profile.name}, is for responses")
@@ -140,7 +140,7 @@ class Guard(Generic[Forwarded_co]):
         self._policy = policy
         self._http2_server = http2_server
         self._gate = Gate(verifier, policy, fallback=fallback, max_unsigned_body=max_unsigned_body)
-        self.recorder = Recorder(verifier.profile, clock, on_decision, inspector)
+        self.recorder = Recorder(verifier.profile, clock, on_decision, origins=origins)
 
     def announce(self) -> None:
         """Log what is verified and where, and whether nonces are kept in this process only."""
@@ -153,19 +153,21 @@ class Guard(Generic[Forwarded_co]):
         Raises:
             Rejected: the application must not get the request.
         """
-        visit = Visit(exchange.shown_target)
+        visit = exchange.visit
         try:
             return await self._admit(exchange, visit)
         except SignatureError as error:
-            self.recorder.record_rejection(error, visit)
-            raise Rejected(ErrorResponse.of(error)) from None
+            response = exchange.shaped(ErrorResponse.of(error))
+            self.recorder.record_rejection(error, visit, response)
+            raise Rejected(response) from None
         except UnreadRequest as unread:
-            self.recorder.record_unread(unread.response, visit)
-            raise Rejected(unread.response) from None
+            response = exchange.shaped(unread.response)
+            self.recorder.record_unread(unread.response, visit, response)
+            raise Rejected(response) from None
 
     async def _admit(self, exchange: Exchange[Forwarded_co], visit: Visit) -> Forwarded_co:
         received = exchange.received_request()
-        visit.method, visit.fields = received.method, received.fields
+        visit.method, visit.version, visit.fields = received.method, received.version, received.fields
         signed = not SIGNATURE_FIELDS.isdisjoint(received.fields.combined)
         if not signed:
             try:
@@ -211,14 +213,12 @@ class Guard(Generic[Forwarded_co]):
         """Apply the policy, or the mode, to an unsigned request. Its Host does not matter to a policy."""
         if self._policy is None:
             self._check_mode(exchange, received)
-            self.recorder.record_acceptance(None, None, visit)
+            self.recorder.record_acceptance(None, None, visit, warns=self._mode == "observe")
             return exchange.forward_unsigned()
         method, has_body = received.method, bool(received.has_body)
         if is_preflight(method, received.fields.combined) and not has_body:
             self.recorder.record_acceptance(None, None, visit)
             return exchange.forward_unsigned(closed=True)
-        with suppress(MalformedURL):
-            visit.origin = matched_origin(self._origins, received.fields, received.version)
         exchange.server()
         path, (target, mark, query) = exchange.routed_path(), exchange.shown_target().partition("?")
         url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
@@ -244,8 +244,6 @@ class Guard(Generic[Forwarded_co]):
             shown, has_body = exchange.shown_target(), bool(received.has_body)
             message = Request(received.method, shown, received.fields, has_body=has_body)
             raise self._profile.error("signature_required", step=0, detail="the request is not signed", message=message)
-        if self._mode == "observe":
-            log_unsigned()
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.authority import HTTP2_SERVERS
-from undersigned.middleware.inspector import Inspector
 from undersigned.policy.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from undersigned.url import Origins
 
 Mode = Literal["required", "optional", "observe"]
 """What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected.
@@ -98,8 +95,8 @@ def check_size(option: str, size: object) -> None:
         raise ConfigurationError(f"{option}: give a number of bytes, such as 65536")
 
 
-def check_policy(policy: object, *, fallback: object, on_decision: object, mode: object) -> None:
-    """Check the policy and the two callbacks.
+def check_policy(policy: object, *, fallback: object, mode: object) -> None:
+    """Check the policy and the fallback.
 
     Raises:
         ConfigurationError: an option has a wrong value or contradicts another.
@@ -112,24 +109,19 @@ def check_policy(policy: object, *, fallback: object, on_decision: object, mode:
         raise ConfigurationError(
             "fallback: pass a function that tells whether the caller is known, together with policy="
         )
-    if on_decision is not None and not callable(on_decision):
-        raise ConfigurationError("on_decision: pass a function that takes a Decision")
-    if is_async(on_decision):
-        raise ConfigurationError("on_decision: the function must not be async; nothing awaits it")
 
 
-def check_inspector(inspector: object, origins: Origins) -> None:
-    """Check that there is no inspector, or that the service is only known by loopback origins.
+def check_listeners(on_decision: object, rejection: object) -> None:
+    """Check the functions that get decisions and shape answers.
 
     Raises:
-        ConfigurationError: an option has a wrong value, or an origin is public.
+        ConfigurationError: one of them cannot be called, or would have to be awaited.
     """
-    if inspector is None:
-        return
-    if not isinstance(inspector, Inspector):
-        raise ConfigurationError("inspector: pass an Inspector, such as undersigned_inspector.Inspector()")
-    if not origins.are_loopback:
-        raise ConfigurationError(
-            "inspector: it is for development, but one of origins is not on this machine. Leave inspector out, or list "
-            "loopback origins only, such as http://localhost:8000"
-        )
+    for option, function, takes in (
+        ("on_decision", on_decision, "takes a Decision"),
+        ("rejection", rejection, "takes an ErrorResponse and the request, and returns an ErrorResponse"),
+    ):
+        if function is not None and not callable(function):
+            raise ConfigurationError(f"{option}: pass a function that {takes}")
+        if is_async(function):
+            raise ConfigurationError(f"{option}: the function must not be async; nothing awaits it")

@@ -6,16 +6,17 @@ from dataclasses import replace
 from inspect import isawaitable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from undersigned.errors import ConfigurationError
+from undersigned.errors import AnswerForm, ConfigurationError, SignatureError
+from undersigned.limits import LONGEST_TARGET
 from undersigned.message.request import Request
-from undersigned.middleware.rejection_log import log_rejection
+from undersigned.middleware.answer import TARGET_TOO_LONG, ErrorResponse
 from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from undersigned.errors import SignatureError
     from undersigned.middleware.decision import Recorder
+    from undersigned.middleware.guard import Visit
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.policy.route import MatchedRoute
@@ -58,7 +59,8 @@ class Verification(NamedTuple):
     Attributes:
         signature: the verified signature, or None if the request is unsigned.
         profile: the profile that the middleware verifies by.
-        recorder: the middleware's recorder of decisions, or None.
+        recorder: the middleware's recorder of decisions. None: nothing is recorded.
+        visit: the request in the middleware's guard, for the decisions of routes.
         policy: the middleware's policy, or None.
         ask: asks the application's other authenticator whether it accepts the caller, or None if there is none.
         operation: the operation that the policy resolved, or None.
@@ -69,6 +71,7 @@ class Verification(NamedTuple):
     signature: VerifiedSignature | None
     profile: Profile
     recorder: Recorder | None = None
+    visit: Visit | None = None
     policy: Policy | None = None
     ask: Callable[[], bool | Awaitable[bool]] | None = None
     operation: Operation | None = None
@@ -81,6 +84,7 @@ class Verification(NamedTuple):
         admitted: Admitted | None,
         profile: Profile,
         recorder: Recorder,
+        visit: Visit,
         policy: Policy | None,
         *,
         ask: Callable[[], bool | Awaitable[bool]] | None,
@@ -89,8 +93,9 @@ class Verification(NamedTuple):
         """Return the result for a request that the application gets, or for one that the policy does not touch."""
         around = outer if isinstance(outer, Verification) else None
         if admitted is None:
-            return cls(None, profile, recorder, outer=around)
-        return cls(admitted.signature, profile, recorder, policy, ask, admitted.operation, admitted.request, around)
+            return cls(None, profile, recorder, visit, outer=around)
+        operation, request = admitted.operation, admitted.request
+        return cls(admitted.signature, profile, recorder, visit, policy, ask, operation, request, around)
 
     @classmethod
     def of(cls, published: object, *, advice: str = _ADVICE) -> Verification:
@@ -107,12 +112,10 @@ class Verification(NamedTuple):
             return published
         raise ConfigurationError(f"no middleware has verified this request: {advice}")
 
-    def require(self, *, method: str | None = None, route: str | None = None) -> VerifiedSignature:
+    def require(self, *, route: str | None = None) -> VerifiedSignature:
         """Require a signature: return it, or record the rejection of an unsigned request and raise it.
 
         Args:
-            method: the method of the request, for the `Decision`. It also tells whether the answer asks for the digest
-                of the content.
             route: the path of the route as the framework spells it, for the `Decision`.
 
         Raises:
@@ -120,11 +123,11 @@ class Verification(NamedTuple):
         """
         if self.signature is not None:
             return self.signature
-        error = self.unsigned_error("the route requires a signature; the request has none", method=method)
-        self.reject(error, method=method, route=route)
+        error = self.unsigned_error("the route requires a signature; the request has none")
+        self.reject(error, route=route)
         raise error
 
-    async def check_route(self, route: MatchedRoute, *, method: str | None = None) -> Verification:
+    async def check_route(self, route: MatchedRoute) -> Verification:
         """Apply the policy to the route that is about to run, if the policy has a `RouteResolver`.
 
         Returns:
@@ -134,7 +137,7 @@ class Verification(NamedTuple):
             SignatureError: the policy requires a signature and the request has none, and no other credential is valid.
                 It is recorded as a rejection by the route.
         """
-        outer = None if self.outer is None else await self.outer.check_route(route, method=method)
+        outer = None if self.outer is None else await self.outer.check_route(route)
         policy = self.policy
         if policy is None or not isinstance(policy.resolver, RouteResolver):
             return self._replace(outer=outer)
@@ -149,8 +152,8 @@ class Verification(NamedTuple):
             accepted = self.ask is not None and self.ask()
             if (await accepted if isawaitable(accepted) else accepted) is True:
                 return checked
-        error = self.unsigned_error(_UNKNOWN if must_be_signed else _REQUIRED, method=method)
-        self.reject(error, method=method, route=route.path)
+        error = self.unsigned_error(_UNKNOWN if must_be_signed else _REQUIRED)
+        self.reject(error, route=route.path)
         raise error
 
     def _registers_webhook(self, policy: Policy, operation: Operation) -> bool:
@@ -158,19 +161,24 @@ class Verification(NamedTuple):
         request = self.request
         return request is not None and policy.registers_webhook(operation, request, self.profile)
 
-    def unsigned_error(self, detail: str, *, method: str | None = None) -> SignatureError:
+    def unsigned_error(self, detail: str) -> SignatureError:
         """Return the error for a request that has no signature and needs one.
 
         Args:
             detail: one sentence for the operator's log.
-            method: the method of the request, as for `require`.
         """
+        visit = self.visit
+        if visit is not None and len(visit.shown_target()) > LONGEST_TARGET:
+            # A signature would not help.
+            too_long = TARGET_TOO_LONG
+            error = SignatureError(too_long.code, detail=too_long.detail)
+            error.form = AnswerForm(too_long.status, too_long.members, too_long.others)
+            return error
+        method = None if visit is None else visit.method
         message = Request(method or "", "", has_body=method in _WITH_CONTENT)
         return self.profile.error("signature_required", step=0, detail=detail, message=message)
 
-    def reject(self, error: SignatureError, *, method: str | None = None, route: str | None = None) -> None:
+    def reject(self, error: SignatureError, *, route: str | None = None) -> None:
         """Record that a route rejects a request for `error`: in the log, and as a `Decision` if anybody listens."""
-        if self.recorder is None:
-            log_rejection(error)
-        else:
-            self.recorder.record_rejection_by_route(error, method=method, route=route)
+        if self.recorder is not None and self.visit is not None:
+            self.recorder.record_rejection(error, self.visit, ErrorResponse.of(error), by_route=True, route=route)

@@ -12,9 +12,9 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import options
-from undersigned.middleware.answer import TOO_MANY_FIELDS, UnreadRequest
+from undersigned.middleware.answer import TOO_MANY_FIELDS, ErrorResponse, UnreadRequest, shaped
 from undersigned.middleware.exchange import Received
-from undersigned.middleware.guard import Guard, Rejected
+from undersigned.middleware.guard import Guard, Rejected, Visit
 from undersigned.middleware.rejection_log import logger
 from undersigned.middleware.requirement import Verification
 from undersigned.url import Origins
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
-    from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision, Recorder
-    from undersigned.middleware.inspector import Inspector
     from undersigned.policy.policy import Policy
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
@@ -55,6 +53,8 @@ WSGIApp: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 Fallback: TypeAlias = Callable[[Environ], bool]
 """Returns whether another authenticator accepts the caller."""
+Rejection: TypeAlias = Callable[[ErrorResponse, Environ], ErrorResponse]
+"""Returns the answer to a rejected request, made of the usual one."""
 
 Answer = TypeVar("Answer")
 
@@ -93,8 +93,8 @@ class SignatureMiddleware:
         fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
             if the policy would reject the request and another credential could change that.
         on_decision: gets a `Decision` for every request.
-        inspector: keeps the last decisions in memory, in development; `undersigned_inspector.Inspector` shows them on a
-            page. It is rejected unless all origins are loopback origins.
+        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the environ that
+            returns another, for example of `ErrorResponse.with_content`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -114,16 +114,16 @@ class SignatureMiddleware:
         policy: Policy | None = None,
         fallback: Fallback | None = None,
         on_decision: Callable[[Decision], object] | None = None,
-        inspector: Inspector | None = None,
+        rejection: Rejection | None = None,
     ) -> None:
         options.check_app(app, "WSGI")
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
         options.check_options(mode, max_body, http2_server)
         options.check_size("max_unsigned_body", max_unsigned_body)
-        options.check_policy(policy, fallback=fallback, on_decision=on_decision, mode=mode)
+        options.check_policy(policy, fallback=fallback, mode=mode)
+        options.check_listeners(on_decision, rejection)
         known = Origins(origins)
-        options.check_inspector(inspector, known)
         options.check_flag("reconstruct", reconstruct)
         if options.is_async(fallback):
             raise ConfigurationError("fallback: the function must not be async; WSGI awaits nothing")
@@ -140,9 +140,10 @@ class SignatureMiddleware:
             max_unsigned_body=min(max_unsigned_body, max_body),
             http2_server=http2_server,
             on_decision=on_decision,
-            inspector=inspector,
         )
-        self._options = _Options(verifier.profile, self._guard.recorder, max_body, reconstruct, policy, fallback)
+        self._options = _Options(
+            verifier.profile, self._guard.recorder, max_body, reconstruct, policy, fallback, rejection
+        )
         self.announce()
 
     def announce(self) -> None:
@@ -188,6 +189,7 @@ class _Options(NamedTuple):
     reconstruct: bool
     policy: Policy | None
     fallback: Fallback | None
+    rejection: Rejection | None
 
 
 class _Exchange:
@@ -197,7 +199,7 @@ class _Exchange:
         detected: the name of the server, once it has been recognised.
     """
 
-    __slots__ = ("_begun", "_environ", "_fields", "_framing", "_options", "_start_response", "detected")
+    __slots__ = ("_begun", "_environ", "_fields", "_framing", "_options", "_start_response", "detected", "visit")
 
     def __init__(self, chosen: _Options, environ: Environ, start_response: StartResponse) -> None:
         self._options = chosen
@@ -207,6 +209,10 @@ class _Exchange:
         self._begun = b""
         self._fields = _NO_FIELDS
         self.detected: str | None = None
+        self.visit = Visit(self.shown_target, environ.get("REMOTE_ADDR"))
+
+    def shaped(self, response: ErrorResponse) -> ErrorResponse:
+        return shaped(response, self._options.rejection, self._environ)
 
     def received_request(self) -> Received:
         environ = self._environ
@@ -283,7 +289,9 @@ class _Exchange:
         """Return what the application may read of the verification."""
         chosen = self._options
         ask, outer = None if chosen.fallback is None else self._ask, self._environ.get(VERIFICATION)
-        made = Verification.of_admitted(admitted, chosen.profile, chosen.recorder, chosen.policy, ask=ask, outer=outer)
+        made = Verification.of_admitted(
+            admitted, chosen.profile, chosen.recorder, self.visit, chosen.policy, ask=ask, outer=outer
+        )
         return {
             SIGNATURE: made.signature,
             VERIFICATION: made,

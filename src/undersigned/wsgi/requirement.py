@@ -34,7 +34,7 @@ def required_signature(environ: Environ, *, route: str | None = None) -> Verifie
         SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
         ConfigurationError: no middleware has verified it.
     """
-    return Verification.of(environ.get(VERIFICATION)).require(method=environ.get("REQUEST_METHOD"), route=route)
+    return Verification.of(environ.get(VERIFICATION)).require(route=route)
 
 
 def check_route(environ: Environ, route: MatchedRoute) -> VerifiedSignature | None:
@@ -55,7 +55,7 @@ def check_route(environ: Environ, route: MatchedRoute) -> VerifiedSignature | No
         The signature, or None if the request is unsigned and needs none.
     """
     published = Verification.of(environ.get(VERIFICATION))
-    checked = finish(published.check_route(route, method=environ.get("REQUEST_METHOD")))
+    checked = finish(published.check_route(route))
     environ[VERIFICATION] = checked
     environ[SIGNATURE] = checked.signature
     return checked.signature

@@ -1,0 +1,200 @@
+"""What a rejection tells: the request in the decision and in the log, and the answer as the application shapes it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+from tests.party import HOST, ORIGIN
+from werkzeug.test import Client
+
+from undersigned import ConfigurationError, asgi, wsgi
+from undersigned.limits import LONGEST_TARGET
+from undersigned.middleware import ErrorResponse
+
+NOW = 1_700_000_000
+DENIALS = "application/problem+json"
+
+
+class Side:
+    """A middleware around an application that never answers, for an unsigned or a wrongly signed request."""
+
+    def __init__(self, kind, party, **options):
+        self.kind, self.party, self.decisions = kind, party, []
+        options = {"verifier": party.verifier(), "origins": [ORIGIN], "on_decision": self.decisions.append, **options}
+        if kind == "asgi":
+            self.app = asgi.SignatureMiddleware(self.called, **options)
+        else:
+            self.app = wsgi.SignatureMiddleware(self.called_by_wsgi, **options)
+
+    async def called(self, scope, _receive, send):
+        asgi.find_signature(scope)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def called_by_wsgi(self, environ, start_response):
+        wsgi.find_signature(environ)
+        start_response("204 No Content", [])
+        return []
+
+    def ask(self, target="/p", fields=(), *, method="GET"):
+        """Send a request; return the status, the fields and the content of the answer."""
+        fields = [field for field in fields if field[0].lower() != "host"]
+        if self.kind == "asgi":
+            client = TestClient(self.app, base_url=ORIGIN, client=("192.0.2.7", 4711))
+            answer = client.request(method, target, headers=dict(fields))
+            return answer.status_code, answer.headers, answer.content
+        client = Client(self.app, use_cookies=False)
+        answer = client.open(
+            target, method=method, base_url=ORIGIN, headers=fields, environ_overrides={"REMOTE_ADDR": "192.0.2.7"}
+        )
+        return answer.status_code, answer.headers, answer.data
+
+
+@pytest.fixture(params=["asgi", "wsgi"])
+def side(request, party):
+    return lambda **options: Side(request.param, party, **options)
+
+
+def test_decision_and_line_name_the_request(side, caplog):
+    gate = side()
+    status, _, _ = gate.ask("/plans?token=hidden")
+    (told,) = gate.decisions
+    assert (status, told.status, told.method, told.target) == (401, 401, "GET", "/plans?(withheld)")
+    assert (told.origin, told.client, told.step) == (ORIGIN, "192.0.2.7", "presence of a signature")
+    (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert f"(GET /plans?(withheld); origin: {ORIGIN}; client: 192.0.2.7; answered: 401)" in record.getMessage()
+    assert (record.signature_target, record.signature_client) == ("/plans?(withheld)", "192.0.2.7")
+    assert "hidden" not in caplog.text + repr(told)
+
+
+def test_decision_of_an_invalid_signature_has_the_rebuilt_target_uri_and_the_claimed_key(side, caplog):
+    gate = side()
+    gate.ask("/other?secret=hidden", gate.party.fields("GET", f"{ORIGIN}/p"))
+    (told,) = gate.decisions
+    assert (told.code, told.target_uri) == ("request_signature_invalid", f"{ORIGIN}/other?(withheld)")
+    assert told.keyid == "buyer-2026"
+    assert f"keyid: buyer-2026; @target-uri: {ORIGIN}/other?(withheld))" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("parameters", "keyid", "off"),
+    [
+        ('created=1699999000;expires=1699999100;keyid="who"', "who", 900),
+        ('created=1700000500;expires=1700000600;keyid="who"', "who", -500),
+        ("created=1699999999;expires=1700000600;keyid=1", None, None),
+        ('expires=1699999100;keyid="who"', "who", None),
+        ('created="1";keyid="who\\"\\\\"', 'who"\\\\', None),
+    ],
+    ids=["ended", "begins later", "too long", "incomplete", "of other types"],
+)
+def test_rejected_request_tells_the_key_it_claims_and_how_far_off_its_time_is(
+    party, side, caplog, parameters, keyid, off
+):
+    gate = side(verifier=party.verifier(clock=lambda: NOW))
+    claimed = f'sig1=("@method" "@target-uri" "@authority");{parameters};nonce="AAAAAAAAAAAAAAAAAAAAAA"'
+    claimed += ';alg="ed25519";tag="adcp/request-signing/v1"'
+    gate.ask(fields=[("Signature-Input", claimed), ("Signature", "sig1=:AAAA:")])
+    (told,) = gate.decisions
+    assert (told.keyid, told.seconds_off) == (keyid, off)
+    assert ("it ended 900 seconds ago" in caplog.text) == (off == 900)
+    assert ("it begins in 500 seconds" in caplog.text) == (off == -500)
+
+
+@pytest.mark.parametrize("value", ["", "sig1", 'sig1=("', 'a=("@method"), a=("@method")'])
+def test_unreadable_signature_claims_no_key(side, value):
+    gate = side()
+    assert gate.ask(fields=[("Signature-Input", value), ("Signature", "sig1=:AAAA:")])[0] == 401
+    assert gate.decisions[0].keyid is None
+
+
+def problem(response, _request):
+    content = json.dumps({"type": "about:blank", "title": response.code}).encode()
+    return response.with_content(content, DENIALS, fields=[("X-Shaped", "1")])
+
+
+def test_rejection_shapes_the_answer_and_keeps_status_and_challenge(side):
+    gate = side(rejection=problem)
+    status, fields, content = gate.ask()
+    assert (status, json.loads(content)["title"]) == (401, "request_signature_required")
+    assert (fields["content-type"], fields["x-shaped"]) == (DENIALS, "1")
+    assert fields["www-authenticate"] == 'Signature error="request_signature_required"'
+    assert fields["content-length"] == str(len(content))
+    assert "accept-signature" in fields
+
+
+def test_rejection_may_change_the_status_and_the_decision_tells_it(side):
+    gate = side(rejection=lambda response, _request: replace(response, status=403, others=()))
+    status, fields, _ = gate.ask()
+    assert (status, gate.decisions[0].status, "www-authenticate" in fields) == (403, 403, False)
+
+
+def test_rejection_gets_the_request_as_the_server_has_it(side):
+    given = []
+
+    def shape(response, request):
+        given.append(request)
+        return response
+
+    gate = side(rejection=shape)
+    gate.ask()
+    (context,) = given
+    assert (context["path"] if gate.kind == "asgi" else context["PATH_INFO"]) == "/p"
+
+
+@pytest.mark.parametrize("wrong", [lambda _response, _request: None, lambda response, _request: response.nothing])
+def test_failing_function_leaves_the_usual_answer(side, caplog, wrong):
+    status, _, content = side(rejection=wrong).ask()
+    assert (status, content) == (401, b'{"error": "request_signature_required"}')
+    assert "rejection raised an exception" in caplog.text
+
+
+def test_unread_request_is_shaped_too(side):
+    status, fields, _ = side(rejection=problem).ask(fields=[(f"x-{at}", "v") for at in range(200)])
+    assert (status, fields["content-type"]) == (431, DENIALS)
+
+
+async def shape_async(response, _request):
+    return response
+
+
+@pytest.mark.parametrize("wrong", ["json", shape_async])
+def test_rejection_must_be_a_function_that_is_not_async(side, wrong):
+    with pytest.raises(ConfigurationError, match=r"^rejection"):
+        side(rejection=wrong)
+
+
+def test_unsigned_request_in_mode_observe_is_logged_with_its_target(side, caplog):
+    gate = side(mode="observe")
+    assert gate.ask("/p?x=1")[0] == 204
+    assert "unsigned request accepted: " in caplog.text
+    assert "(GET /p?(withheld); " in caplog.text
+
+
+def test_route_that_rejects_a_target_too_long_to_be_signed_answers_414(party):
+    seen = []
+
+    async def app(scope, _receive, send):
+        try:
+            asgi.required_signature(scope, route="/r")
+        except Exception as error:  # noqa: BLE001 - it is told below
+            seen.append(ErrorResponse.of(error))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    decisions = []
+    options = {"verifier": party.verifier(), "origins": [ORIGIN], "mode": "optional", "on_decision": decisions.append}
+    client = TestClient(asgi.SignatureMiddleware(app, **options), base_url=f"https://{HOST}")
+    client.get("/" + "a" * (LONGEST_TARGET - 1))
+    client.get("/" + "a" * LONGEST_TARGET)
+    assert [(answer.status, answer.code) for answer in seen] == [
+        (401, "request_signature_required"),
+        (414, "uri_too_long"),
+    ]
+    assert [(told.code, told.status) for told in decisions[1::2]] == [
+        ("request_signature_required", 401),
+        ("uri_too_long", 414),
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.proxies import haproxy, nginx
 
-from undersigned import KeySet, MemoryReplayStore, Request, Verifier, profiles
+from undersigned import Decision, KeySet, MemoryReplayStore, Request, Verifier, profiles
 from undersigned.errors import MalformedURL, SignatureError
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.authority import matched_origin, target_error
@@ -42,7 +42,9 @@ def test_page_shows_the_log_line_of_a_foreign_authority(page):
     with pytest.raises(MalformedURL) as malformed:
         matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "127.0.0.1:8000")]), "1.1")
     rejected = target_error(profiles.ADCP_3_2, malformed.value, hosts=["127.0.0.1:8000"], target="/adcp/a")
-    assert f"request rejected: {line_of(rejected)}\n" in page
+    named = {"method": "GET", "target": "/adcp/a", "client": "127.0.0.1", "status": 401, "keyid": "buyer-2026"}
+    decision = Decision(outcome="rejected", profile="adcp-3.2", seconds=0.0, **named)
+    assert f"request rejected: {line_of(rejected, decision)}\n" in page
 
 
 def test_page_shows_the_start_of_the_log_line_of_a_wrong_base(page):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
     from undersigned.asgi import Message, Receive, Scope, Send
-    from undersigned.middleware import ConfiguredOrigins, ErrorResponse, Mode
+    from undersigned.middleware import ConfiguredOrigins, Mode
 
 _CALL = "undersigned_sanic.call"
 _FIRST = 1_000_000

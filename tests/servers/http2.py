@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ def exchange(
                 connection.send_data(1, b"", end_stream=trailers is None)
         if trailers is not None:
             connection.send_headers(1, trailers, end_stream=True)
-        stream.sendall(connection.data_to_send())
+        _send(connection, stream)
         return _answer(connection, stream)
 
 
@@ -54,6 +55,12 @@ def _connect(port: int, timeout: float, *, tls: bool) -> socket.socket:
     context.verify_mode = ssl.CERT_NONE
     context.set_alpn_protocols(["h2"])
     return context.wrap_socket(connection)
+
+
+def _send(connection: H2Connection, stream: socket.socket) -> None:
+    # A server may answer and close before it has all. Its answer is still there to be read.
+    with contextlib.suppress(ConnectionError):
+        stream.sendall(connection.data_to_send())
 
 
 def _answer(connection: H2Connection, stream: socket.socket) -> Answer:
@@ -74,4 +81,4 @@ def _answer(connection: H2Connection, stream: socket.socket) -> Answer:
                     connection.acknowledge_received_data(length, 1)
                 case StreamEnded() | StreamReset() | ConnectionTerminated():
                     return Answer(status, type(event).__name__, content)
-        stream.sendall(connection.data_to_send())
+        _send(connection, stream)

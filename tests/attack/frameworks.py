@@ -12,7 +12,6 @@ INNER = f"/adcp/acme/{OPERATION}"
 LAST = f"/op/{OPERATION}"
 MOUNTED = f"/mount/{OPERATION}"
 PATTERN = f"/pattern/{OPERATION}"
-DOTS = f"/v1/op:{OPERATION}"
 WEBSOCKET = f"/ws/{OPERATION}"
 HARMLESS = "/adcp/get_products"
 

@@ -19,8 +19,6 @@ OLD_CONFIG = {"url": "https://buyer.example.com/hook", "authentication": {"schem
 NEW_CONFIG = {"url": "https://buyer.example.com/hook", "authentication": {"scheme": "Bearer", "credentials": "c"}}
 
 JSON_RPC = ("/", "/old")
-NEW_REST = ("/message:send", "/message:stream", "/acme/message:send")
-OLD_REST = ("/v1/message:send", "/v1/message:stream")
 
 
 def new_message(data: dict, **configuration: object) -> dict:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
-import ipaddress
 import socket
-import ssl
 import threading
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-
 from undersigned import Request
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
 BUSY = b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 DROPPED = b""
@@ -114,38 +106,6 @@ def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Captur
                     secured.sendall(next(answers))
 
 
-@contextlib.contextmanager
-def tunnelling(to: int, *, times: int = 1) -> Iterator[int]:
-    """A proxy that answers CONNECT, `times` times, and passes what follows to port `to` on loopback; its port."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=_tunnel, args=(listening, to, times), daemon=True)
-    thread.start()
-    try:
-        yield listening.getsockname()[1]
-    finally:
-        thread.join(10)
-        listening.close()
-
-
-def _tunnel(listening: socket.socket, to: int, times: int) -> None:
-    for _ in range(times):
-        connection, _ = listening.accept()
-        with connection, socket.create_connection(("127.0.0.1", to)) as onward:
-            _read(connection)
-            connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            back = threading.Thread(target=_pass, args=(onward, connection), daemon=True)
-            back.start()
-            _pass(connection, onward)
-            back.join(10)
-
-
-def _pass(source: socket.socket, to: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while received := source.recv(65536):
-            to.sendall(received)
-        to.shutdown(socket.SHUT_WR)
-
-
 def _read(connection: socket.socket) -> Sent:
     received = b""
     while b"\r\n\r\n" not in received:
@@ -189,34 +149,3 @@ def lead(monkeypatch, name: str, port: int, to: int) -> None:
         return real(host, service, *args, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolved)
-
-
-def certify(directory: Path, *names: str) -> tuple[ssl.SSLContext, Path]:
-    """A server context with a certificate of its own for `names`, and the file a client trusts it by."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "loopback")])
-    now = dt.datetime.now(dt.UTC)
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName([_name(name) for name in names]), critical=False)
-    )
-    trusted = directory / "certificate.pem"
-    private = directory / "key.pem"
-    trusted.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
-    private.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(trusted, private)
-    return context, trusted
-
-
-def _name(name: str) -> x509.GeneralName:
-    return x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name)

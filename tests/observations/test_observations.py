@@ -14,7 +14,7 @@ from tests.observations.rebuild import Rebuilt, of_environ, of_scope
 
 HERE = Path(__file__).parent
 CASES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in ("http1", "http2")}
-# What is accepted and is not what was sent, to the letter (section 15.7 of the measurements). A lone `?` is not listed:
+# What is accepted and is not what was sent, to the letter. A lone `?` is not listed:
 # no ASGI server shows it, and with an empty query both spellings are candidates.
 HTTPTOOLS = ("uvicorn-httptools", "uvicorn-wsgi")
 GRANIAN = ("granian-asgi",)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integrations.capture import certify
+from tests.certificate import certificate
 from tests.servers import apache
 from tests.servers.matrix import REJECTED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
 from tests.serving import exchange
@@ -69,7 +69,7 @@ def running(server: Server, **variables: str) -> Iterator[Running]:
         port = bound.getsockname()[1]
     directory = Path(tempfile.mkdtemp(prefix="undersigned-server-"))
     if server.tls:
-        certify(directory, "127.0.0.1")
+        certificate(directory / "certificate.pem", "127.0.0.1")
     if server.name == "mod_wsgi":
         apache.prepare(directory, port)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}

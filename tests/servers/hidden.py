@@ -1,23 +1,23 @@
-"""The details that servers hide from applications, case by case, with the section of the measurements.
+"""The details that servers hide from applications, case by case.
 
 The matrix compares each server with its cases exactly. An additional case fails, and so does a missing one.
 """
 
 from __future__ import annotations
 
-ABSOLUTE = "15.7: absolute-form is seen as origin-form; the signed Host is used"
-FRAGMENT = "15.7: the fragment is removed"
-SPACES = "15.7: extra spaces in the request line"
-TRAILER = "15.7: whether a field was a trailer"
-METHOD = "15.7: the case of the method"
-STRIPPED = "15.7: the absolute part of :path and the fragment are removed"
-SLASHES = "15.7: slashes at the start"
-MERGED = "15.7: whether a field was sent with an underscore instead of a hyphen"
-DROPPED = "6: a name with an underscore is dropped, so no application sees it"
-DECHUNKED = "8: Content-Length is dropped if the content is chunked; the application gets the digested content"
-LENGTHS = "6: equal lengths are joined, as RFC 9110 section 8.6 allows"
-NO_FIELD = "7: a malformed field line is dropped, so no application sees it"
-LAST = "6: the application sees the last of several"
+ABSOLUTE = "absolute-form is seen as origin-form; the signed Host is used"
+FRAGMENT = "the fragment is removed"
+SPACES = "extra spaces in the request line"
+TRAILER = "whether a field was a trailer"
+METHOD = "the case of the method"
+STRIPPED = "the absolute part of :path and the fragment are removed"
+SLASHES = "slashes at the start"
+MERGED = "whether a field was sent with an underscore instead of a hyphen"
+DROPPED = "a name with an underscore is dropped, so no application sees it"
+DECHUNKED = "Content-Length is dropped if the content is chunked; the application gets the digested content"
+LENGTHS = "equal lengths are joined, as RFC 9110 section 8.6 allows"
+NO_FIELD = "a malformed field line is dropped, so no application sees it"
+LAST = "the application sees the last of several"
 
 TRAILER_OF_A_NEW_FIELD = "a trailer that forges a new field"
 ABSOLUTE_CASES = dict.fromkeys(

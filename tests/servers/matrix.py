@@ -147,7 +147,7 @@ SERVERS = [
         "daphne-h2",
         (
             *("-m", "daphne", "-v", "0", "-e"),
-            "ssl:{port}:interface=127.0.0.1:privateKey={directory}/key.pem:certKey={directory}/certificate.pem",
+            "ssl:{port}:interface=127.0.0.1:privateKey={directory}/certificate.pem:certKey={directory}/certificate.pem",
             ASGI,
         ),
         needs="daphne",

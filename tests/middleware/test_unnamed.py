@@ -173,6 +173,8 @@ def test_preflight_needs_no_signature_and_brings_no_content(make):
     assert sent("OPTIONS", "/create_media_buy", PREFLIGHT, b"{}") == 401
     assert sent("OPTIONS", "/create_media_buy", PREFLIGHT[:1]) == 401
     assert sent("POST", "/create_media_buy", PREFLIGHT) == 401
+    for name in ("X-HTTP-Method-Override", "X-Http-Method", "X-Method-Override"):
+        assert sent("OPTIONS", "/create_media_buy", [*PREFLIGHT, (name, "POST")]) == 401
     assert sent.body == b""
 
 

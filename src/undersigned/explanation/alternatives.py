@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from undersigned.errors import MalformedURL
 from undersigned.explanation.contents import digest_forms, other_base64, other_contents
 from undersigned.message.content_digest import content_digest
+from undersigned.message.header_fields import METHOD_OVERRIDES
 from undersigned.url import canonicalize_authority
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ NAMES: Final = tuple(ADVICE)
 _PORTS: Final = ("443", "80", "8443", "8080", "8000", "5000", "3000", "8888", "9000")
 _HOST_FIELDS: Final = ("x-forwarded-host", "x-original-host", "x-forwarded-server", ":authority", "host")
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
 _PREFIXES: Final = (
     "/api", "/v1", "/v2", "/api/v1", "/api/v2", "/adcp", "/mcp", "/a2a", "/agent", "/app", "/backend", "/service",
     "/public", "/gateway", "/rest", "/prod", "/dev", "/stage", "/staging",
@@ -182,7 +182,7 @@ def _origins(values: SignedValues) -> Iterator[Alternative]:
         except MalformedURL:
             continue
         yield Alternative("other host", values._replace(authority=authority), authority, values.authority)
-    overrides = [fields[name] for name in _OVERRIDES if name in fields]
+    overrides = [fields[name] for name in METHOD_OVERRIDES if name in fields]
     for method in dict.fromkeys((*overrides, values.method.upper(), values.method.lower(), *_METHODS)):
         yield Alternative("other method", values._replace(method=method), method, values.method)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.message import token
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
+
+METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
+"""The fields by which some applications run another method than the one of the request."""
 
 _NAME = rf":?{token.LOWER}++"
 _NAMES = re.compile(rf"{_NAME}(?>(?:\n{_NAME})*)")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from undersigned.errors import AnswerForm, ConfigurationError, SignatureError
 from undersigned.limits import LONGEST_TARGET
+from undersigned.message.header_fields import METHOD_OVERRIDES
 from undersigned.message.request import Request
 from undersigned.middleware.answer import TARGET_TOO_LONG, ErrorResponse
 from undersigned.policy.route import RouteResolver
@@ -46,11 +47,14 @@ class _Names(Protocol):
 def is_preflight(method: str | None, names: _Names) -> bool:
     """Return whether a request is a CORS preflight, which no browser can sign: guards of routes let it through.
 
+    A browser adds no field that names another method, so a request that has one is no preflight.
+
     Args:
         method: the method of the request.
         names: its header fields, by names in lower case or in a container that ignores case.
     """
-    return method == "OPTIONS" and "origin" in names and "access-control-request-method" in names
+    asks = method == "OPTIONS" and "origin" in names and "access-control-request-method" in names
+    return asks and not any(name in names for name in METHOD_OVERRIDES)
 
 
 class Verification(NamedTuple):

@@ -57,6 +57,7 @@ def first(document: object) -> Iterator[Message]:
     for coding, encode in _CODINGS.items():
         for fields in ([_JSON], [("Content-Type", "text/plain")], []):
             yield [*fields, ("Content-Encoding", coding)], encode(text.encode())
+            yield [*fields, ("Content-Encoding", coding)], text.encode()
             yield fields, encode(text.encode())
     for octets in _OCTETS:
         for at in (

@@ -88,7 +88,8 @@ def registers_webhook(request: Request, *, inside: bool) -> bool:
     """Return whether the content of a request registers a webhook with an `authentication` of its own.
 
     That is an `authentication` other than null, at any depth below a member that names a webhook. Some SDKs parse JSON
-    in a string, so it counts too. JSON with a Content-Encoding counts unread.
+    in a string, so it counts too. If the type is JSON, content with a Content-Encoding counts unread. Other content is
+    searched as it is, because some servers decode it before, and most applications ignore both fields.
 
     Args:
         request: the request.
@@ -96,8 +97,8 @@ def registers_webhook(request: Request, *, inside: bool) -> bool:
     """
     if not request.body:
         return False
-    if has_content_coding(request.fields):
-        return _names_json(request.fields)
+    if has_content_coding(request.fields) and _names_json(request.fields):
+        return True
     try:
         return any(
             _registers(value, inside=inside) for text in texts_of(request) if _may_have(text) for value in _values(text)

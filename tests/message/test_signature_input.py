@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.work import lines_run
 
 from undersigned.errors import UndersignedError
-from undersigned.message.component import Component
 from undersigned.message.signature_input import (
     choose_signature_inputs,
     parse_signature_input,
@@ -36,11 +35,6 @@ def test_signature_input_is_read_into_components_parameters_and_text():
 def test_every_label_is_read():
     read = parse_signature_input('a=("@method");created=1, b=();x')
     assert [(label, member.text) for label, member in read.items()] == [("a", '("@method");created=1'), ("b", "();x")]
-
-
-def test_component_gives_back_its_item():
-    item = one('s=("x-a";key="m";sf)').components[0].item()
-    assert (item.value, dict(item.params)) == ("x-a", {"key": "m", "sf": True})
 
 
 @pytest.mark.parametrize(
@@ -253,7 +247,7 @@ def test_chosen_member_is_read_as_in_the_whole_field(others):
 
     whole = parse_signature_input(value)
     [(label, read)] = choose_signature_inputs(value, choose)
-    assert (label, read._replace(registered=None)) == ("sig1", whole["sig1"])
+    assert (label, read) == ("sig1", whole["sig1"])
     assert asked == [{label: read.parameters for label, read in whole.items()}]
 
 
@@ -284,31 +278,6 @@ def test_last_of_repeated_signatures_counts_when_the_reading_says_so():
     assert parse_byte_sequences(value, "base64", repeated_keys=True) == {"s": b"\1\2\3"}
     with pytest.raises(MalformedField, match="is repeated"):
         parse_byte_sequences(value, "base64")
-
-
-@pytest.mark.parametrize(
-    ("text", "flag", "left"),
-    [
-        ('"a";req', "req", '"a"'),
-        ('"a";key="b";req', "req", '"a";key="b"'),
-        ('"a";req;key="b"', "req", '"a";key="b"'),
-        ('"a";tr;req', "tr", '"a";req'),
-    ],
-)
-def test_flag_is_taken_from_a_component(text, flag, left):
-    component = parse_signature_input(f"s=({text})")["s"].components[0].without(flag)
-    assert component == Component("a", left, bare=left == '"a"')
-
-
-@pytest.mark.parametrize("text", ['"a"', '"a";key="req"', '"a";key=";req"', '"a";request', '"a";key="b";tr'])
-def test_component_without_the_flag_has_none_to_take(text):
-    assert parse_signature_input(f"s=({text})")["s"].components[0].without("req") is None
-
-
-@pytest.mark.parametrize("text", ['"a";req=?0', '"a";req=1', '"a";req="true"', '"a";key="b";req=a'])
-def test_flag_with_another_value_than_true_is_an_error(text):
-    with pytest.raises(ValueError, match="req"):
-        parse_signature_input(f"s=({text})")["s"].components[0].without("req")
 
 
 @pytest.mark.parametrize("names", ['"@path" "@path"', '"@signature-params"'])

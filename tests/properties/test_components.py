@@ -17,13 +17,14 @@ from tests.properties.strategies import (
     parameter_sets,
     urls,
 )
+from tests.resolver import CanonicalResolver, Lines, Sent, item
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message import Reading, Response
 from undersigned.message.component import Component
 from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.components import CanonicalResolver, ComponentValues, ResponseValues, UnresolvableComponent
+from undersigned.signature.components import ComponentValues, ResponseValues, UnresolvableComponent
 
 QUERY_NAMES = st.sampled_from(["a", "b", "a b", "~", "ü", ""])
 tokens = st.text(TOKEN, min_size=1, max_size=8)
@@ -64,10 +65,10 @@ def test_dictionary_member_equals_the_resolver(members, key):
 
 
 def assert_resolver_agrees(request, target, component):
-    resolver = CanonicalResolver(request, target)
-    resolver.read_field(component.name)
+    # The library unfolds lines and takes any name. Such fields are rejected before a component is resolved.
+    assume(request.fields.are_valid)
     try:
-        expected = resolver.resolve(component.item())
+        expected = CanonicalResolver(request, target).resolve(item(component))
     except (HTTPMessageSignaturesException, TypeError, ValueError):
         expected = None
     try:
@@ -156,27 +157,12 @@ def test_query_parameter_is_covered_once_in_whatever_encoding(url, name):
     assert " " not in name
 
 
-class Sent(NamedTuple):
-    """A message as http-message-signatures takes it."""
-
-    method: str
-    url: str
-    headers: HeaderLines
-
-
 class Answered(NamedTuple):
     """A response as http-message-signatures takes it."""
 
     status_code: int
-    headers: HeaderLines
+    headers: Lines
     request: Sent
-
-
-class HeaderLines(NamedTuple):
-    lines: tuple[tuple[str, str], ...]
-
-    def items(self):
-        return self.lines
 
 
 VALUES = st.sampled_from(["a=1, b=(x y);z", "b", "1", "a, b", 'a="q"', "a=?0;x", " x ", ""])
@@ -199,20 +185,20 @@ IDENTIFIERS = st.lists(
 def test_base_of_a_response_equals_the_one_of_http_message_signatures(fields, asked, url, identifiers):
     target = canonicalize(url)
     components = parse_signature_input(f"s=({' '.join(identifiers)})")["s"].components
-    sent = Sent("POST", target.target_uri, HeaderLines(tuple(asked)))
+    sent = Sent("POST", target.target_uri, Lines(tuple(asked)))
     try:
         HTTPSignatureComponentResolver(sent)
     except HTTPMessageSignaturesException:
         # It rejects a percent sign that is not part of an escape.
         reject()
-    library = HTTPSignatureComponentResolver(Answered(200, HeaderLines(tuple(fields)), sent))
+    library = HTTPSignatureComponentResolver(Answered(200, Lines(tuple(fields)), sent))
     request = Request("POST", url, asked)
     reading = Reading(repeated_keys=True)
     requested = ComponentValues(request, target, reading=reading)
     values = ResponseValues(Response(200, fields, request=request), requested, reading=reading)
     for component in components:
         try:
-            expected = library.resolve(component.item())
+            expected = library.resolve(item(component))
         except (HTTPMessageSignaturesException, TypeError):
             with pytest.raises(UnresolvableComponent):
                 values.value(component)

@@ -510,7 +510,7 @@ def test_unknown_parameters_are_kept_in_the_base():
 @pytest.mark.parametrize(
     "fields",
     [
-        [("signature-input", covering(*BARE, keyid='"' + "k" * 4096 + '"')), ("signature", "sig1=:AAAA:")],
+        [("signature-input", covering(*BARE, keyid='"' + "k" * 16_384 + '"')), ("signature", "sig1=:AAAA:")],
         [
             ("signature-input", covering(*BARE) + "".join(f";p{at}=1" for at in range(129))),
             ("signature", "sig1=:AAAA:"),

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
 from undersigned.message.component import Component
-from undersigned.signature.components import UnresolvableComponent, check_method
-from undersigned.signature.resolver import FIELD_VALUE
-from undersigned.signature.unresolvable import NO_VALUE
+from undersigned.signature.components import FIELD_VALUE, NO_VALUE, UnresolvableComponent, check_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

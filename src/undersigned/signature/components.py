@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from urllib.parse import parse_qs, quote, unquote
 
-from undersigned.limits import LONGEST_METHOD
+import http_sf
+
+from undersigned.errors import UndersignedError
+from undersigned.limits import (
+    LONGEST_FIELD,
+    LONGEST_METHOD,
+    MOST_DELIMITERS,
+    MOST_PARSED_COMPONENTS,
+    MOST_QUERY_PARAMETERS,
+)
 from undersigned.message import token
+from undersigned.message.field_types import field_type
 from undersigned.message.reading import STRICT
 from undersigned.message.request import Request
-from undersigned.signature.resolver import FIELD_VALUE, CanonicalResolver, ParsedTexts, Resolver, SectionResolver
-from undersigned.signature.unresolvable import NO_VALUE, OutOfBounds, UnresolvableComponent
+from undersigned.message.structured_fields import (
+    MalformedField,
+    count_delimiters,
+    parse_dictionary,
+    reject_repeated,
+    serialize_byte_sequence,
+    serialize_dictionary,
+    serialize_member,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from undersigned.message.component import Component
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.reading import Reading
     from undersigned.message.response import Response
+    from undersigned.message.structured_fields import Parameters
     from undersigned.url import CanonicalURL
 
-__all__ = [
-    "METHODS",
-    "QUERY_COMPONENTS",
-    "CanonicalResolver",
-    "ComponentValues",
-    "MessageValues",
-    "OutOfBounds",
-    "ResponseValues",
-    "UnresolvableComponent",
-    "check_method",
-    "signature_base",
-    "values_of",
-    "with_empty_query",
-]
+Flags: TypeAlias = "dict[str, str | Literal[True]]"
+"""The parameters of a component: strings, and True for a flag."""
 
 QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target", "(request-target)"})
 """The components whose value tells a lone `?` from no query."""
@@ -44,8 +49,26 @@ QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target", "(request-target
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 """The methods that nearly every request has. Any other method is checked to be a token."""
 
+NO_VALUE: Final = "a covered component has no value in this message"
+"""What an error says of a component that has no value."""
+
+FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
+"""A value that can be a line of a signature base, which is ASCII (RFC 9421 section 2.5)."""
+
 _ANY_CASE = re.compile(rf"{token.ANY}+")
 _UPPER_CASE = re.compile(rf"{token.UPPER}+")
+# An identifier whose parameters are flags and strings without escapes. No other one has a value.
+_FLAG = r';([a-z*][a-z0-9_.*-]*+)(?>((?:="[ !#-\[\]-~]*+")?))'
+_FLAGS = re.compile(_FLAG)
+_IDENTIFIER = re.compile(rf'"[^"\\]*+"(?>(?:{_FLAG})*)')
+
+
+class UnresolvableComponent(UndersignedError, ValueError):
+    """Raised when the message has no value for a covered component. The error has no text of the message."""
+
+
+class OutOfBounds(UnresolvableComponent):
+    """Raised when a covered component is not read, because more is covered than one of our bounds allows."""
 
 
 def signature_base(values: MessageValues, components: Sequence[Component], parameters: str) -> str:
@@ -88,23 +111,76 @@ def with_empty_query(base: str, components: Sequence[Component]) -> str:
     return "\n".join(lines)
 
 
-class MessageValues(ABC):
+class ParsedTexts:
+    """The texts that are parsed for the components of one message, and of the request that it answers."""
+
+    __slots__ = ("_characters", "_components", "_delimiters", "_seen")
+
+    def __init__(self) -> None:
+        self._components = self._characters = self._delimiters = 0
+        self._seen: set[tuple[int, str]] = set()
+
+    def add(self, fields: HeaderFields, name: str, text: str = "") -> None:
+        """Add the text that a component with parameters needs, each text once.
+
+        Args:
+            fields: the section that has the text.
+            name: the name of the component.
+            text: the text.
+
+        Raises:
+            OutOfBounds: there are too many components, characters or delimiters.
+        """
+        self._components += 1
+        if self._components > MOST_PARSED_COMPONENTS:
+            raise OutOfBounds(
+                f"more than {MOST_PARSED_COMPONENTS} covered components have parameters: cover whole fields, or "
+                "@target-uri"
+            )
+        if (id(fields), name) in self._seen:
+            return
+        self._seen.add((id(fields), name))
+        self._characters += len(text)
+        self._delimiters += count_delimiters(text)
+        for size, most, what in (
+            (self._characters, LONGEST_FIELD, "characters"),
+            (self._delimiters, MOST_DELIMITERS, "delimiters"),
+        ):
+            if size > most:
+                raise OutOfBounds(
+                    f"the fields of covered components with parameters have {size:,} {what}, and at most {most:,} are "
+                    "read: cover whole fields, or @target-uri"
+                )
+
+
+class MessageValues:
     """The component values of one message: of a request (`ComponentValues`) or of a response (`ResponseValues`).
 
-    Attributes:
+    Args:
         fields: the header fields.
+        known: derived components without parameters, and fields that are about to be added, by name.
+        parsed: counts what is parsed.
         reading: how the message is read.
         trailers: the trailer fields, or None if they are not known.
     """
 
-    __slots__ = ("_known", "_resolver", "fields", "reading", "trailers")
+    __slots__ = ("_dictionaries", "_known", "fields", "parsed", "reading", "trailers")
 
-    fields: HeaderFields
-    reading: Reading
-    trailers: HeaderFields | None
-    # The values that are known without parsing, by identifier: a name with parameters is another component.
-    _known: dict[str, str]
-    _resolver: Resolver | None
+    def __init__(
+        self,
+        fields: HeaderFields,
+        known: dict[str, str],
+        *,
+        parsed: ParsedTexts,
+        reading: Reading,
+        trailers: HeaderFields | None,
+    ) -> None:
+        self.fields = fields
+        self.parsed = parsed
+        self.reading = reading
+        self.trailers = trailers
+        self._known = known
+        self._dictionaries: dict[tuple[int, str], Mapping[str, tuple[object, Parameters]]] = {}
 
     def lines(self, components: Sequence[Component]) -> list[str]:
         """Return the lines of `components` in a signature base (RFC 9421 section 2.5).
@@ -112,16 +188,7 @@ class MessageValues(ABC):
         Raises:
             UnresolvableComponent: as `value`.
         """
-        known, combined, lines = self._known, self.fields.combined, list[str]()
-        for component in components:
-            value = known.get(component.text)
-            if value is None:
-                value = combined.get(component.field_name)
-                # Nearly every field is printable ASCII, which these methods tell fastest.
-                if value is None or not (value.isascii() and value.isprintable()):
-                    value = self.value(component)
-            lines.append(f"{component.text}: {value}")
-        return lines
+        return [f"{component.text}: {self.value(component)}" for component in components]
 
     def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
@@ -129,38 +196,84 @@ class MessageValues(ABC):
         Raises:
             UnresolvableComponent: the message has no such component, or its value is not printable ASCII.
         """
-        known = self._known.get(component.text)
-        if known is not None:
-            return known
-        if component.field_name:
-            value = self.fields.combined.get(component.field_name)
-            if value is None:
-                raise UnresolvableComponent(NO_VALUE)
-            # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
-            if (value.isascii() and value.isprintable()) or FIELD_VALUE.fullmatch(value):
-                return value
-        return self._resolve(component)
+        name, text, bare = component
+        value = None
+        if bare:
+            value = self._known.get(name)
+            if value is None and name[:1] != "@" and name != "set-cookie":
+                value = self.fields.combined.get(name)
+        if value is None:
+            value = self.resolve(name, {} if bare else _flags(text))
+        # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
+        if (value.isascii() and value.isprintable()) or FIELD_VALUE.fullmatch(value):
+            return value
+        raise UnresolvableComponent("the value of a covered component is not printable ASCII")
 
-    def resolver(self) -> Resolver:
-        """Return the resolver of the header section. It is made once, and only if it is needed."""
-        if self._resolver is None:
-            self._resolver = self._section(self.fields, ParsedTexts())
-        return self._resolver
+    def resolve(self, name: str, flags: Flags) -> str:
+        """Return the value of a component that has a name and parameters.
 
-    def _resolve(self, component: Component) -> str:
-        in_trailers = None if component.bare else _without(component, "tr")
-        if in_trailers is None:
-            return self.resolver().value(component)
-        if self.trailers is None or in_trailers.name[:1] == "@":
-            raise UnresolvableComponent("a covered trailer field is not known: trailers are not read")
-        resolver = self.resolver()
-        if resolver.trailers is None:
-            resolver.trailers = self._section(self.trailers, resolver.parsed)
-        return resolver.trailers.value(in_trailers)
+        Raises:
+            UnresolvableComponent: the message has no such component.
+        """
+        if flags.get("tr") is True:
+            del flags["tr"]
+            if self.trailers is None or name[:1] == "@":
+                raise UnresolvableComponent("a covered trailer field is not known: trailers are not read")
+            return self._field(self.trailers, name, flags)
+        if name[:1] == "@":
+            return self._derived(name, flags)
+        if not flags and name in self._known:
+            return self._known[name]
+        return self._field(self.fields, name, flags)
 
-    @abstractmethod
-    def _section(self, fields: HeaderFields, parsed: ParsedTexts) -> Resolver:
-        """Return the resolver of a section with these fields."""
+    def _derived(self, name: str, flags: Flags) -> str:
+        """Return the value of a derived component (section 2.2)."""
+        if flags or name not in self._known:
+            raise UnresolvableComponent(NO_VALUE)
+        return self._known[name]
+
+    def _field(self, fields: HeaderFields, name: str, flags: Flags) -> str:
+        """Return the value of a field of a section (section 2.1)."""
+        text = fields.combined.get(name)
+        if text is None or (name == "set-cookie" and name in fields.repeated and "bs" not in flags):
+            raise UnresolvableComponent(NO_VALUE)
+        if not flags:
+            return text
+        self.parsed.add(fields, name, "" if "bs" in flags else text)
+        key = flags.pop("key", None)
+        try:
+            if key is None and flags == {"bs": True}:
+                octets = [line.encode("latin-1") for line in fields.values(name)]
+                return ", ".join([serialize_byte_sequence(line, "base64") for line in octets])
+            if key is None and flags == {"sf": True}:
+                return self._serialize(name, text)
+            if isinstance(key, str) and flags in ({}, {"sf": True}):
+                return self._member(fields, name, key)
+        except MalformedField as malformed:
+            raise UnresolvableComponent(f"a covered structured field cannot be read: {malformed}") from None
+        except (KeyError, ValueError):
+            raise UnresolvableComponent(NO_VALUE) from None
+        raise UnresolvableComponent(NO_VALUE)
+
+    def _member(self, fields: HeaderFields, name: str, key: str) -> str:
+        """Return a member of a dictionary in its strict serialization (section 2.1.2)."""
+        place = id(fields), name
+        if place not in self._dictionaries:
+            self._dictionaries[place] = self._parse(fields.combined[name])
+        return serialize_member(self._dictionaries[place][key])
+
+    def _serialize(self, name: str, text: str) -> str:
+        """Return a structured field in its strict serialization (section 2.1.1)."""
+        tltype = field_type(name, self.reading.field_types)
+        if tltype is None:
+            raise UnresolvableComponent(NO_VALUE)
+        if tltype == "dictionary":
+            return serialize_dictionary(self._parse(text))
+        on_repeated = None if self.reading.repeated_keys else reject_repeated
+        return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype, on_duplicate_key=on_repeated))
+
+    def _parse(self, text: str) -> Mapping[str, tuple[object, Parameters]]:
+        return parse_dictionary(text, repeated_keys=self.reading.repeated_keys)
 
 
 class ComponentValues(MessageValues):
@@ -175,7 +288,7 @@ class ComponentValues(MessageValues):
         trailers: its trailer fields, if they are known.
     """
 
-    __slots__ = ("request", "target")
+    __slots__ = ("_query_parameters", "request", "target")
 
     def __init__(
         self,
@@ -187,32 +300,65 @@ class ComponentValues(MessageValues):
         request_target: str | None = None,
         trailers: HeaderFields | None = None,
     ) -> None:
+        known = {"@target-uri": target.target_uri, "@authority": target.authority}
+        if request.method in METHODS:
+            known["@method"] = request.method
+        if content_digest:
+            known["content-digest"] = content_digest
+        if request_target:
+            known["@request-target"] = request_target
+        super().__init__(request.fields, known, parsed=ParsedTexts(), reading=reading, trailers=trailers)
         self.request = request
         self.target = target
-        self.fields = request.fields
-        self.reading = reading
-        self.trailers = trailers
-        self._known = {'"@target-uri"': target.target_uri, '"@authority"': target.authority}
-        if request.method in METHODS:
-            self._known['"@method"'] = request.method
-        if content_digest:
-            self._known['"content-digest"'] = content_digest
-        if request_target:
-            self._known['"@request-target"'] = request_target
-        self._resolver = None
+        self._query_parameters: Mapping[str, Sequence[str]] | None = None
 
-    def _resolve(self, component: Component) -> str:
-        check_method(self.request.method, any_case=self.reading.lower_case_methods)
-        derived = _DERIVED.get(component.text)
-        if derived is not None and FIELD_VALUE.fullmatch(value := derived(self.request, self.target)):
-            return value
-        return super()._resolve(component)
+    def _derived(self, name: str, flags: Flags) -> str:
+        if name == "@query-param":
+            return self._query_parameter(flags)
+        if not flags and name not in self._known:
+            value = self._of_target(name)
+            if value is not None:
+                return value
+        return super()._derived(name, flags)
 
-    def _section(self, fields: HeaderFields, parsed: ParsedTexts) -> Resolver:
-        def library() -> SectionResolver:
-            return CanonicalResolver(self.request, self.target, fields)
+    def _of_target(self, name: str) -> str | None:
+        """Return a component that every request has, but few signatures cover (section 2.2)."""
+        target, method = self.target, self.request.method
+        check_method(method, any_case=self.reading.lower_case_methods)
+        origin_form = target.path if target.query is None else f"{target.path}?{target.query}"
+        values = {
+            "@method": method,
+            "@scheme": target.scheme,
+            "@path": target.path,
+            "@query": f"?{target.query or ''}",
+            # Of CONNECT, it is in authority-form (section 2.2.5).
+            "@request-target": target.authority if method.upper() == "CONNECT" else origin_form,
+        }
+        return values.get(name)
 
-        return Resolver(fields, library, reading=self.reading, parsed=parsed, query=self.target.query)
+    def _query_parameter(self, flags: Flags) -> str:
+        """Return the value of a parameter that appears once, encoded as section 2.2.8 has it.
+
+        Its `name` must have the one encoding that the section gives it. In other encodings a signature could cover one
+        parameter many times, and each time would repeat its value in the base.
+        """
+        query = self.target.query or ""
+        count = query.count("&") + 1
+        if count > MOST_QUERY_PARAMETERS:
+            raise OutOfBounds(
+                f"the query has {count:,} parameters, and @query-param reads at most {MOST_QUERY_PARAMETERS}: cover "
+                "@query, or @target-uri"
+            )
+        self.parsed.add(self.fields, "@query-param")
+        encoded = flags.pop("name", None)
+        if flags or not isinstance(encoded, str) or _encode(name := unquote(encoded)) != encoded:
+            raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
+        if self._query_parameters is None:
+            self._query_parameters = parse_qs(query, keep_blank_values=True)
+        values = self._query_parameters.get(name, ())
+        if len(values) != 1:
+            raise UnresolvableComponent(NO_VALUE)
+        return _encode(values[0])
 
 
 class ResponseValues(MessageValues):
@@ -236,37 +382,23 @@ class ResponseValues(MessageValues):
         *,
         reading: Reading = STRICT,
     ) -> None:
+        known = {"@status": str(response.status)}
+        if content_digest:
+            known["content-digest"] = content_digest
+        # What is parsed counts together with what the request needs.
+        parsed = ParsedTexts() if requested is None else requested.parsed
+        super().__init__(response.fields, known, parsed=parsed, reading=reading, trailers=response.trailers)
         self.response = response
         self.requested = requested
-        self.fields = response.fields
-        self.reading = reading
-        self.trailers = response.trailers
-        self._known = {'"@status"': str(response.status)}
-        if content_digest:
-            self._known['"content-digest"'] = content_digest
-        self._resolver = None
 
-    def resolver(self) -> Resolver:
-        """Return the resolver of the header section. What is parsed counts together with what the request needs."""
-        if self._resolver is None:
-            asked = self.requested
-            parsed = ParsedTexts() if asked is None else asked.resolver().parsed
-            self._resolver = self._section(self.fields, parsed)
-        return self._resolver
-
-    def _resolve(self, component: Component) -> str:
-        of_request = None if component.bare else _without(component, "req")
-        if of_request is None:
-            return super()._resolve(component)
+    def resolve(self, name: str, flags: Flags) -> str:
+        """Return the value of a component of the response, or with `req`, of the request that it answers."""
+        if flags.get("req") is not True:
+            return super().resolve(name, flags)
         if self.requested is None:
             raise UnresolvableComponent("the request that this response answers is not known")
-        return self.requested.value(of_request)
-
-    def _section(self, fields: HeaderFields, parsed: ParsedTexts) -> Resolver:
-        def library() -> SectionResolver:
-            return SectionResolver.of_response(self.response.status, fields)
-
-        return Resolver(fields, library, reading=self.reading, parsed=parsed, query=None)
+        del flags["req"]
+        return self.requested.resolve(name, flags)
 
 
 def values_of(
@@ -286,27 +418,14 @@ def values_of(
     return ResponseValues(message, requested, content_digest, reading=reading)
 
 
-def _request_target(request: Request, target: CanonicalURL) -> str:
-    """Return `@request-target` in origin-form, or of CONNECT in authority-form (RFC 9421 section 2.2.5)."""
-    if request.method.upper() == "CONNECT":
-        return target.authority
-    return target.path if target.query is None else f"{target.path}?{target.query}"
+def _flags(text: str) -> Flags:
+    """Return the parameters of an identifier."""
+    if _IDENTIFIER.fullmatch(text) is None:
+        raise UnresolvableComponent(NO_VALUE)
+    _, _, rest = text[1:].partition('"')
+    return {name: value[2:-1] if value else True for name, value in _FLAGS.findall(rest)}
 
 
-# Components that every request has (RFC 9421 section 2.2). They need a checked method, so they come after that check.
-_DERIVED: Final[Mapping[str, Callable[[Request, CanonicalURL], str]]] = MappingProxyType(
-    {
-        '"@method"': lambda request, _: request.method,
-        '"@scheme"': lambda _, target: target.scheme,
-        '"@path"': lambda _, target: target.path,
-        '"@query"': lambda _, target: f"?{target.query or ''}",
-        '"@request-target"': _request_target,
-    }
-)
-
-
-def _without(component: Component, flag: str) -> Component | None:
-    try:
-        return component.without(flag)
-    except ValueError:
-        raise UnresolvableComponent(NO_VALUE) from None
+def _encode(text: str) -> str:
+    """Return a name or value as section 2.2.8 encodes it."""
+    return quote(text, safe="*").replace("~", "%7E")

@@ -218,7 +218,7 @@ def _selected(
     if given is None or signature is None:
         raise MalformedField("Signature and Signature-Input must come together")
     selection = profile.selection
-    members = choose_signature_inputs(given, selection.labels, only_one=selection.pick == "preferred")
+    members = choose_signature_inputs(given, selection.labels)
     signatures = parse_byte_sequences(signature, profile.encoding)
     for label, _ in members:
         if label not in signatures:
@@ -254,10 +254,9 @@ def _screened(
     now: float,
 ) -> ReceivedSignature:
     """Read and check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
-    label, (coverage, parameters, text, registered) = member
+    label, (coverage, parameters, text) = member
     rule = profile.parameters
-    # `registered` is set only if every value has the type of its parameter.
-    given: _Registered = registered or _registered_parameters(parameters, profile)
+    given = _registered_parameters(parameters, profile)
     nonce = given[2]
     if nonce is not None and rule.nonce_pattern is not None and rule.nonce_pattern.fullmatch(nonce) is None:
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {rule.nonce_bytes} bytes")

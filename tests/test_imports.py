@@ -84,6 +84,7 @@ IMPORTS = {
     "undersigned_fastapi": ("fastapi", "fastapi"),
     "undersigned_flask": ("flask", "flask"),
     "undersigned_gevent": ("gevent", "gevent"),
+    "undersigned_inspector": ("click", "cli"),
     "undersigned_httpx.httpx": ("httpx", "httpx"),
     "undersigned_httpx.httpx2": ("httpx2", "httpx2"),
     "undersigned_opentelemetry": ("opentelemetry", "opentelemetry"),

@@ -1,9 +1,14 @@
 """The inspector: a page on this machine that shows why a signed request is rejected.
 
 `undersigned inspect` serves the page for requests that are pasted. `SignatureMiddleware(..., on_decision=Inspector())`
-serves the same page with the live traffic of an application in development.
+serves one for the decisions of an application in development.
 """
 
-from .live import Inspector
+from undersigned.errors import missing_extra
+
+try:
+    from .live import Inspector
+except ModuleNotFoundError as missing:
+    raise missing_extra("cli", missing) from missing
 
 __all__ = ["Inspector"]

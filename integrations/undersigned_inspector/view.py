@@ -1,212 +1,270 @@
-"""Views: the explanation of a pasted request, and a decision of an application, as the JSON that the page shows."""
+"""The page for a pasted request, and the parts that it shares with the page of a live decision."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from undersigned import profiles
+from undersigned.cli.options import REQUEST_PROFILES
 from undersigned.errors import printable
 from undersigned.explanation import CHECKS, explain_request
 from undersigned.limits import LONGEST_TARGET
 from undersigned.url import ADCP_RECEIVED, URL, explain
 
-from .message import component_views, message_lines, request_view
+from .html import HTML, element, join
+from .pasted import Unusable, read_pasted
 
 if TYPE_CHECKING:
-    from undersigned.errors import Step
+    from collections.abc import Iterable, Mapping
+
     from undersigned.explanation import ExplainedRequest
 
-    from .kept import Inspected
     from .pasted import Pasted
 
-View = dict[str, object]
-
 _CONTENT: Final = 11
-_NOT_CHECKED: Final[dict[Step, str]] = {
-    9: "needs a revocation list",
-    "9a": "needs a replay store",
-    12: "needs a replay store",
-    13: "needs a replay store",
-}
-_NO_CONTENT: Final = "the content is not in what was pasted: paste it, or choose its file, and explain again"
+_NO_CONTENT: Final = "the content is not in what was pasted: paste it below"
 _LAST_SECOND: Final = 253_402_300_799
+_LONGEST_VALUE: Final = 8192
+_LONGEST_BODY: Final = 4096
+
+_PARTS: Final[Mapping[str, frozenset[str]]] = {
+    "@method": frozenset({"method"}),
+    "@target-uri": frozenset({"host", "path", "query"}),
+    "@authority": frozenset({"host"}),
+    "@request-target": frozenset({"path", "query"}),
+    "@path": frozenset({"path"}),
+    "@query": frozenset({"query"}),
+    "@query-param": frozenset({"query"}),
+    "@signature-params": frozenset({"signature-input"}),
+    "content-digest": frozenset({"content-digest", "body"}),
+}
+"""The parts of a request that each component is made of; any other component is a header field."""
 
 
-def pasted_view(pasted: Pasted) -> View:
-    """Return the explanation of a pasted request."""
+def document(*content: str, refreshed: bool = False) -> HTML:
+    """Return a whole page, which the browser loads again every two seconds if it is to be refreshed."""
+    head = HTML('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">')
+    links = HTML('<link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css">')
+    refresh = HTML('<meta http-equiv="refresh" content="2">' if refreshed else "")
+    whole = join(
+        element("head", head, element("title", "undersigned inspect"), links, refresh),
+        element("body", element("header", element("h1", "undersigned inspect")), element("main", *content)),
+    )
+    return join(HTML("<!doctype html>"), element("html", whole, lang="en"))
+
+
+def paste(path: str, texts: Mapping[str, str]) -> HTML | None:
+    """Return the page with the form, and above it the explanation of what was pasted."""
+    if path:
+        return None
+    if not texts:
+        return document(_form(texts))
+    try:
+        pasted = read_pasted(texts)
+    except Unusable as unusable:
+        return document(_form(texts, unusable))
+    return document(_explanation(pasted), _form(texts))
+
+
+def _form(texts: Mapping[str, str], fault: Unusable | None = None) -> HTML:
+    def field(name: str, label: str, control: HTML, hint: str = "") -> HTML:
+        wrong = element("p", str(fault), class_="error") if fault is not None and fault.field == name else ""
+        return element("div", element("label", label, for_=name), element("p", hint, class_="hint"), wrong, control)
+
+    def area(name: str, rows: int) -> HTML:
+        # A browser drops the first line end of a text area.
+        text = "\n" + texts.get(name, "")
+        return element("textarea", text, id=name, name=name, rows=str(rows), spellcheck="false")
+
+    chosen = texts.get("profile", "")
+    options = [element("option", "guess it", value="")]
+    options += [element("option", name, **({"selected": ""} if name == chosen else {})) for name in REQUEST_PROFILES]
+    origin = HTML(element("input", id="origin", name="origin", value=texts.get("origin", "")).removesuffix("</input>"))
+    more = element(
+        "details",
+        element("summary", "Content, profile, origin and the signer's base"),
+        field("body", "Content, if the request above does not have it", area("body", 4)),
+        field("profile", "Profile", element("select", *options, id="profile", name="profile")),
+        field("origin", "Origin of the server, as in origins=", origin, "Such as http://localhost:8000."),
+        field("base", "The base that the signer signed, if you have it", area("base", 4)),
+        **({"open": ""} if fault is not None and fault.field == "origin" else {}),
+    )
+    return element(
+        "section",
+        element("h2", "Paste a request"),
+        element("p", "What you paste stays in a process of this machine: it is not forwarded, stored or logged."),
+        element(
+            "form",
+            element(
+                "div",
+                field("request", "Request", area("request", 12), "As HTTP, curl -v, a curl command or JSON."),
+                field("keys", "Public keys", area("keys", 12), "A JWK set, a JWK or a public key in PEM."),
+                class_="pair",
+            ),
+            more,
+            element("button", "Explain"),
+            method="post",
+        ),
+    )
+
+
+def _explanation(pasted: Pasted) -> HTML:
     request, whole = pasted.request.request, pasted.request.is_whole
-    explained = explain_request(request, pasted.profile, pasted.keys, now=pasted.now, signers_base=pasted.base)
+    explained = explain_request(request, pasted.profile, pasted.keys, signers_base=pasted.base, origins=pasted.origins)
     unread = not whole and explained.error is not None and explained.error.step == _CONTENT
     if unread:
         explained = replace(explained, error=None, cause=None)
-    return {
-        "title": _title(explained, unread=unread),
-        "ok": explained.error is None and not unread,
-        "facts": [("Read as", pasted.request.form), ("Profile", explained.profile), *_facts(explained, whole=whole)],
-        "steps": _steps(explained, unread=unread),
-        "request": request_view(request, is_whole=whole),
-        "components": component_views(explained.base),
-        "bases": _bases(explained),
-        "canonicalization": canonicalization_view(request.url),
-        "cause": explained.summary if explained.error is not None else "",
-    }
+    error, title = explained.error, "Verified: every checked step passes"
+    if unread:
+        title = f"Verified up to the content: {_NO_CONTENT}"
+    elif error is not None:
+        title = f"Rejected at step {error.step}, {CHECKS[error.step]}: {error.code}"
+    url = URL.parse(request.url)
+    body = _body(request.body) if whole else f"({_NO_CONTENT})"
+    return element(
+        "section",
+        verdict(title, is_good=error is None and not unread),
+        element("p", explained.summary, class_="cause") if error is not None else "",
+        facts([("Read as", pasted.request.form), ("Profile", explained.profile), *_facts(explained, whole=whole)]),
+        _steps(explained, unread=unread),
+        _bases(explained),
+        message(request.method, url, request.fields.lines, explained.base, body),
+        canonicalization(request.url),
+        id="result",
+    )
 
 
-def live_view(inspected: Inspected) -> View:
-    """Return a decision of an application with its evidence."""
-    decision = inspected.decision
-    url = URL.parse(inspected.evidence.url)
-    facts = {
-        "Decided": _moment(inspected.at),
-        "URL": inspected.evidence.url,
-        "Profile": decision.profile,
-        "Key": decision.keyid,
-        "Algorithm": decision.algorithm,
-        "Route": decision.route,
-        "Took": f"{decision.seconds * 1000:.2f} ms",
-        "Received": inspected.evidence.received,
-    }
-    ok = decision.outcome in {"verified", "unsigned"}
-    code = f": {decision.code}" if decision.code else ""
-    return {
-        "number": inspected.number,
-        "summary": f"{decision.method or '?'} {url.path or decision.route or ''}",
-        "outcome": decision.outcome,
-        "title": f"{decision.outcome.capitalize()}{code}",
-        "ok": ok,
-        "facts": [(name, value) for name, value in facts.items() if value],
-        "steps": _live_steps(inspected),
-        "request": {
-            "lines": message_lines(decision.method or "?", url.path, url.query, inspected.evidence.fields),
-            "body": "(content is not kept)",
-            "url": inspected.evidence.url,
-        },
-        "components": component_views(inspected.evidence.base),
-        "bases": {"rebuilt": _whole_lines(inspected.evidence.base), "signers": [], "difference": ""},
-        "canonicalization": canonicalization_view(inspected.evidence.url) if url.scheme else None,
-        "cause": "",
-    }
+def verdict(title: str, *, is_good: bool) -> HTML:
+    """Return the heading of a result."""
+    return element("h2", title, class_="good" if is_good else "bad", id="verdict")
 
 
-def canonicalization_view(url: str) -> View:
-    """Return the changes of a received URL by each rule, the rules without effect, and the result or the error."""
-    explanation = explain(url, ADCP_RECEIVED)
-    changes = [
-        {
-            "rule": change.rule.name,
-            "summary": change.rule.summary,
-            "source": change.rule.source,
-            "before": printable(change.before, limit=LONGEST_TARGET),
-            "after": printable(change.after, limit=LONGEST_TARGET),
-        }
-        for change in explanation.changes
-    ]
-    error = explanation.error
-    changed = {change.rule.name for change in explanation.changes}
-    rejected = None if error is None else error.rule
-    applied = takewhile(lambda name: name != rejected, [rule.name for rule in ADCP_RECEIVED])
-    return {
-        "changes": changes,
-        "unchanged": [name for name in applied if name not in changed],
-        "result": None if explanation.result is None else printable(explanation.result, limit=LONGEST_TARGET),
-        "error": None if error is None else f"{error.rule}: {error}",
-    }
+def facts(pairs: Iterable[tuple[str, str]]) -> HTML:
+    """Return names with their values."""
+    return element("dl", *[join(element("dt", name), element("dd", value)) for name, value in pairs])
 
 
-def _title(explained: ExplainedRequest, *, unread: bool) -> str:
-    if explained.error is not None:
-        step = explained.error.step
-        return f"Rejected at step {step}, {CHECKS[step]}: {explained.error.code}"
-    return "Verified up to the content, which is not known" if unread else "Verified: every checked step passes"
+def _facts(explained: ExplainedRequest, *, whole: bool) -> Iterable[tuple[str, str]]:
+    if (validity := explained.validity) is not None:
+        how = "when it was signed" if validity.is_signing_time else "now"
+        yield "Checked as of", f"{moment(validity.judged_at)}, {how}"
+        if validity.fault:
+            yield "Now", validity.fault
+    if whole and explained.digests is not None:
+        wrong = "" if explained.digests.matches else ", but Content-Digest declares another"
+        yield "Digest", f"{explained.digests.computed}{wrong}"
 
 
-def _times(explained: ExplainedRequest) -> list[tuple[str, str]]:
-    validity = explained.validity
-    if validity is None:
-        return []
-    how = "when it was signed" if validity.is_signing_time else "the given time"
-    times = [("Checked as of", f"{_moment(validity.judged_at)}, {how}")]
-    return [*times, ("Now", printable(validity.fault))] if validity.fault else times
-
-
-def _facts(explained: ExplainedRequest, *, whole: bool) -> list[tuple[str, str]]:
-    """Return the time of the check, and the digest of the content."""
-    found = _times(explained)
-    digests = explained.digests
-    if whole and digests is not None and digests.declared is not None:
-        matches = "as Content-Digest declares" if digests.matches else "but Content-Digest declares another"
-        found.append(("Digest", f"{digests.computed}, {matches}"))
-    return found
-
-
-def _steps(explained: ExplainedRequest, *, unread: bool) -> list[View]:
-    steps: list[View] = []
+def _steps(explained: ExplainedRequest, *, unread: bool) -> HTML:
+    rows: list[tuple[str, str, str]] = []
     for step, outcome in explained.steps:
-        detail, said = _NOT_CHECKED.get(step, "") if outcome == "not checked" else "", str(outcome)
+        detail, shown = "needs a revocation list or a replay store" if outcome == "not checked" else "", str(outcome)
         if outcome == "failed" and explained.error is not None:
             detail = f"{explained.error.code}: {printable(explained.error.detail)}"
         elif unread and step == _CONTENT:
-            detail, said = _NO_CONTENT, "not checked"
-        steps.append({"step": str(step), "check": CHECKS[step], "outcome": said, "detail": detail})
-    return steps
+            detail, shown = _NO_CONTENT, "not checked"
+        rows.append((f"{step}. {CHECKS[step]}", shown, detail))
+    return checklist(rows)
 
 
-def _live_steps(inspected: Inspected) -> list[View]:
-    """Return the steps of a decision; none if the request was not signed and not rejected."""
-    decision = inspected.decision
-    if decision.outcome == "unsigned" or (decision.step is None and decision.outcome != "verified"):
-        return []
-    steps: list[View] = []
-    reached = True
-    for step, check in CHECKS.items():
-        failed = check == decision.step
-        reached = reached and not failed
-        outcome = "failed" if failed else "passed" if reached else "not reached"
-        detail = f"{decision.code}: {inspected.evidence.detail}" if failed else ""
-        steps.append({"step": str(step), "check": check, "outcome": outcome, "detail": detail})
-    return steps
+def checklist(rows: Iterable[tuple[str, str, str]]) -> HTML:
+    """Return the steps of the checklist: the name of each, its outcome and its detail."""
+    items = [
+        element("li", name, " ", element("b", outcome), element("p", detail) if detail else "", class_=outcome)
+        for name, outcome, detail in rows
+    ]
+    return join(element("h3", "Checklist"), element("ol", *items, class_="steps"))
 
 
-def _bases(explained: ExplainedRequest) -> View:
-    """Return both bases line by line, each line cut at the first differing byte, and that place in words."""
+def _bases(explained: ExplainedRequest) -> HTML:
+    ours, theirs = explained.base, explained.signers_base
+    if ours is None:
+        return join(element("h3", "Signature base"), element("p", "It cannot be rebuilt from this request."))
     gap = explained.difference
-    if gap is None:
-        rebuilt, signers = _whole_lines(explained.base), _whole_lines(explained.signers_base)
-        return {"rebuilt": rebuilt, "signers": signers, "difference": ""}
-    return {
-        "rebuilt": _cut_lines(explained.base, gap.line, gap.column),
-        "signers": _cut_lines(explained.signers_base, gap.line, gap.column),
-        "difference": f"The bases first differ at byte {gap.offset}: line {gap.line}, column {gap.column}.",
-    }
+    words = "" if gap is None else f"The bases first differ at byte {gap.offset}: line {gap.line}, column {gap.column}."
+    place = None if gap is None else (gap.line, gap.column)
+    return bases({"Rebuilt from the request": ours, **({} if theirs is None else {"Signed": theirs})}, words, place)
 
 
-def _whole_lines(base: str | None) -> list[list[str]]:
-    return [] if base is None else [[printable(line, limit=len(line))] for line in base.split("\n")]
+def bases(texts: Mapping[str, str], words: str = "", place: tuple[int, int] | None = None) -> HTML:
+    """Return one or two signature bases line by line, with the first differing byte marked.
+
+    Args:
+        texts: the bases by their names.
+        words: a sentence about the difference.
+        place: the line and the column of the difference, from 1, or None.
+    """
+    split = [text.split("\n") for text in texts.values()]
+    rows: list[HTML] = []
+    for number in range(max(map(len, split))):
+        lines = ["".join(lines[number : number + 1]) for lines in split]
+        differs = place is not None and place[0] == number + 1
+        column = place[1] - 1 if place is not None and differs else None
+        cells = [element("td", _marked(line, column)) for line in lines]
+        rows.append(element("tr", element("th", str(number + 1)), *cells, class_="differs" if differs else ""))
+    heads = [element("th", name) for name in ("", *texts)]
+    table = element("table", element("tr", *heads), *rows)
+    return join(element("h3", "Signature base"), element("p", words), element("div", table, class_="scroll"))
 
 
-def _cut_lines(base: str | None, number: int, column: int) -> list[list[str]]:
-    """Return the lines, and line `number` as the text before the first differing byte, that byte, and the rest."""
-    lines = _whole_lines(base)
-    raw = (base or "").split("\n")
-    if number <= len(raw):
-        line, at = raw[number - 1], column - 1
-        pieces = (line[:at], line[at : at + 1], line[at + 1 :])
-        before, byte, rest = (printable(piece, limit=len(piece)) for piece in pieces)
-        lines[number - 1] = [before, byte or "(its end)", rest]
-    else:
-        lines += [[] for _ in range(len(raw), number - 1)] + [["", "(its end)", ""]]
-    return lines
+def _marked(line: str, column: int | None) -> HTML:
+    if column is None:
+        return join(printable(line, limit=len(line)))
+    pieces = (line[:column], line[column : column + 1], line[column + 1 :])
+    before, byte, rest = (printable(piece, limit=len(piece)) for piece in pieces)
+    return join(before, element("mark", byte or "(its end)"), rest)
 
 
-def _moment(seconds: float) -> str:
+def message(method: str, url: URL, fields: Iterable[tuple[str, str]], base: str | None, body: str) -> HTML:
+    """Return a request with the parts underlined that the components of a base cover."""
+    names = [line.split('"')[1] for line in (base or "").split("\n") if line.count('"') > 1]
+    covered = frozenset[str]().union(*(_PARTS.get(name, frozenset({name})) for name in names))
+
+    def piece(text: str, *parts: str) -> HTML:
+        shown = printable(text, limit=_LONGEST_VALUE)
+        return element("u", shown) if not covered.isdisjoint(parts) else join(shown)
+
+    query = "" if url.query is None else piece(f"?{url.query}", "query")
+    lines = [join(piece(method, "method"), " ", piece(url.path, "path"), query)]
+    for name, value in fields:
+        lines.append(join(f"{printable(name)}: ", piece(value, name, *(["host"] if name == "host" else []))))
+    content = element("u", body) if "body" in covered and body else body
+    whole = element("pre", *[join(line, "\n") for line in lines], "\n", content)
+    return join(element("h3", "Request: what is covered is underlined"), whole)
+
+
+def _body(body: bytes) -> str:
+    text = body[:_LONGEST_BODY].decode("utf-8", "backslashreplace")
+    shown = "".join(one if one.isprintable() or one == "\n" else printable(one) for one in text)
+    return shown if len(body) <= _LONGEST_BODY else f"{shown}... ({len(body)} bytes)"
+
+
+def canonicalization(url: str) -> HTML:
+    """Return the changes of a received URL by each rule, and the result or the error."""
+    found = explain(url, ADCP_RECEIVED)
+
+    def shown(text: str) -> str:
+        return printable(text, limit=LONGEST_TARGET)
+
+    items = [
+        element(
+            "li",
+            element("b", change.rule.name),
+            f" {change.rule.summary} ({change.rule.source})",
+            element("div", f"before: {shown(change.before)}"),
+            element("div", f"after: {shown(change.after)}"),
+        )
+        for change in found.changes
+    ]
+    end = f"Canonical form: {shown(found.result or '')}"
+    if found.error is not None:
+        end = f"No canonical form: {found.error.rule}: {found.error}"
+    return join(element("h3", "Canonicalization"), element("ol", *items), element("p", end, class_="canonical"))
+
+
+def moment(seconds: float) -> str:
     """Return a time in UTC, or its number of seconds if no calendar has it."""
     if 0 <= seconds <= _LAST_SECOND:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     return f"{seconds:.0f} seconds since the epoch"
-
-
-PROFILE_NAMES: Final = tuple(name for name, profile in profiles.BY_NAME.items() if profile.message == "request")
-"""The names of the profiles that the page offers."""

@@ -11,6 +11,7 @@ from tests.browser.chromium import chromium
 from tests.browser.person import Person
 
 from undersigned_inspector.server import PageServer
+from undersigned_inspector.view import paste
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,12 +29,12 @@ def driver(tmp_path_factory) -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture(scope="session")
 def page_url() -> Iterator[str]:
-    server = PageServer()
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    yield server.url
-    server.stop()
-    thread.join(10)
+    with PageServer(paste) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.url
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture

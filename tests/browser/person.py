@@ -40,7 +40,7 @@ class Person:
         self.driver.get("about:blank")
         self.complaints()
         self.driver.get(url)
-        self.until(lambda: len(self.all("#profile option")) > 1)
+        self.prefer("light")
 
     def until(self, seen) -> None:
         WebDriverWait(self.driver, SECONDS).until(lambda _: seen())
@@ -83,15 +83,16 @@ class Person:
     def explain(self, request: str, *, keys: str = KEYS) -> None:
         self.paste("#request", request)
         self.paste("#keys", keys)
-        self.one("form button[type=submit]").click()
+        self.one("form button").click()
         self.see_result()
 
     def see_result(self) -> None:
-        self.until(lambda: self.one("#result").is_displayed() and self.text("#verdict"))
+        self.until(lambda: self.all("#verdict"))
 
-    def lit(self) -> list[str]:
-        """What is marked in the request."""
-        return [element.text for element in self.all("#message .lit")]
+    def prefer(self, scheme: str) -> None:
+        """Prefer light or dark pages."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def run(self, script: str):
         return self.driver.execute_script(script)

@@ -13,36 +13,36 @@ from tests.browser.chromium import chromium
 from tests.browser.person import Person, write_received
 
 from undersigned_inspector.server import PageServer
+from undersigned_inspector.view import paste
 
 DOCS = Path(__file__).parents[2] / "docs"
 WIDTH = 1000
 COLOURS = 64
-TOP = "const box = document.querySelector(arguments[0]).getBoundingClientRect(); return Math.round(box.top + scrollY);"
+BOTTOM = "return Math.round(document.querySelector('pre').getBoundingClientRect().bottom + scrollY) + 24;"
 
 
 def main() -> None:
-    server = PageServer()
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        with tempfile.TemporaryDirectory() as profile, chromium(Path(profile)) as driver:
-            driver.set_window_size(WIDTH, 1400)
-            person = Person(driver)
-            person.open(server.url)
-            person.explain(write_received())
-            person.run("document.activeElement.blur()")
-            bottom = driver.execute_script(TOP, "#request-title") - 24
-            for scheme in ("light", "dark"):
-                features = [{"name": "prefers-color-scheme", "value": scheme}]
-                driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-                clip = {"x": 0, "y": 0, "width": WIDTH, "height": bottom, "scale": 1}
-                options = {"format": "png", "captureBeyondViewport": True, "optimizeForSpeed": False, "clip": clip}
-                taken = driver.execute_cdp_cmd("Page.captureScreenshot", options)
-                picture = Image.open(io.BytesIO(base64.b64decode(taken["data"])))
-                small = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-                small.save(DOCS / f"inspect-{scheme}.png", optimize=True)
-    finally:
-        server.stop()
+    with (
+        PageServer(paste) as server,
+        tempfile.TemporaryDirectory() as profile,
+        chromium(Path(profile)) as driver,
+    ):
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        driver.set_window_size(WIDTH, 1400)
+        person = Person(driver)
+        person.open(server.url)
+        person.explain(write_received())
+        height = driver.execute_script(BOTTOM)
+        for scheme in ("light", "dark"):
+            person.prefer(scheme)
+            clip = {"x": 0, "y": 0, "width": WIDTH, "height": height, "scale": 1}
+            options = {"format": "png", "captureBeyondViewport": True, "optimizeForSpeed": False, "clip": clip}
+            taken = driver.execute_cdp_cmd("Page.captureScreenshot", options)
+            picture = Image.open(io.BytesIO(base64.b64decode(taken["data"])))
+            small = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            small.save(DOCS / f"inspect-{scheme}.png", optimize=True)
+        server.shutdown()
         thread.join()
 
 

@@ -35,13 +35,11 @@ def test_unknown_command_is_a_usage_error():
     assert "No such command 'nothing'" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["demo", "inspect"])
-def test_command_whose_extra_is_not_installed_names_it(command, tmp_path):
-    for module in ("uvicorn", "starlette"):
-        (tmp_path / f"{module}.py").write_text(f"raise ImportError(name={module!r})")
-    done = run(command, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+def test_command_whose_extra_is_not_installed_names_it(tmp_path):
+    (tmp_path / "uvicorn.py").write_text("raise ImportError(name='uvicorn')")
+    done = run("demo", env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, b"")
-    assert f"cannot be imported: pip install 'undersigned[{command}]'" in done.stderr.decode()
+    assert "cannot be imported: pip install 'undersigned[demo]'" in done.stderr.decode()
 
 
 def test_command_imports_nothing_that_only_others_need():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from undersigned import Request
 from undersigned.explanation import MalformedRequest, parse_pasted_request
+from undersigned.url import Origin
 
 URL = "https://seller.example.com/a%2Fb?x=1"
 WHOLE = b"POST /a%2Fb?x=1 HTTP/1.1\r\nHost: seller.example.com\r\nContent-Length: 6\r\n\r\na\r\nb\r\n"
@@ -61,7 +62,7 @@ def test_http_and_the_output_of_curl_are_read_as_before():
         "POST", URL, [("host", "seller.example.com"), ("content-length", "6")], b"a\r\nb\r\n"
     )
     shown = b"> GET /p HTTP/1.1\n> Host: seller.example.com\n> \n"
-    assert (parse(shown).form, parse(shown, scheme="http").request.url) == (
+    assert (parse(shown).form, parse(shown, origins=[Origin.parse("http://h.example")]).request.url) == (
         "the output of curl -v",
         "http://seller.example.com/p",
     )

@@ -11,7 +11,7 @@ import click
 from undersigned import profiles
 from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
 from undersigned.cli.lines import JSONObject, write_object
-from undersigned.cli.options import REQUEST_PROFILES, SECONDS, file_name
+from undersigned.cli.options import REQUEST_PROFILES, file_name
 from undersigned.errors import ConfigurationError, printable
 from undersigned.explanation import CHECKS, MalformedRequest, explain_request, parse_pasted_request
 from undersigned.limits import DEFAULT_MAX_BODY
@@ -44,23 +44,17 @@ def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...
     "--base", type=click.File("rb"), metavar="FILE", help="A file with the signature base that the signer signed."
 )
 @click.option(
-    "--scheme", type=click.Choice(["https", "http"]), default="https", show_default=True, help="If FILE names none."
-)
-@click.option(
     "--origin",
     "origins",
     multiple=True,
     callback=_origins,
     metavar="URL",
-    help="An origin of the server, as in origins=, which the sender may have signed. May be repeated.",
+    help="An origin of the server, as in origins=. May be repeated. The first has the scheme, if FILE names none.",
 )
 @click.option(
     "--profile",
     type=click.Choice(REQUEST_PROFILES),
     help="The profile of the signature.  [default: a guess, from its tag and fields]",
-)
-@click.option(
-    "--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: when it was signed]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
 @click.argument("file", type=click.File("rb"))
@@ -70,10 +64,8 @@ def explain(
     keyid: str | None,
     body: BinaryIO | None,
     base: BinaryIO | None,
-    scheme: str,
     origins: tuple[Origin, ...],
     profile: str | None,
-    now: int | None,
     as_json: bool,
     file: BinaryIO,
 ) -> None:
@@ -94,7 +86,7 @@ def explain(
     if len(text) > _MOST:
         raise click.ClickException(f"{name} has more than {_MOST:,} bytes")
     try:
-        pasted = parse_pasted_request(text, scheme=scheme, body=content)
+        pasted = parse_pasted_request(text, origins=origins, body=content)
     except MalformedRequest as malformed:
         raise click.ClickException(f"{name}: {malformed}") from None
     if not pasted.is_whole:
@@ -103,7 +95,6 @@ def explain(
         pasted.request,
         None if profile is None else profiles.BY_NAME[profile],
         keys,
-        now=now,
         signers_base=None if base is None else base.read(),
         origins=origins,
     )

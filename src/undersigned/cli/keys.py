@@ -118,16 +118,24 @@ def read_key_set(file: BinaryIO, *, keyid: str | None) -> ExaminedKeys:
     Raises:
         click.BadParameter: the file has no such keys. The message does not quote it.
     """
-    text = file.read()
     try:
-        if is_pem(text):
-            if keyid is None:
-                raise _missing_keyid(read_public_pem(text))
-            return ExaminedKeys.from_jwks(pem_jwks(text, keyid=keyid, purposes=_EVERY_PURPOSE))
-        jwks = _public(_object(text, "a JWK set, a public JWK or a public key in PEM"))
-        return ExaminedKeys.from_jwks({"keys": [_with_kid(jwks, keyid)]} if "kty" in jwks else jwks)
+        return parse_key_set(file.read(), keyid=keyid)
     except ConfigurationError as error:
         raise _wrong(file, error, "--jwks") from None
+
+
+def parse_key_set(text: bytes, *, keyid: str | None) -> ExaminedKeys:
+    """Return the public keys of a text, as `read_key_set` does.
+
+    Raises:
+        ConfigurationError: it has no such keys. The message does not quote it.
+    """
+    if is_pem(text):
+        if keyid is None:
+            raise _missing_keyid(read_public_pem(text))
+        return ExaminedKeys.from_jwks(pem_jwks(text, keyid=keyid, purposes=_EVERY_PURPOSE))
+    jwks = _public(_object(text, "a JWK set, a public JWK or a public key in PEM"))
+    return ExaminedKeys.from_jwks({"keys": [_with_kid(jwks, keyid)]} if "kty" in jwks else jwks)
 
 
 def _wrong(file: BinaryIO, error: ConfigurationError, option: str) -> click.BadParameter:

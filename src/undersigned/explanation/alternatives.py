@@ -34,8 +34,7 @@ ADVICE: Final = {
     "the key under that keyid",
     "DER signature": "the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)",
     "not canonical": "the sender did not sign the canonical form of its URL: canonicalize the URL before signing",
-    "other scheme": "a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins= "
-    "(here: --scheme)",
+    "other scheme": "a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins=",
     "other port": f"a proxy forwards Host with another port or without it: {_HOST}",
     "other host": f"a proxy rewrote Host: {_HOST}",
     "other method": "a redirect or a method-override field changed the method: sign the one that is sent",

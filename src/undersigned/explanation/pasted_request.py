@@ -17,6 +17,8 @@ from undersigned.message.request import Request
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from undersigned.url import Origin
+
     Fields = list[tuple[str, str]]
 
 _CURL_OUTPUT: Final = re.compile(r"^> ([A-Za-z-]+ \S+ HTTP/[0-9.]+)\r?$", re.MULTILINE)
@@ -80,7 +82,7 @@ class _Read(NamedTuple):
         return _value(self.fields, "signature") is not None
 
 
-def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | None = None) -> PastedRequest:
+def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: bytes | None = None) -> PastedRequest:
     """Parse a request as a tool shows it.
 
     The text may be a request of HTTP/1.1 as on the wire, the output of `curl -v`, a curl command, or JSON: lines of
@@ -89,7 +91,7 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
 
     Args:
         text: the text.
-        scheme: the scheme of the request, if the text does not name one.
+        origins: the origins of the service. If the text does not name a scheme, it is that of the first one, or https.
         body: the content, if the text does not have it.
 
     Raises:
@@ -107,7 +109,7 @@ def parse_pasted_request(text: bytes, *, scheme: str = "https", body: bytes | No
     content = read.body if body is None else body
     if any(map(_LINE_END.search, [read.method, read.target, *chain.from_iterable(read.fields)])):
         raise MalformedRequest("the method, the URL or a header field has a line end in it")
-    url = _url(read.target.partition("#")[0], read.fields, scheme)
+    url = _url(read.target.partition("#")[0], read.fields, origins[0].scheme if origins else "https")
     fields = read.fields
     absolute = _ABSOLUTE.match(read.target)
     if absolute is not None and _value(fields, "host") is None:

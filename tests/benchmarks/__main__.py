@@ -9,7 +9,7 @@ from importlib import import_module
 
 from tests.benchmarks.row import table
 
-NAMES = ("verify", "sign", "url", "middleware", "body", "import", "memory", "cost", "peers")
+NAMES = ("verify", "sign", "url", "middleware", "body", "import", "memory", "cost", "operations", "peers")
 
 LIBRARIES = ("OpenSSL", "libsodium")
 

@@ -430,6 +430,8 @@ def test_each_fetch_is_reported_with_its_time_and_failure(world, server, clock):
         ("keys", server.url(), "signature_jwks_unavailable"),
     ]
     assert all(report.seconds > 0 for report in reports)
+    assert reports[1].made is None
+    assert reports[0].made == pytest.approx(time.time(), abs=600)
 
 
 def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+import queue
 from datetime import UTC, datetime
 
 import pytest
@@ -258,6 +259,18 @@ def test_stale_list_rejects_and_a_fresh_one_heals(server, clock, wall):
     server.answers["/list"] = response(sign(updated=wall() + 900))
     clock.now += 900
     assert judge()
+
+
+def test_remote_list_is_ready_until_it_is_stale_and_its_fetches_say_when_it_was_made(server, clock):
+    server.answers["/list"] = response(sign())
+    made = queue.Queue()
+    network = server.network(on_fetch=lambda report: made.put(report.made))
+    options = {"issuer": ISSUER, "keys": PINNED, "network": network, "clock": clock, "now": lambda: NOW}
+    source = RemoteRevocationList(server.url("/list"), **options)
+    assert not source.is_ready(NOW)
+    assert made.get(timeout=60) == NOW
+    assert source.is_ready(NOW + 5 * 900)
+    assert not source.is_ready(NOW + 5 * 900 + 1)
 
 
 def test_list_that_was_never_had_rejects(server):

@@ -22,7 +22,8 @@ from tests.serving import uvicorn_server
 
 from undersigned import Caps, ConfigurationError, Decision, KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.discovery import FetchReport, Network, RemoteJWKS
-from undersigned_opentelemetry import Telemetry
+from undersigned.replay import NoConnection
+from undersigned_opentelemetry import Telemetry, telemetry
 from undersigned_starlette import SignatureMiddleware, signature_required
 
 CAPS = Caps(per_key=1)
@@ -130,8 +131,8 @@ def test_unavailable_store_is_an_error_in_metric_and_span(agreement, recorded):
         StatusCode.ERROR,
         "request_signature_store_unavailable",
     )
-    [claims] = recorded.metric("undersigned.replay.claims")
-    assert (claims["attributes"], claims["value"]) == ({"result": "error"}, 1)
+    [claims] = recorded.metric("undersigned.replay.claim.duration")
+    assert (claims["attributes"], claims["count"]) == ({"result": "error"}, 1)
 
 
 async def full_and_claims(store) -> list:
@@ -148,8 +149,8 @@ def test_claims_of_a_store_are_counted_by_their_result(recorded):
     assert [store.claim("a", nonce, **TIMES) for nonce in "nnm"] == ["fresh", "seen", "full"]
     assert store.full("a", now=0.0, caps=CAPS)
     assert store.blocking is False
-    points = recorded.metric("undersigned.replay.claims")
-    assert [(point["attributes"]["result"], point["value"]) for point in points] == [
+    points = recorded.metric("undersigned.replay.claim.duration")
+    assert [(point["attributes"]["result"], point["count"]) for point in points] == [
         ("fresh", 1),
         ("full", 1),
         ("seen", 1),
@@ -188,7 +189,7 @@ class ForBoth(Awaited):
 def test_claims_of_an_async_store_are_counted_by_their_result(made, recorded):
     store = recorded.telemetry.async_replay_store(made())
     assert asyncio.run(full_and_claims(store)) == ["fresh", "seen", "full", True]
-    assert len(recorded.metric("undersigned.replay.claims")) == 3
+    assert len(recorded.metric("undersigned.replay.claim.duration")) == 3
 
 
 def test_claims_with_a_content_are_counted_too(recorded):
@@ -196,7 +197,7 @@ def test_claims_with_a_content_are_counted_too(recorded):
     assert [store.claim("a", "n", content=content, **TIMES) for content in "xxy"] == ["fresh", "same", "seen"]
     store = recorded.telemetry.async_replay_store(MemoryReplayStore())
     assert asyncio.run(store.claim("a", "n", content="x", **TIMES)) == "fresh"
-    assert sum(point["value"] for point in recorded.metric("undersigned.replay.claims")) == 4
+    assert sum(point["count"] for point in recorded.metric("undersigned.replay.claim.duration")) == 4
 
 
 class Older:
@@ -230,7 +231,7 @@ def test_failure_of_an_async_store_is_counted_and_raised(recorded):
     store = recorded.telemetry.async_replay_store(Awaited(Broken()))
     with pytest.raises(ConnectionError):
         asyncio.run(store.claim("a", "n", **TIMES))
-    [claims] = recorded.metric("undersigned.replay.claims")
+    [claims] = recorded.metric("undersigned.replay.claim.duration")
     assert claims["attributes"] == {"result": "error"}
 
 
@@ -247,6 +248,51 @@ def test_fetches_are_measured_by_document_and_failure(recorded):
     fetched, not_fetched = recorded.spans()
     assert (fetched.attributes["url.full"], fetched.status.status_code) == (url, StatusCode.UNSET)
     assert (not_fetched.end_time - not_fetched.start_time, not_fetched.status.status_code) == (10**9, StatusCode.ERROR)
+
+
+def test_age_of_a_configured_document_is_a_gauge(recorded, monkeypatch):
+    monkeypatch.setattr(telemetry.time, "time", lambda: 1000.0)
+    for document, url, made in (("keys", "https://a", 400.0), ("revocations", "https://b", 900.0), ("keys", "s", None)):
+        recorded.telemetry.on_fetch(FetchReport(document=document, url=url, seconds=1, made=made))
+    ages = [(point["attributes"]["url"], point["value"]) for point in recorded.metric("undersigned.document.age")]
+    assert ages == [("https://a", 600.0), ("https://b", 100.0)]
+
+
+def test_claims_under_way_are_a_gauge_and_exhaustion_has_a_result_of_its_own(recorded):
+    class Exhausted(MemoryReplayStore):
+        def claim(self, *_args, **_options):
+            raise NoConnection("none")
+
+    async def claims() -> None:
+        together = asyncio.Barrier(3)
+
+        class Slow:
+            async def full(self, _keyid, **_options):
+                return False
+
+            async def claim(self, _keyid, _nonce, **_options):
+                await together.wait()
+                return "fresh"
+
+        store = recorded.telemetry.async_replay_store(Slow())
+        await asyncio.gather(*[store.claim("a", str(at), **TIMES) for at in range(3)])
+
+    asyncio.run(claims())
+    with pytest.raises(NoConnection):
+        recorded.telemetry.replay_store(Exhausted()).claim("a", "n", **TIMES)
+    for expected in (3, 0):
+        [point] = recorded.metric("undersigned.replay.claims.under_way")
+        assert point["value"] == expected
+    counts = {
+        point["attributes"]["result"]: point["count"] for point in recorded.metric("undersigned.replay.claim.duration")
+    }
+    assert counts == {"fresh": 3, "no_connection": 1}
+
+
+def test_sets_of_attributes_that_are_kept_are_bounded(recorded):
+    for number in range(2500):
+        recorded.telemetry.on_decision(Decision(outcome="rejected", profile="p", code=f"c{number}", seconds=0.1))
+    assert len(recorded.telemetry._measured) <= 1000  # noqa: SLF001 - nothing else shows it
 
 
 def test_without_an_sdk_nothing_is_recorded_and_nothing_fails():

@@ -23,6 +23,7 @@ from undersigned.discovery.fetch import fetch, in_thread
 from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
+from undersigned.verification.revocation import RevocationList
 from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
@@ -56,12 +57,15 @@ class FetchReport:
         url: the URL that the operator configured, or the URL that a sender named, if the source fetches those.
         seconds: how long the fetch took, with all requests that it needed.
         error: why it failed, or None.
+        made: when a document that the operator configured was made, seconds since the epoch: a revocation list at its
+            `updated`, a set of keys when it was fetched. None if the fetch failed.
     """
 
     document: Document
     url: str
     seconds: float
     error: Reason | None = None
+    made: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +397,7 @@ class Kept(Generic[Value]):
         return flight
 
     def _fetch(self, flight: Flight) -> None:
-        began, reason, last = time.perf_counter(), None, self._copy
+        began, reason, last, made = time.perf_counter(), None, self._copy, None
         try:
             copy = self._load(last)
             if last is not None and self._is_empty(copy.value) and not self._is_empty(last.value):
@@ -403,11 +407,14 @@ class Kept(Generic[Value]):
             reason = failure.reason
         else:
             self._take(copy)
+            if not self._gate.is_for_strangers:
+                made = copy.value.updated if isinstance(copy.value, RevocationList) else time.time()
         on_fetch = self._loader.network.on_fetch
         if on_fetch is not None:
             seconds = time.perf_counter() - began
             try:
-                on_fetch(FetchReport(document=self._document, url=self._name, seconds=seconds, error=reason))
+                report = FetchReport(document=self._document, url=self._name, seconds=seconds, error=reason, made=made)
+                on_fetch(report)
             except Exception:
                 # A callback that counts fetches must not end one.
                 _logger.exception("on_fetch raised an exception; ignored")

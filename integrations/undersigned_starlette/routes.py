@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
+from starlette.staticfiles import StaticFiles
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Candidates: TypeAlias = "Callable[[Sequence[BaseRoute]], Iterable[tuple[BaseRoute, BaseRoute]]]"
 """Returns each route of a router as it was declared, with the route that matches in its place."""
 
+_FILES = "static_files"
 _FRAMEWORKS = frozenset({"starlette", "fastapi"})
 
 
@@ -32,11 +34,11 @@ class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the endpoint that Starlette is about to run.
 
     The router of the application, and those of the applications that it mounts, ask the policy about the route that
-    they have matched, before any of it runs. Any other mounted application must be listed in `operations`, by itself or
-    by the name of its mount, or its requests must be signed. This is also true for an endpoint that is neither a
-    function nor a class, and for a route or mount whose class overrides `handle`. It is also true for a mounted
-    application or router whose class overrides `__call__`, and for what no route matches if the class of the router
-    overrides `not_found`.
+    they have matched, before any of it runs. `StaticFiles` have the name of their mount, or else `static_files`. Any
+    other mounted application must be listed in `operations`, by itself or by the name of its mount, or its requests
+    must be signed. This is also true for an endpoint that is neither a function nor a class, and for a route or mount
+    whose class overrides `handle`. It is also true for a mounted application or router whose class overrides
+    `__call__`, and for what no route matches if the class of the router overrides `not_found`.
 
     Args:
         app: the application, or its router.
@@ -141,7 +143,10 @@ def _about_to_run(
         and _hook(_router(inner), candidates)
     ):
         return None
-    return MatchedRoute(inner, (route.name,) if route.name else (), scope["path_params"], is_opaque=True)
+    names = (route.name,) if route.name else ()
+    if type(inner) is StaticFiles and not _overrides(declared, "handle"):
+        return MatchedRoute(inner, (*names, _FILES), scope["path_params"])
+    return MatchedRoute(inner, names, scope["path_params"], is_opaque=True)
 
 
 def _router(app: Starlette | Router) -> Router:

@@ -15,6 +15,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
+from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
 from tests.keys import verifier
 from tests.party import ORIGIN
@@ -488,6 +489,30 @@ def test_class_that_only_adds_to_an_application_is_followed():
         title = "plans"
 
     assert find(Named(routes=[Route("/create", create)]), scope_of("GET", "/create")) == "create"
+
+
+class Files(StaticFiles):
+    """Files of the user's own class, which may run anything."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "required", "status"),
+    [
+        (StaticFiles, "assets", "create", 200),
+        (StaticFiles, "web-assets", "create", 200),
+        (StaticFiles, None, "create", 200),
+        (StaticFiles, "assets", "assets", 401),
+        (StaticFiles, None, "static_files", 401),
+        (Files, "assets", "create", 401),
+    ],
+)
+def test_static_files_have_the_operation_of_their_name(tmp_path, kind, name, required, status):
+    (tmp_path / "a.css").touch()
+    app = Starlette(routes=[Mount("/static", kind(directory=tmp_path), name=name)])
+    policy = Policy(required_for=[required], resolver=undersigned_starlette.RouteResolver(app))
+    guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
+    with TestClient(guarded) as client:
+        assert client.get("/static/a.css").status_code == status
 
 
 def test_function_of_the_parameters_gets_those_of_the_route():

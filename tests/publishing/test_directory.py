@@ -133,7 +133,7 @@ def test_directory_names_the_option_that_cannot_be_used(options, named):
 
 
 def test_directory_of_more_keys_than_receivers_read_signatures_of_is_a_mistake():
-    pairs = [KeyPair.generate() for _ in range(20)]
+    pairs = [KeyPair.generate() for _ in range(33)]
     with pytest.raises(ConfigurationError, match="not read so many signatures"):
         publish({"keys": [jwk for pair in pairs for jwk in pair.public["keys"]]}, [p.signing_key() for p in pairs])
 

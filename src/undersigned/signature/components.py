@@ -57,6 +57,7 @@ FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 _ANY_CASE = re.compile(rf"{token.ANY}+")
 _UPPER_CASE = re.compile(rf"{token.UPPER}+")
+_FOLD = re.compile(r"(?>(?:(?<![ \t])[ \t]++)?)\r\n[ \t]++")
 # An identifier whose parameters are flags and strings without escapes. No other one has a value.
 _FLAG = r';([a-z*][a-z0-9_.*-]*+)(?>((?:="[ !#-\[\]-~]*+")?))'
 _FLAGS = re.compile(_FLAG)
@@ -202,7 +203,7 @@ class MessageValues:
             value = self._known.get(name)
             if value is None and name[:1] != "@" and name != "set-cookie":
                 value = self.fields.combined.get(name)
-        if value is None:
+        if value is None or "\n" in value:
             value = self.resolve(name, {} if bare else _flags(text))
         # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
         if (value.isascii() and value.isprintable()) or FIELD_VALUE.fullmatch(value):
@@ -237,29 +238,33 @@ class MessageValues:
         text = fields.combined.get(name)
         if text is None or (name == "set-cookie" and name in fields.repeated and "bs" not in flags):
             raise UnresolvableComponent(NO_VALUE)
+        lines = fields.values(name)
+        if "\n" in text:
+            # As RFC 9421 section 2.1 reads a folded line. Signers and verifiers reject it before that.
+            lines = [_FOLD.sub(" ", line) for line in lines]
+            text = ", ".join(lines)
         if not flags:
             return text
         self.parsed.add(fields, name, "" if "bs" in flags else text)
         key = flags.pop("key", None)
         try:
             if key is None and flags == {"bs": True}:
-                octets = [line.encode("latin-1") for line in fields.values(name)]
+                octets = [line.encode("latin-1") for line in lines]
                 return ", ".join([serialize_byte_sequence(line, "base64") for line in octets])
             if key is None and flags == {"sf": True}:
                 return self._serialize(name, text)
             if isinstance(key, str) and flags in ({}, {"sf": True}):
-                return self._member(fields, name, key)
+                return self._member((id(fields), name), text, key)
         except MalformedField as malformed:
             raise UnresolvableComponent(f"a covered structured field cannot be read: {malformed}") from None
         except (KeyError, ValueError):
             raise UnresolvableComponent(NO_VALUE) from None
         raise UnresolvableComponent(NO_VALUE)
 
-    def _member(self, fields: HeaderFields, name: str, key: str) -> str:
+    def _member(self, place: tuple[int, str], text: str, key: str) -> str:
         """Return a member of a dictionary in its strict serialization (section 2.1.2)."""
-        place = id(fields), name
         if place not in self._dictionaries:
-            self._dictionaries[place] = self._parse(fields.combined[name])
+            self._dictionaries[place] = self._parse(text)
         return serialize_member(self._dictionaries[place][key])
 
     def _serialize(self, name: str, text: str) -> str:

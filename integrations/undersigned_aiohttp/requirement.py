@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class SignatureRequired(web.HTTPUnauthorized):
     """Raised when a handler requires a signature and the request is unsigned. The response is a 401 with the code.
 
-    Middlewares of the application that handle `web.HTTPException` get it.
+    Middlewares of the application that handle `web.HTTPException` get it, with the code as its `reason`.
 
     Attributes:
         error: the reason, for the log; `error.code` is the code that the caller gets.
@@ -29,7 +29,7 @@ class SignatureRequired(web.HTTPUnauthorized):
     def __init__(self, error: SignatureError) -> None:
         answer = ErrorResponse.of(error)
         super().__init__(headers=answer.headers, text=answer.body.decode("ascii"), content_type="application/json")
-        self.set_status(answer.status)
+        self.set_status(answer.status, answer.code)
         self.error = error
 
 

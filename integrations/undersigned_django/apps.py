@@ -1,8 +1,10 @@
-"""The Django application: it runs the system checks."""
+"""The Django application: it runs the system checks, and registers what drf-spectacular shows."""
 
 from __future__ import annotations
 
-from django.apps import AppConfig
+from importlib import import_module
+
+from django.apps import AppConfig, apps
 from django.core import checks
 
 from .checks import check_settings
@@ -15,5 +17,7 @@ class UndersignedConfig(AppConfig):
     verbose_name = "HTTP message signatures"
 
     def ready(self) -> None:
-        """Register the system checks."""
+        """Register the system checks, and the security scheme of REST framework's views for drf-spectacular."""
         checks.register(check_settings, checks.Tags.security)
+        if apps.is_installed("drf_spectacular"):
+            import_module("undersigned_django.spectacular")

@@ -3,7 +3,7 @@
 `SignatureMiddleware` verifies. The dependency `require_signature` lets an endpoint or a router run only for a signed
 request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSignature, Depends(require_signature)]`.
 `jwks_route` publishes the keys of this service, `directory_route` those of a bot. With `RouteResolver`, a policy
-decides about the path operation function that is about to run.
+decides about the path operation function that is about to run, and `document_policy` marks what it requires.
 """
 
 from undersigned.errors import missing_extra
@@ -12,6 +12,7 @@ try:
     from undersigned.asgi import SignatureMiddleware
     from undersigned_starlette import SignatureRequired, directory_route, jwks_route
 
+    from .document import document_policy
     from .requirement import Signature, require_signature
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
@@ -23,6 +24,7 @@ __all__ = [
     "SignatureMiddleware",
     "SignatureRequired",
     "directory_route",
+    "document_policy",
     "jwks_route",
     "require_signature",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests import party as parties
+from tests.keys import Party
 from tests.serving import stop_idle_servers
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def _servers_end_with_the_tests() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def party() -> parties.Party:
-    return parties.party()
+def party() -> Party:
+    return Party.make()
 
 
 @pytest.fixture

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from tests.wire import BODY, HOST, OTHER_HOST, raw_request
 
 from undersigned import (
     KeyLookup,
@@ -18,21 +21,25 @@ from undersigned import (
     canonicalize,
     profiles,
 )
+from undersigned.limits import MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import serialize_byte_sequence
 from undersigned.signature.components import ComponentValues, signature_base
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from undersigned import Profile
 
 NOW = 1_776_520_800
-URL = "https://seller.example.com/adcp/create_media_buy"
+ORIGIN = f"https://{HOST}"
+ORIGINS = [ORIGIN, f"https://{OTHER_HOST}"]
+URL = f"{ORIGIN}/adcp/create_media_buy"
+KEYID = "buyer-2026"
 NONCE = "KXYnfEfJ0PBRZXQyVXfVQA"
-BODY = b'{"plan_id":"plan_001"}'
 JSON_FIELD = ("Content-Type", "application/json")
+JSON = [JSON_FIELD]
 
 
 def b64url(data: bytes) -> str:
@@ -167,3 +174,58 @@ def with_field(request: Request, name: str, value: str | None) -> Request:
     """The request with the field `name` replaced, or removed by None."""
     kept = [(field, old) for field, old in request.fields if field != name]
     return replace_parts(request, fields=kept if value is None else [*kept, (name, value)])
+
+
+@dataclass(frozen=True)
+class Party:
+    """Both ends of one agreement, by the real clock: a signer whose key is known, and one whose key is not."""
+
+    key: SigningKey
+    signer: Signer
+    stranger: Signer
+    jwks: dict[str, object]
+
+    @classmethod
+    def make(cls, *, seed: int = 1) -> Party:
+        private, public = ed25519_pair(KEYID, seed=seed)
+        stranger, _ = ed25519_pair("stranger", seed=100)
+        keys = [SigningKey.from_jwk(jwk) for jwk in (private, stranger)]
+        return cls(keys[0], *(Signer(key, profile=profiles.ADCP_3_2) for key in keys), {"keys": [public]})
+
+    def verifier(self, profile: Profile = profiles.ADCP_3_2, **options) -> Verifier:
+        """A verifier with a replay store of its own."""
+        given = {name: value for name, value in options.items() if value is not None}
+        return Verifier(profile, **{"keys": KeySet.from_jwks(self.jwks), "replay": MemoryReplayStore(), **given})
+
+    def fields(
+        self,
+        method: str,
+        target: str,
+        body: bytes = b"",
+        fields: Iterable[tuple[str, str]] | None = None,
+        *,
+        extra: Iterable[tuple[str, str]] = (),
+        age: int = 0,
+        signer: Signer | None = None,
+        **options,
+    ) -> list[tuple[str, str]]:
+        """The fields of a signed request for a URL, or a target at `ORIGIN`; unless they are given, a body is JSON."""
+        given = [*extra, *(fields if fields is not None else JSON if body else ())]
+        url = f"{ORIGIN}{target}" if target.startswith("/") else target
+        created = int(time.time()) - age
+        signed = (signer or self.signer).sign(Request(method, url, given, body), **{"created": created, **options})
+        return [*given, *signed]
+
+    def raw(
+        self, method: str, target: str, body: bytes = b"", *, url: str | None = None, host: str = HOST, **options
+    ) -> bytes:
+        """The bytes of a signed HTTP/1.1 request for `target`, signed for `url` if that differs."""
+        return raw_request(method, target, self.fields(method, url or target, body, **options), body, host=host)
+
+    def around_the_most_fields(self) -> Iterator[tuple[bytes, bytes]]:
+        """An unsigned request, then a signed one: of as many header fields as are read, and of more."""
+        for signed in ([], self.fields("GET", "/p")):
+            fields = [("Host", HOST), *signed]
+            fields += [(f"x-{at}", "v") for at in range(MOST_FIELDS - len(fields))]
+            # `Connection: close` is one more.
+            yield raw_request("GET", "/p", fields[:-1]), raw_request("GET", "/p", [*fields, ("x", "v")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import multiprocessing
 import socket
 import threading
@@ -162,59 +161,3 @@ def _gunicorn(app, fileno: int, options: dict) -> None:
             return app
 
     Server().run()
-
-
-def exchange(port: int, raw: bytes, *, timeout: float = 10, shut: bool = False) -> bytes:
-    """Send `raw` and return everything the server answers until it closes or says no more."""
-    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
-        connection.sendall(raw)
-        if shut:
-            connection.shutdown(socket.SHUT_WR)
-        return read_response(connection)
-
-
-def read_all(port: int, raw: bytes, *, timeout: float = 10) -> bytes:
-    """Send `raw` and return everything the server answers until it closes the connection."""
-    received = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
-        connection.sendall(raw)
-        while chunk := connection.recv(65536):
-            received += chunk
-    return received
-
-
-def read_response(connection: socket.socket) -> bytes:
-    """Read one response: its head, and as much content as Content-Length says, or up to the end."""
-    received = b""
-    while b"\r\n\r\n" not in received:
-        chunk = connection.recv(65536)
-        if not chunk:
-            return received
-        received += chunk
-    head, _, content = received.partition(b"\r\n\r\n")
-    length = next(
-        (int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), None
-    )
-    while length is None or len(content) < length:
-        chunk = connection.recv(65536)
-        if not chunk:
-            break
-        content += chunk
-    return head + b"\r\n\r\n" + content
-
-
-def read_accepted(response: bytes) -> dict:
-    """Return the JSON of a response, whose status must be 200."""
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200"), response
-    return json.loads(content)
-
-
-def check_rejected(response: bytes, code: str, status: int = 401) -> None:
-    """Check that a response has the code of a rejection and, with 401, the challenge."""
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.split(b" ")[1] == str(status).encode(), response
-    assert json.loads(content) == {"error": code}
-    challenges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"www-authenticate:")]
-    expected = [f'Signature error="{code}"'.encode()] if status == 401 else []
-    assert [line.partition(b": ")[2] for line in challenges] == expected

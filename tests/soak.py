@@ -21,8 +21,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.integrations.agreement import BODY, ORIGINS, Agreement
-from tests.serving import exchange
+from tests.keys import BODY, ORIGINS, Party
+from tests.wire import exchange
 from tests.workers import free_port, workers
 
 from undersigned import KeySet, SqliteReplayStore, Verifier, asgi, profiles, wsgi
@@ -45,7 +45,7 @@ _SETTLE, _PAUSE, _DRIP = 3, 0.01, 0.05
 
 def _verifier() -> Verifier:
     store = SqliteReplayStore(os.environ["SOAK_STORE"])
-    return Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(Agreement.make().jwks), replay=store)
+    return Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(Party.make().jwks), replay=store)
 
 
 def wsgi_app():
@@ -80,7 +80,7 @@ class Load:
 
     def __init__(self, port: int) -> None:
         self.answers = {"honest": Counter(), "broken": Counter()}
-        self._port, self._agreement = port, Agreement.make()
+        self._port, self._agreement = port, Party.make()
         self._over = threading.Event()
         self._latencies: list[float] = []
 

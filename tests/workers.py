@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.serving import exchange
+from tests.wire import exchange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

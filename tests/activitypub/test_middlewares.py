@@ -16,9 +16,9 @@ from tests.activitypub.actors import (
     verification_key,
     with_fields,
 )
-from tests.party import raw_request
 from tests.profiles.wire import OneKey
-from tests.serving import exchange, uvicorn_server, waitress_server
+from tests.serving import uvicorn_server, waitress_server
+from tests.wire import exchange, raw_request
 
 from undersigned import Request, Signer
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier

@@ -10,8 +10,9 @@ import socket
 import threading
 
 import pytest
-from tests.party import HOST, ORIGIN, raw_request
-from tests.serving import check_rejected, exchange, read_accepted, read_response, uvicorn_server
+from tests.keys import HOST, ORIGIN
+from tests.serving import uvicorn_server
+from tests.wire import check_rejected, exchange, raw_request, read_accepted, read_response
 
 from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -97,11 +98,11 @@ def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(p
 
 
 def test_body_reaches_the_application_as_it_was_signed(port, party):
-    assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+    assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
 
 
 def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
-    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     chunks = b"5\r\n" + BODY[:5] + b"\r\n" + f"{len(BODY) - 5:x}".encode() + b"\r\n" + BODY[5:] + b"\r\n0\r\n\r\n"
     assert read_accepted(exchange(port, raw_request("POST", "/p", fields) + chunks))["body"] == BODY.decode()
 
@@ -119,7 +120,7 @@ def test_unsigned_chunked_body_reaches_the_application_under_a_policy(echo, part
 
 
 def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, party, echo):
-    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    fields = party.fields("POST", f"{ORIGIN}/p", BODY)
     head = raw_request(
         "POST",
         "/elsewhere",
@@ -134,7 +135,7 @@ def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, pa
 
 
 def test_upload_is_read_only_after_its_signature_is_verified(port, party):
-    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    fields = party.fields("POST", f"{ORIGIN}/p", BODY)
     head = raw_request(
         "POST", "/p", [("Host", HOST), ("Content-Length", str(len(BODY))), ("Expect", "100-continue"), *fields]
     )
@@ -149,8 +150,8 @@ def test_upload_is_read_only_after_its_signature_is_verified(port, party):
 def test_body_over_the_limit_is_answered_413(party, echo, http):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with uvicorn_server(app, http=http) as port:
-        check_rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
-        fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+        check_rejected(exchange(port, party.raw("POST", "/p", BODY)), "content_too_large", 413)
+        fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", BODY)]
         chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
         check_rejected(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
     assert echo.calls == []
@@ -159,7 +160,7 @@ def test_body_over_the_limit_is_answered_413(party, echo, http):
 def test_slow_body_is_answered_408(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=0.05)
     with uvicorn_server(app) as port:
-        raw = party.raw("POST", "/p", JSON, BODY)
+        raw = party.raw("POST", "/p", BODY)
         check_rejected(exchange(port, raw[:-4]), "request_timeout", 408)
     assert echo.calls == []
 
@@ -173,13 +174,13 @@ def test_slow_json_that_a_policy_must_read_is_answered_408(party, echo):
 
 
 def test_body_that_ends_early_never_reaches_the_application(port, party, echo):
-    raw = party.raw("POST", "/p", JSON, BODY)
+    raw = party.raw("POST", "/p", BODY)
     assert b" 200 " not in exchange(port, raw[:-4], shut=True)
     assert echo.calls == []
 
 
 def write_chunks_with_trailers(party):
-    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     content = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n"
     return raw_request("POST", "/p", fields) + content, b"0\r\nX-User: admin\r\nContent-Type: text/evil\r\n\r\n"
 
@@ -294,7 +295,7 @@ def test_blocking_sources_run_in_a_thread(party, echo):
         await app(scope, receive, send)
 
     with uvicorn_server(outer) as port:
-        assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+        assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
     assert keys.threads
     assert not keys.threads & set(loop_thread)
 
@@ -308,7 +309,7 @@ def test_async_verifier_is_awaited(party, echo):
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=Slow(), replay=MemoryReplayStore())
     app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
     with uvicorn_server(app) as port:
-        assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["keyid"] == "buyer-2026"
+        assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["keyid"] == "buyer-2026"
 
 
 def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party, echo, caplog):
@@ -341,7 +342,7 @@ def run(app, scope, messages=()):
 
 
 def http_scope(party, *, method="GET", path="/p", raw_path=None, headers=None, body=b"", **others):
-    signed = party.fields(method, f"{ORIGIN}{path}", headers or (), body)
+    signed = party.fields(method, f"{ORIGIN}{path}", body, headers or ())
     lines = [("host", HOST), *((name.lower(), value) for name, value in signed)]
     return {
         "type": "http",

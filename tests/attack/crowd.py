@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer, network_of, response
-from tests.party import raw_request
-from tests.serving import exchange
+from tests.wire import exchange, raw_request
 from tests.workers import free_port, workers
 
 from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, asgi, profiles, wsgi

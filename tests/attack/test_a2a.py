@@ -8,8 +8,8 @@ import json
 import logging
 
 from tests.attack import bodies, targets
-from tests.attack.dialects import HOST, ORIGIN, Message, call_asgi, scope_of, takes
-from tests.keys import signer, verifier
+from tests.drive import Message, call_asgi, scope_of, takes
+from tests.keys import HOST, ORIGIN, signer, verifier
 
 from undersigned import A2AResolver, Policy, Request, asgi
 

@@ -6,20 +6,9 @@ import asyncio
 
 import pytest
 from tests.attack import targets
-from tests.attack.dialects import (
-    DIALECTS,
-    HOST,
-    MOUNTS,
-    ORIGIN,
-    Message,
-    call_asgi,
-    call_wsgi,
-    environ_of,
-    scope_of,
-    takes,
-)
 from tests.attack.frameworks import HARMLESS, STATIC
-from tests.keys import signer, verifier
+from tests.drive import DIALECTS, MOUNTS, Message, call_asgi, call_wsgi, environ_of, scope_of, takes
+from tests.keys import HOST, ORIGIN, signer, verifier
 
 from undersigned import MalformedURL, Policy, Request, SigningError, asgi, canonicalize, wsgi
 

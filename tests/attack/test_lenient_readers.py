@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.attack import bodies
-from tests.attack.dialects import ORIGIN, Message, call_asgi, scope_of
-from tests.keys import verifier
+from tests.drive import Message, call_asgi, scope_of
+from tests.keys import ORIGIN, verifier
 
 from undersigned import Policy, asgi
 

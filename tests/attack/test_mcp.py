@@ -8,8 +8,8 @@ import logging
 
 import pytest
 from tests.attack import bodies
-from tests.attack.dialects import HOST, ORIGIN, Message, call_asgi, scope_of
-from tests.keys import signer, verifier
+from tests.drive import Message, call_asgi, scope_of
+from tests.keys import HOST, ORIGIN, signer, verifier
 
 from undersigned import JSONRPCResolver, Policy, Request, asgi
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.attack.dialects import HOST, ORIGIN, Message, call_asgi, call_wsgi, environ_of, scope_of, takes
-from tests.keys import BODY, JSON_FIELD, signer, verifier
+from tests.drive import Message, call_asgi, call_wsgi, environ_of, scope_of, takes
+from tests.keys import BODY, HOST, JSON_FIELD, ORIGIN, signer, verifier
 
 from undersigned import Request, asgi, wsgi
 

@@ -14,18 +14,6 @@ from aiohttp import web
 from sanic import HTTPResponse
 from sanic.exceptions import MethodNotAllowed, NotFound
 from tests.attack import targets
-from tests.attack.dialects import (
-    DIALECTS,
-    HOST,
-    MOUNTS,
-    ORIGIN,
-    Message,
-    call_asgi,
-    call_wsgi,
-    environ_of,
-    scope_of,
-    takes,
-)
 from tests.attack.frameworks import (
     FRAMEWORKS,
     HARMLESS,
@@ -44,7 +32,8 @@ from tests.attack.frameworks import (
     sanic,
     tornado,
 )
-from tests.keys import signer, verifier
+from tests.drive import DIALECTS, MOUNTS, Message, call_asgi, call_wsgi, environ_of, scope_of, takes
+from tests.keys import HOST, ORIGIN, signer, verifier
 from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPServerConnectionDelegate
 from tornado.netutil import bind_sockets

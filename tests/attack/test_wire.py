@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.attack import bodies, targets
 from tests.attack.connection import Connection, Desync
-from tests.attack.dialects import HOST, Message, takes
 from tests.attack.frameworks import FRAMEWORKS
 from tests.attack.test_routers import Seller
+from tests.drive import Message, takes
+from tests.keys import HOST
 from tests.servers import http2
 from tests.servers.conftest import running
 from tests.servers.matrix import SERVERS

@@ -17,22 +17,12 @@ import sanic
 import tests.integrations.django_site  # noqa: F401 - it configures Django
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
-from tests.integrations.agreement import (
-    BODY,
-    JSON,
-    ORIGINS,
-    Agreement,
-    ask,
-    assert_rejected,
-    assert_unsigned,
-    handshake,
-    raw_request,
-)
 from tests.integrations.test_aiohttp import serve_aiohttp
 from tests.integrations.test_sanic import serve_sanic
 from tests.integrations.test_tornado import serve_tornado
-from tests.keys import ed25519_pair
+from tests.keys import BODY, JSON, ORIGINS, Party, ed25519_pair
 from tests.serving import uvicorn_server, waitress_server
+from tests.wire import ask, assert_rejected, assert_unsigned, handshake, raw_request
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Signer, SigningKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -84,23 +74,18 @@ BY_PATH = {"tornado", "sanic"}
 """The pages whose policy goes by the path."""
 
 
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
 @pytest.fixture(autouse=True)
 def _applications_may_have_one_name(monkeypatch):
     monkeypatch.setattr(sanic.Sanic, "test_mode", True)
 
 
 @pytest.fixture
-def run(agreement, monkeypatch):
-    """Return a function that runs sections of a page one after the other, beside `signatures.py` for the agreement."""
+def run(party, monkeypatch):
+    """Return a function that runs sections of a page one after the other, beside `signatures.py` for the party."""
 
     def running(page: str, *titles: str, without: str = "", keys: dict | None = None) -> dict:
         signatures = ModuleType("signatures")
-        known = KeySet.from_jwks(keys or agreement.jwks, owner="acme")
+        known = KeySet.from_jwks(keys or party.jwks, owner="acme")
         verifier = Verifier(profiles.ADCP_3_2, keys=known, replay=MemoryReplayStore())
         vars(signatures).update(keys=known, verifier=verifier, origins=ORIGINS)
         monkeypatch.setitem(sys.modules, "signatures", signatures)
@@ -136,9 +121,9 @@ def test_page_has_the_sections_in_their_order(page):
     assert titles[: len(SECTIONS)] == SECTIONS
 
 
-def check(port: int, agreement: Agreement, path: str = "/plans/gold", *, caller: str | None = "acme") -> None:
+def check(port: int, party: Party, path: str = "/plans/gold", *, caller: str | None = "acme") -> None:
     """Check that a route answers a signed request and not an unsigned one, and that other routes are open."""
-    answer = ask(port, agreement.raw("POST", path, BODY))
+    answer = ask(port, party.raw("POST", path, BODY))
     expected = {"plan": "gold"} | ({"caller": caller} if caller else {})
     assert (answer.status // 100, answer.json) == (2, expected)
     assert_unsigned(ask(port, raw_request("POST", path, JSON, BODY)))
@@ -146,24 +131,24 @@ def check(port: int, agreement: Agreement, path: str = "/plans/gold", *, caller:
 
 
 @every_page
-def test_one_route_requires_a_signature(page, run, agreement):
+def test_one_route_requires_a_signature(page, run, party):
     with PAGES[page](run(f"frameworks/{page}", "One route")) as port:
-        check(port, agreement)
+        check(port, party)
 
 
 @every_page
-def test_whole_application_requires_signatures_without_the_mode(page, run, agreement):
+def test_whole_application_requires_signatures_without_the_mode(page, run, party):
     without = ', "MODE": "optional"' if page in {"django", "drf"} else ', mode="optional"'
     with PAGES[page](run(f"frameworks/{page}", "One route", without=without)) as port:
         assert_rejected(ask(port, raw_request("GET", "/nothing")), "request_signature_required")
-        assert ask(port, agreement.raw("GET", "/nothing")).status == 404
-        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).json["caller"] == "acme"
+        assert ask(port, party.raw("GET", "/nothing")).status == 404
+        assert ask(port, party.raw("POST", "/plans/gold", BODY)).json["caller"] == "acme"
 
 
 @pages_with("Several routes")
-def test_several_routes_require_signatures_and_others_do_not(page, run, agreement):
+def test_several_routes_require_signatures_and_others_do_not(page, run, party):
     with PAGES[page](several(run, page)) as port:
-        check(port, agreement)
+        check(port, party)
 
 
 def several(run, page: str) -> dict:
@@ -191,14 +176,14 @@ def test_guard_of_several_routes_lets_preflights_pass(page, run):
 
 
 @pages_with("Policy")
-def test_policy_requires_a_signature_for_what_it_names(page, run, agreement):
+def test_policy_requires_a_signature_for_what_it_names(page, run, party):
     path = "/create_media_buy" if page in BY_PATH else "/plans/gold"
     with PAGES[page](run(f"frameworks/{page}", "One route", "Policy")) as port:
-        check(port, agreement, path, caller=None)
+        check(port, party, path, caller=None)
 
 
 @pages_with("CORS")
-def test_page_of_another_site_reads_every_answer(page, run, agreement):
+def test_page_of_another_site_reads_every_answer(page, run, party):
     origin = ("Origin", "https://shop.example")
     asked = [origin, ("Access-Control-Request-Method", "POST"), ("Access-Control-Request-Headers", "signature")]
     with PAGES[page](run(f"frameworks/{page}", "One route", "CORS")) as port:
@@ -207,7 +192,7 @@ def test_page_of_another_site_reads_every_answer(page, run, agreement):
         assert "signature" in preflight.fields["access-control-allow-headers"].lower()
         unsigned = ask(port, raw_request("POST", "/plans/gold", [*JSON, origin], BODY))
         assert unsigned.status == 401
-        signed = ask(port, agreement.raw("POST", "/plans/gold", BODY, extra=[origin]))
+        signed = ask(port, party.raw("POST", "/plans/gold", BODY, extra=[origin]))
         assert (signed.status // 100, signed.json["caller"]) == (2, "acme")
         for answer in (preflight, unsigned, signed):
             assert answer.fields["access-control-allow-origin"] == "https://shop.example"
@@ -217,12 +202,12 @@ CODES = {"drf": "not_authenticated"}
 
 
 @pages_with("Errors")
-def test_handler_of_the_application_answers_when_a_route_rejects_a_request(page, run, agreement):
+def test_handler_of_the_application_answers_when_a_route_rejects_a_request(page, run, party):
     with PAGES[page](run(f"frameworks/{page}", "One route", "Errors")) as port:
         unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
         assert (unsigned.status, unsigned.json) == (401, {"problem": CODES.get(page, "request_signature_required")})
         assert unsigned.fields["www-authenticate"] == 'Signature error="request_signature_required"'
-        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).json["caller"] == "acme"
+        assert ask(port, party.raw("POST", "/plans/gold", BODY)).json["caller"] == "acme"
 
 
 @pages_with("Tests")
@@ -244,15 +229,15 @@ UPGRADES_FIRST = {"sanic"}
 
 
 @pages_with("WebSockets")
-def test_websocket_of_the_page_requires_a_signature(page, run, agreement):
+def test_websocket_of_the_page_requires_a_signature(page, run, party):
     with PAGES[page](run(f"frameworks/{page}", "One route", "WebSockets")) as port:
         unsigned = handshake(port, "/feed")
         assert unsigned.split(b" ")[1] in ({b"101"} if page in UPGRADES_FIRST else {b"401", b"403"}), unsigned
         assert b"acme" not in unsigned
-        assert b"acme" in handshake(port, "/feed", agreement.fields("GET", "/feed"))
+        assert b"acme" in handshake(port, "/feed", party.fields("GET", "/feed"))
 
 
-def test_sanic_on_an_asgi_server(run, agreement):
+def test_sanic_on_an_asgi_server(run, party):
     names = run("frameworks/sanic", "One route", "An ASGI server")
     app, events = names["app"], [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
     # When an application starts, Sanic removes the signals that it does not use, also from other applications.
@@ -267,15 +252,15 @@ def test_sanic_on_an_asgi_server(run, agreement):
     # Sanic makes its router when its server says that it starts, which the servers of these tests do not.
     asyncio.run(app({"type": "lifespan"}, receive, send))
     with uvicorn_server(names["served"]) as port:
-        check(port, agreement)
+        check(port, party)
 
 
 # The page about all of them
 
 
-def test_keys_of_the_page_name_who_signs(tmp_path, monkeypatch, agreement):
+def test_keys_of_the_page_name_who_signs(tmp_path, monkeypatch, party):
     (tmp_path / "keys").mkdir()
-    (tmp_path / "keys/public.jwks.json").write_text(json.dumps(agreement.jwks))
+    (tmp_path / "keys/public.jwks.json").write_text(json.dumps(party.jwks))
     monkeypatch.chdir(tmp_path)
     names: dict = {}
     exec(snippets("frameworks")["Keys and origins"], names)  # noqa: S102 - the page's own words
@@ -288,7 +273,7 @@ class _Lookup:
         self.keyid = keyid
 
 
-def test_envelope_of_the_page_keeps_status_and_fields(run, agreement):
+def test_envelope_of_the_page_keeps_status_and_fields(run, party):
     names = run("frameworks", "One error envelope")
     app = run("frameworks/starlette", "One route", without=', mode="optional"')
     wrapped = SignatureMiddleware(app["app"], verifier=app["verifier"], origins=ORIGINS, rejection=names["envelope"])
@@ -296,16 +281,16 @@ def test_envelope_of_the_page_keeps_status_and_fields(run, agreement):
         answer = ask(port, raw_request("GET", "/"))
         assert_unsigned(answer)
         assert answer.json == {"problem": "request_signature_required"}
-        late = ask(port, agreement.raw("GET", "/", age=1000))
+        late = ask(port, party.raw("GET", "/", age=1000))
         assert (late.status, late.json) == (401, {"problem": "request_signature_window_invalid"})
 
 
-def test_two_profiles_of_the_page_are_for_routes_of_their_own(run, agreement):
+def test_two_profiles_of_the_page_are_for_routes_of_their_own(run, party):
     private, public = ed25519_pair("hook", seed=7)
     public["adcp_use"] = private["adcp_use"] = "webhook-signing"
-    names = run("frameworks", "Two profiles in one application", keys={"keys": [*agreement.jwks["keys"], public]})
-    hooks = Agreement(Signer(SigningKey.from_jwk(private), profile=profiles.ADCP_WEBHOOK), agreement.stranger, {})
+    names = run("frameworks", "Two profiles in one application", keys={"keys": [*party.jwks["keys"], public]})
+    hooks = replace(party, signer=Signer(SigningKey.from_jwk(private), profile=profiles.ADCP_WEBHOOK))
     with uvicorn_server(names["app"]) as port:
-        for by, path, other in ((agreement, "/plans/x", "/hooks/x"), (hooks, "/hooks/x", "/plans/x")):
+        for by, path, other in ((party, "/plans/x", "/hooks/x"), (hooks, "/hooks/x", "/plans/x")):
             assert ask(port, by.raw("POST", path, BODY)).json == {"caller": "acme"}
             assert ask(port, by.raw("POST", other, BODY)).status == 401

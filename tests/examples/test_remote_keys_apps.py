@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.certificate import localhost_certificate
 from tests.discovery.key_server import KeyServer, response
-from tests.integrations.agreement import BODY, JSON, ORIGIN, ask, assert_rejected, assert_unsigned, raw_request
+from tests.keys import BODY, JSON, ORIGIN
+from tests.wire import ask, assert_rejected, assert_unsigned, raw_request
 from tests.workers import free_port, workers
 
 from undersigned import KeyPair, Request, Signer, profiles

@@ -12,16 +12,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.integrations.agreement import (
-    BODY,
-    JSON,
-    KEYID,
-    Agreement,
-    ask,
-    assert_rejected,
-    assert_unsigned,
-    raw_request,
-)
+from tests.keys import BODY, JSON, KEYID, Party
+from tests.wire import ask, assert_rejected, assert_unsigned, raw_request
 
 from undersigned import Request
 
@@ -72,40 +64,35 @@ def start_example(example: str, **options: object):
     assert "Traceback" not in output
 
 
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
 SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp", "tornado", "litestar", "quart", "falcon", "sanic"]
 SERVICES += ["fastapi_telemetry", "sanic_server"]
 
 
 @pytest.fixture(scope="module", params=SERVICES)
-def port(request, agreement, tmp_path_factory):
+def port(request, party, tmp_path_factory):
     jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
-    jwks.write_text(json.dumps(agreement.jwks))
+    jwks.write_text(json.dumps(party.jwks))
     with start_example(f"{request.param}_app.py", jwks=jwks) as port:
         yield port
 
 
-def sign(agreement: Agreement, port: int, *, sent_body: bytes = BODY) -> bytes:
+def sign(party: Party, port: int, *, sent_body: bytes = BODY) -> bytes:
     url = f"http://127.0.0.1:{port}/plans/gold"
-    fields = [*JSON, *agreement.signer.sign(Request("POST", url, JSON, BODY))]
+    fields = [*JSON, *party.signer.sign(Request("POST", url, JSON, BODY))]
     return raw_request("POST", "/plans/gold", fields, sent_body, host=f"127.0.0.1:{port}")
 
 
-def test_example_answers_a_signed_request_with_the_caller_once(port, agreement):
-    raw = sign(agreement, port)
+def test_example_answers_a_signed_request_with_the_caller_once(port, party):
+    raw = sign(party, port)
     expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
     assert ask(port, raw).json == expected
     assert_rejected(ask(port, raw), "request_signature_replayed")
 
 
-def test_example_rejects_an_unsigned_and_a_changed_request(port, agreement):
+def test_example_rejects_an_unsigned_and_a_changed_request(port, party):
     unsigned = raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}")
     assert_unsigned(ask(port, unsigned))
-    changed = sign(agreement, port, sent_body=BODY.replace(b"1", b"2"))
+    changed = sign(party, port, sent_body=BODY.replace(b"1", b"2"))
     assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
 
 
@@ -113,11 +100,11 @@ def test_example_has_a_page_without_a_signature(port):
     assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}
 
 
-def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
+def test_prometheus_reads_the_decisions_and_the_claims(party, tmp_path):
     jwks = tmp_path / "jwks.json"
-    jwks.write_text(json.dumps(agreement.jwks))
+    jwks.write_text(json.dumps(party.jwks))
     with start_example("fastapi_telemetry_app.py", jwks=jwks) as port:
-        ask(port, sign(agreement, port))
+        ask(port, sign(party, port))
         ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
         metrics = ask(port, raw_request("GET", "/metrics/", host=f"127.0.0.1:{port}")).content.decode()
     counts = [line for line in metrics.splitlines() if "undersigned_verification_duration_seconds_count{" in line]
@@ -128,15 +115,15 @@ def test_prometheus_reads_the_decisions_and_the_claims(agreement, tmp_path):
     assert KEYID not in metrics
 
 
-def test_rest_framework_example_knows_its_caller_and_challenges_a_stranger(agreement, tmp_path):
+def test_rest_framework_example_knows_its_caller_and_challenges_a_stranger(party, tmp_path):
     jwks = tmp_path / "jwks.json"
-    jwks.write_text(json.dumps(agreement.jwks))
+    jwks.write_text(json.dumps(party.jwks))
     with start_example("drf_app.py", jwks=jwks) as port:
         expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
-        assert ask(port, sign(agreement, port)).json == expected
+        assert ask(port, sign(party, port)).json == expected
         unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
         assert unsigned.fields["www-authenticate"] == 'Signature error="request_signature_required"'
         assert unsigned.status == 401
-        changed = sign(agreement, port, sent_body=BODY.replace(b"1", b"2"))
+        changed = sign(party, port, sent_body=BODY.replace(b"1", b"2"))
         assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
         assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}

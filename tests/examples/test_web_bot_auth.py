@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.certificate import localhost_certificate
 from tests.examples.programs import example
-from tests.integrations.agreement import ask, raw_request
 from tests.serving import https_server
+from tests.wire import ask, raw_request
 from tests.workers import free_port, workers
 
 from undersigned import KeyPair, Request, Signer, profiles

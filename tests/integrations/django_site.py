@@ -11,7 +11,7 @@ from django.test import override_settings
 from django.urls import path
 from django.utils.decorators import method_decorator
 from django.views import View
-from tests.integrations.agreement import BODY, ORIGINS
+from tests.keys import BODY, ORIGINS
 
 FIRST = "undersigned_django.middleware.SignatureMiddleware"
 CSRF = "django.middleware.csrf.CsrfViewMiddleware"

@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from tests.integrations.agreement import HOST
 from tests.integrations.django_site import CSRF, site
 from tests.integrations.test_aiohttp import serve_aiohttp
 from tests.integrations.test_sanic import NAMES, serve_sanic
 from tests.integrations.test_tornado import serve_tornado
+from tests.keys import HOST
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
 
 from undersigned import Policy, asgi, wsgi

@@ -9,19 +9,8 @@ import threading
 
 import pytest
 from aiohttp import ClientSession, web
-from tests.integrations.agreement import (
-    BODY,
-    CHANGES,
-    HOST,
-    KEYID,
-    ORIGIN,
-    ORIGINS,
-    Agreement,
-    ask,
-    assert_rejected,
-    assert_unsigned,
-    raw_request,
-)
+from tests.keys import BODY, HOST, KEYID, ORIGIN, ORIGINS
+from tests.wire import CHANGES, ask, assert_rejected, assert_unsigned, raw_request
 
 from undersigned import ConfigurationError, Policy, profiles
 from undersigned_aiohttp import (
@@ -114,19 +103,14 @@ def make(verifier, **options) -> web.Application:
 
 
 @pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
-@pytest.fixture(scope="module")
-def port(agreement):
-    with serve_aiohttp(make(agreement.verifier())) as port:
+def port(party):
+    with serve_aiohttp(make(party.verifier())) as port:
         yield port
 
 
 @pytest.mark.parametrize("path", ["/view", "/stream", "/class"])
-def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, agreement):
-    raw = agreement.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
+def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, party):
+    raw = party.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
     seen = {"target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1", "path": f"{path}/a/b", "raw": f"{path}/a%2Fb?plan=1"}
     response = ask(port, raw)
     assert (response.status, response.json) == (200, {"keyid": KEYID, **seen})
@@ -135,33 +119,33 @@ def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(po
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
-    assert_rejected(ask(port, change.raw(agreement, "/view")), change.code)
+def test_request_changed_after_signing_is_rejected_with_its_code(port, change, party):
+    assert_rejected(ask(port, change.raw(party, "/view")), change.code)
 
 
-def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, party):
     assert ask(port, raw_request("POST", "/public", body=b"x" * 100_000)).json == {"signed": False, "body": 100_000}
-    assert ask(port, agreement.raw("POST", "/public", BODY)).json == {"signed": True, "body": len(BODY)}
-    assert ask(port, agreement.raw("GET", "/public")).json == {"signed": True, "body": 0}
+    assert ask(port, party.raw("POST", "/public", BODY)).json == {"signed": True, "body": len(BODY)}
+    assert ask(port, party.raw("GET", "/public")).json == {"signed": True, "body": 0}
 
 
-def test_path_is_rejected_when_it_was_routed_in_another_spelling(port, agreement):
-    assert ask(port, agreement.raw("GET", "/a/%7Eb")).status == 200
-    assert_rejected(ask(port, agreement.raw("GET", "/a/../public")), "request_target_uri_malformed")
+def test_path_is_rejected_when_it_was_routed_in_another_spelling(port, party):
+    assert ask(port, party.raw("GET", "/a/%7Eb")).status == 200
+    assert_rejected(ask(port, party.raw("GET", "/a/../public")), "request_target_uri_malformed")
 
 
 def test_unsigned_request_may_have_a_path_that_is_not_utf_8(port):
     assert ask(port, raw_request("GET", "/a/%FF")).json["signed"] is False
 
 
-def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreement):
+def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, party):
     async def handshake(fields) -> tuple[int, str]:
         async with ClientSession() as session:
             headers = dict([("Host", HOST), *fields])
             async with session.ws_connect(f"http://127.0.0.1:{port}/talk", headers=headers) as talking:
                 return await talking.receive_str()
 
-    assert asyncio.run(handshake(agreement.fields("GET", "/talk"))) == KEYID
+    assert asyncio.run(handshake(party.fields("GET", "/talk"))) == KEYID
     upgrade = [
         ("Upgrade", "websocket"),
         ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="),
@@ -170,8 +154,8 @@ def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreeme
     assert_unsigned(ask(port, raw_request("GET", "/talk", upgrade)))
 
 
-def test_body_that_ends_early_reaches_no_handler(port, agreement):
-    fields = [("Transfer-Encoding", "chunked"), ("Expect", "100-continue"), *agreement.fields("POST", "/view/x", BODY)]
+def test_body_that_ends_early_reaches_no_handler(port, party):
+    fields = [("Transfer-Encoding", "chunked"), ("Expect", "100-continue"), *party.fields("POST", "/view/x", BODY)]
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         connection.sendall(raw_request("POST", "/view/x", fields))
         # From here on the request is with the middleware.
@@ -181,27 +165,27 @@ def test_body_that_ends_early_reaches_no_handler(port, agreement):
         assert connection.recv(100) == b""
 
 
-def test_body_over_the_limit_is_answered_413(agreement):
-    with serve_aiohttp(make(agreement.verifier(), max_body=len(BODY) - 1)) as port:
-        assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
+def test_body_over_the_limit_is_answered_413(party):
+    with serve_aiohttp(make(party.verifier(), max_body=len(BODY) - 1)) as port:
+        assert ask(port, party.raw("POST", "/view/x", BODY)).status == 413
 
 
-def test_code_has_the_prefix_of_the_profile(agreement):
-    with serve_aiohttp(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
+def test_code_has_the_prefix_of_the_profile(party):
+    with serve_aiohttp(make(party.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
         assert_rejected(ask(port, raw_request("GET", "/nothing")), "webhook_signature_required")
 
 
-def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
+def test_policy_and_fallback_decide_and_the_handler_gets_the_body(party):
     async def is_known(request: web.Request) -> bool:
         return request.headers.get("X-Key") == "known"
 
     policy, decisions = Policy(required_for=["public"]), []
-    app = make(agreement.verifier(), policy=policy, fallback=is_known, on_decision=decisions.append)
+    app = make(party.verifier(), policy=policy, fallback=is_known, on_decision=decisions.append)
     with serve_aiohttp(app) as port:
         assert_rejected(ask(port, raw_request("POST", "/public", body=BODY)), UNSIGNED)
         known = ask(port, raw_request("POST", "/public", [("X-Key", "known")], BODY))
         assert known.json == {"signed": False, "body": len(BODY)}
-        assert ask(port, agreement.raw("POST", "/public", BODY)).json["signed"] is True
+        assert ask(port, party.raw("POST", "/public", BODY)).json["signed"] is True
     assert [decision.outcome for decision in decisions] == ["rejected", "unsigned", "verified"]
 
 
@@ -216,7 +200,7 @@ def test_guarded_handler_fails_without_the_middleware_and_the_error_says_to_add_
     assert "middlewares=[signature_middleware(...)]" in caplog.text
 
 
-def test_requiring_a_missing_signature_raises_the_rejection(agreement):
+def test_requiring_a_missing_signature_raises_the_rejection(party):
     errors = []
 
     async def unguarded(request: web.Request) -> web.Response:
@@ -225,7 +209,7 @@ def test_requiring_a_missing_signature_raises_the_rejection(agreement):
         errors.append(caught.value.error.code)
         return web.Response()
 
-    app = make(agreement.verifier())
+    app = make(party.verifier())
     app.add_routes([web.get("/unguarded", unguarded)])
     with serve_aiohttp(app) as port:
         assert ask(port, raw_request("GET", "/unguarded")).status == 200
@@ -238,7 +222,7 @@ def test_decorator_rejects_anything_but_an_async_function(thing):
         signature_required(thing)
 
 
-def test_middleware_outside_answers_the_preflights_of_a_signed_sub_application(agreement):
+def test_middleware_outside_answers_the_preflights_of_a_signed_sub_application(party):
     @web.middleware
     async def cors(request: web.Request, handler):
         if request.method == "OPTIONS":
@@ -248,7 +232,7 @@ def test_middleware_outside_answers_the_preflights_of_a_signed_sub_application(a
     async def buy(_request: web.Request) -> web.Response:
         raise AssertionError
 
-    plans = web.Application(middlewares=[signature_middleware(verifier=agreement.verifier(), origins=ORIGINS)])
+    plans = web.Application(middlewares=[signature_middleware(verifier=party.verifier(), origins=ORIGINS)])
     plans.add_routes([web.post("/{plan}", buy)])
     app = web.Application(middlewares=[cors])
     app.add_subapp("/plans", plans)

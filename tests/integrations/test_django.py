@@ -15,21 +15,10 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpRequest
 from django.test import RequestFactory, override_settings
 from django.utils.decorators import async_only_middleware, sync_only_middleware
-from tests.integrations.agreement import (
-    BODY,
-    CHANGES,
-    HOST,
-    JSON,
-    KEYID,
-    ORIGIN,
-    ORIGINS,
-    Agreement,
-    ask,
-    assert_rejected,
-    raw_request,
-)
 from tests.integrations.django_site import APPLICATIONS, CSRF, FIRST, PATHS, public, site, view
+from tests.keys import BODY, HOST, JSON, KEYID, ORIGIN, ORIGINS, Party
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
+from tests.wire import CHANGES, ask, assert_rejected, raw_request
 
 from undersigned import (
     ConfigurationError,
@@ -53,11 +42,6 @@ UNSIGNED = "request_signature_required"
 SERVERS = {"wsgi": waitress_server, "asgi": uvicorn_server}
 
 
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
 @contextlib.contextmanager
 def serve(interface: str, verifier, **options):
     """Serve the site with these settings by a server in a thread; yields the port."""
@@ -66,10 +50,10 @@ def serve(interface: str, verifier, **options):
 
 
 @pytest.fixture(scope="module", params=["gunicorn", "uvicorn"])
-def port(request, agreement):
+def port(request, party):
     """The site in mode optional, so that the requirement alone keeps unsigned requests out."""
     serve, interface = {"gunicorn": (gunicorn_server, "wsgi"), "uvicorn": (uvicorn_server, "asgi")}[request.param]
-    with site(agreement.verifier()), serve(APPLICATIONS[interface]()) as port:
+    with site(party.verifier()), serve(APPLICATIONS[interface]()) as port:
         yield port
 
 
@@ -77,8 +61,8 @@ interfaces = pytest.mark.parametrize("interface", SERVERS)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(port, path, agreement):
-    raw = agreement.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
+def test_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(port, path, party):
+    raw = party.raw("POST", f"{path}/a%2Fb?plan=1", BODY)
     answer = ask(port, raw)
     assert (answer.status, answer.json) == (
         200,
@@ -89,17 +73,17 @@ def test_signed_request_reaches_the_view_once_and_an_unsigned_one_does_not(port,
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_request_changed_after_signing_is_rejected_with_its_code(port, change, agreement):
-    assert_rejected(ask(port, change.raw(agreement, "/view")), change.code)
+def test_request_changed_after_signing_is_rejected_with_its_code(port, change, party):
+    assert_rejected(ask(port, change.raw(party, "/view")), change.code)
 
 
-def test_view_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+def test_view_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, party):
     assert ask(port, raw_request("GET", "/public")).json["signed"] is False
-    assert ask(port, agreement.raw("GET", "/public")).json["signed"] is True
+    assert ask(port, party.raw("GET", "/public")).json["signed"] is True
 
 
-def test_view_gets_the_canonical_path_that_was_verified(port, agreement):
-    raw = agreement.raw("GET", "/%7Epublic")
+def test_view_gets_the_canonical_path_that_was_verified(port, party):
+    raw = party.raw("GET", "/%7Epublic")
     assert ask(port, raw).json["path"] == "/~public"
 
 
@@ -110,8 +94,8 @@ def test_unsigned_body_reaches_an_open_view_whole(port):
     assert ask(port, raw_request("POST", "/public", fields, b"x" * 100_000)).json["body"] == 100_000
 
 
-def test_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_401(port, agreement):
-    answer = ask(port, agreement.raw("POST", "/drf", BODY))
+def test_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_401(port, party):
+    answer = ask(port, party.raw("POST", "/drf", BODY))
     assert answer.json == {"caller": KEYID, "keyid": KEYID, "sent": {"plan_id": "plan_001"}}
     unsigned = ask(port, raw_request("POST", "/drf", JSON, BODY))
     assert (unsigned.status, unsigned.fields["www-authenticate"]) == (401, f'Signature error="{UNSIGNED}"')
@@ -124,28 +108,28 @@ def test_rest_framework_view_knows_its_caller_and_answers_an_unsigned_request_40
 @pytest.mark.parametrize(
     ("escaped", "plan"), [("Z%C3%BCrich", "Z\u00fcrich"), ("%E2%82%AC", "\u20ac"), ("%F0%9F%98%80", "\U0001f600")]
 )
-def test_rest_framework_and_the_signed_test_client_know_paths_outside_ascii(port, agreement, escaped, plan):
+def test_rest_framework_and_the_signed_test_client_know_paths_outside_ascii(port, party, escaped, plan):
     expected = {"plan": plan, "caller": KEYID, "signed": f"{ORIGIN}/drf/{escaped}"}
-    assert ask(port, agreement.raw("POST", f"/drf/{escaped}", BODY)).json == expected
+    assert ask(port, party.raw("POST", f"/drf/{escaped}", BODY)).json == expected
     assert ask(port, raw_request("POST", f"/drf/{escaped}", JSON, BODY)).status == 401
-    with site(agreement.verifier()):
-        client = SignedClient(agreement.signer, origin=ORIGIN)
+    with site(party.verifier()):
+        client = SignedClient(party.signer, origin=ORIGIN)
         assert client.post(f"/drf/{escaped}", BODY, content_type="application/json").json() == expected
 
 
 @interfaces
-def test_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, agreement):
+def test_site_names_the_user_of_a_signature_or_rejects_its_caller(interface, party):
     users = {200: lambda signature: SignedCaller(f"user of {signature.keyid}"), 401: lambda _signature: None}
     for status, user in users.items():
-        with serve(interface, agreement.verifier(), USER=user) as port:
-            answer = ask(port, agreement.raw("POST", "/drf", BODY))
+        with serve(interface, party.verifier(), USER=user) as port:
+            answer = ask(port, party.raw("POST", "/drf", BODY))
             assert (answer.status, answer.json.get("caller")) == (status, f"user of {KEYID}" if status == 200 else None)
 
 
 @interfaces
-def test_rest_framework_asks_for_no_signature_if_the_profile_does_not(interface, agreement):
+def test_rest_framework_asks_for_no_signature_if_the_profile_does_not(interface, party):
     profile = profiles.ADCP_3_2.derive(answers=Answers(prefix="request_", asks=frozenset()))
-    with serve(interface, agreement.verifier(profile=profile)) as port:
+    with serve(interface, party.verifier(profile=profile)) as port:
         answer = ask(port, raw_request("POST", "/drf", JSON, BODY))
     assert (answer.status, answer.fields.get("accept-signature")) == (401, None)
 
@@ -155,12 +139,12 @@ def test_signed_caller_is_authenticated_and_not_anonymous():
     assert (caller.is_authenticated, caller.is_anonymous, caller.is_active) == (True, False, True)
 
 
-def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_same_keyid(agreement):
+def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_same_keyid(party):
     callers: list[object] = []
     for owner in ("a.example", "b.example"):
-        keys = KeySet.from_jwks(agreement.jwks, owner=owner)
+        keys = KeySet.from_jwks(party.jwks, owner=owner)
         verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-        signature = verifier.verify(Request("GET", f"{ORIGIN}/x", agreement.fields("GET", "/x")))
+        signature = verifier.verify(Request("GET", f"{ORIGIN}/x", party.fields("GET", "/x")))
         request = RequestFactory().get("/x")
         publish(request, Verification(signature, verifier.profile))
         with override_settings(UNDERSIGNED={}):
@@ -171,21 +155,21 @@ def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_
 
 
 @interfaces
-def test_unsigned_request_reaches_no_view_in_mode_required(interface, agreement):
-    with serve(interface, agreement.verifier(), MODE="required") as port:
+def test_unsigned_request_reaches_no_view_in_mode_required(interface, party):
+    with serve(interface, party.verifier(), MODE="required") as port:
         assert_rejected(ask(port, raw_request("GET", "/public")), UNSIGNED)
-        assert ask(port, agreement.raw("GET", "/public")).status == 200
+        assert ask(port, party.raw("GET", "/public")).status == 200
 
 
 @interfaces
-def test_policy_and_fallback_decide_and_the_view_gets_the_body(interface, agreement, caplog):
+def test_policy_and_fallback_decide_and_the_view_gets_the_body(interface, party, caplog):
     decisions = []
     options = {"POLICY": Policy(required_for=["public"]), "FALLBACK": f"{__name__}.is_known", "MODE": None}
-    with serve(interface, agreement.verifier(), middleware=[FIRST], ON_DECISION=decisions.append, **options) as port:
+    with serve(interface, party.verifier(), middleware=[FIRST], ON_DECISION=decisions.append, **options) as port:
         assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
         known = ask(port, raw_request("POST", "/public", [*JSON, ("X-Key", "known")], BODY)).json
         assert (known["signed"], known["body"]) == (False, len(BODY))
-        assert ask(port, agreement.raw("POST", "/public", BODY)).json["signed"] is True
+        assert ask(port, party.raw("POST", "/public", BODY)).json["signed"] is True
     assert [decision.outcome for decision in decisions] == ["rejected", "unsigned", "verified"]
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
@@ -195,9 +179,9 @@ def is_known(request) -> bool:
 
 
 @interfaces
-def test_body_over_the_limit_is_answered_413(interface, agreement):
-    with serve(interface, agreement.verifier(), MAX_BODY=len(BODY) - 1) as port:
-        assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
+def test_body_over_the_limit_is_answered_413(interface, party):
+    with serve(interface, party.verifier(), MAX_BODY=len(BODY) - 1) as port:
+        assert ask(port, party.raw("POST", "/view/x", BODY)).status == 413
 
 
 @sync_only_middleware
@@ -218,12 +202,12 @@ def async_only(get_response):
 
 @interfaces
 @pytest.mark.parametrize("inside", [sync_only, async_only])
-def test_middleware_works_around_sync_only_and_async_only_middlewares(interface, inside, agreement):
+def test_middleware_works_around_sync_only_and_async_only_middlewares(interface, inside, party):
     stack = [FIRST, f"{__name__}.{inside.__name__}"]
-    with serve(interface, agreement.verifier(), middleware=stack) as port:
-        assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
+    with serve(interface, party.verifier(), middleware=stack) as port:
+        assert ask(port, party.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
         assert_rejected(ask(port, raw_request("POST", "/view/x", body=BODY)), UNSIGNED)
-        assert_rejected(ask(port, CHANGES["path"].raw(agreement, "/view")), CHANGES["path"].code)
+        assert_rejected(ask(port, CHANGES["path"].raw(party, "/view")), CHANGES["path"].code)
 
 
 def reads_headers(get_response):
@@ -234,7 +218,7 @@ def reads_headers(get_response):
     return respond
 
 
-def test_values_cached_before_verification_are_discarded(agreement):
+def test_values_cached_before_verification_are_discarded(party):
     environ = {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": "/public",
@@ -249,38 +233,38 @@ def test_values_cached_before_verification_are_discarded(agreement):
         "wsgi.input_terminated": True,
         "wsgi.url_scheme": "https",
     }
-    for name, value in agreement.fields("POST", "/public", BODY):
+    for name, value in party.fields("POST", "/public", BODY):
         variable = name.upper().replace("-", "_")
         environ[variable if variable == "CONTENT_TYPE" else f"HTTP_{variable}"] = value
-    with site(agreement.verifier(), middleware=[f"{__name__}.reads_headers", FIRST]):
+    with site(party.verifier(), middleware=[f"{__name__}.reads_headers", FIRST]):
         response = WSGIHandler()(environ, lambda *_started: None)
     assert b'"Content-Length": "%d"' % len(BODY) in response.content
     assert b"Transfer-Encoding" not in response.content
 
 
-def test_code_has_the_prefix_of_the_profile(agreement):
-    with serve("wsgi", agreement.verifier(profiles.ADCP_WEBHOOK)) as port:
+def test_code_has_the_prefix_of_the_profile(party):
+    with serve("wsgi", party.verifier(profiles.ADCP_WEBHOOK)) as port:
         assert_rejected(ask(port, raw_request("POST", "/view/x", body=BODY)), "webhook_signature_required")
 
 
 # Settings and system checks
 
 
-def wrong(agreement: Agreement) -> dict[str, tuple[object, str]]:
-    good = {"VERIFIER": agreement.verifier(), "ORIGINS": ORIGINS}
+def wrong(party: Party) -> dict[str, tuple[object, str]]:
+    good = {"VERIFIER": party.verifier(), "ORIGINS": ORIGINS}
     return {
         "nothing": (None, "UNDERSIGNED: set it to a dictionary"),
         "unknown": (good | {"ORIGIN": ORIGIN}, "UNDERSIGNED: ORIGIN is not an option; use "),
         "no verifier": ({"ORIGINS": ORIGINS}, r'UNDERSIGNED\["VERIFIER"\]: pass a Verifier, or set UNDERSIGNED\["JWKS'),
-        "no origins": ({"VERIFIER": agreement.verifier()}, r'UNDERSIGNED\["ORIGINS"\]: list the public origins'),
+        "no origins": ({"VERIFIER": party.verifier()}, r'UNDERSIGNED\["ORIGINS"\]: list the public origins'),
         "no such path": (good | {"POLICY": "nowhere.policy"}, r'UNDERSIGNED\["POLICY"\]: cannot import nowhere.policy'),
         "unknown mode": (good | {"MODE": "strict"}, r'UNDERSIGNED\["MODE"\]: use "required"'),
     }
 
 
-@pytest.mark.parametrize("name", wrong(Agreement.make()))
-def test_wrong_setting_is_reported_by_system_checks_and_at_construction(name, agreement):
-    setting, message = wrong(agreement)[name]
+@pytest.mark.parametrize("name", wrong(Party.make()))
+def test_wrong_setting_is_reported_by_system_checks_and_at_construction(name, party):
+    setting, message = wrong(party)[name]
     with override_settings(UNDERSIGNED=setting):
         (found,) = run_checks()
         assert found.id == "undersigned_django.E001"
@@ -289,22 +273,22 @@ def test_wrong_setting_is_reported_by_system_checks_and_at_construction(name, ag
     assert str(caught.value) == found.msg
 
 
-def test_jwk_set_and_the_name_of_a_profile_make_a_verifier(agreement):
-    with serve("wsgi", None, JWKS=agreement.jwks, PROFILE="adcp-3.2") as port:
-        assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
+def test_jwk_set_and_the_name_of_a_profile_make_a_verifier(party):
+    with serve("wsgi", None, JWKS=party.jwks, PROFILE="adcp-3.2") as port:
+        assert ask(port, party.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
 
 
 def tenant(authority: str) -> str:
     return f"https://{authority}"
 
 
-def test_origins_may_be_the_path_of_a_function(agreement, monkeypatch):
+def test_origins_may_be_the_path_of_a_function(party, monkeypatch):
     monkeypatch.setitem(sys.modules, "tenants", SimpleNamespace(tenant=tenant))
-    with serve("wsgi", agreement.verifier(), ORIGINS="tenants.tenant") as port:
-        assert ask(port, agreement.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
+    with serve("wsgi", party.verifier(), ORIGINS="tenants.tenant") as port:
+        assert ask(port, party.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
 
 
-def test_system_checks_report_a_middleware_that_is_missing_or_not_first(agreement):
+def test_system_checks_report_a_middleware_that_is_missing_or_not_first(party):
     cors, late = "corsheaders.middleware.CorsMiddleware", ["undersigned_django.W001"]
     expected = {
         (FIRST, CSRF): [],
@@ -314,7 +298,7 @@ def test_system_checks_report_a_middleware_that_is_missing_or_not_first(agreemen
         (cors, CSRF, FIRST): late,
     }
     for middleware, ids in expected.items():
-        with site(agreement.verifier(), middleware=middleware):
+        with site(party.verifier(), middleware=middleware):
             assert [found.id for found in run_checks()] == ids
 
 
@@ -329,12 +313,12 @@ def test_request_made_by_a_factory_is_not_verified():
         verified_signature(request)
 
 
-def test_request_without_a_server_scope_is_not_verified(agreement):
-    with site(agreement.verifier()), pytest.raises(ImproperlyConfigured, match=r"^request: expected a WSGIRequest"):
+def test_request_without_a_server_scope_is_not_verified(party):
+    with site(party.verifier()), pytest.raises(ImproperlyConfigured, match=r"^request: expected a WSGIRequest"):
         SignatureMiddleware(public)(HttpRequest())
 
 
-def test_requiring_a_missing_signature_raises_the_rejection(agreement):
+def test_requiring_a_missing_signature_raises_the_rejection(party):
     errors = []
 
     def unguarded(request):
@@ -343,7 +327,7 @@ def test_requiring_a_missing_signature_raises_the_rejection(agreement):
         errors.append(str(caught.value))
         return public(request)
 
-    with site(agreement.verifier(), middleware=[FIRST]):
+    with site(party.verifier(), middleware=[FIRST]):
         SignatureMiddleware(unguarded)(RequestFactory().get("/public"))
     assert errors == [UNSIGNED]
 

@@ -20,7 +20,7 @@ from django.test import override_settings
 from django.urls import path, register_converter
 from django.utils import translation
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
-from tests.party import HOST, ORIGIN
+from tests.keys import HOST, ORIGIN
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from undersigned import Policy, asgi, wsgi
@@ -127,7 +127,7 @@ def here(*names: str) -> list[str]:
 def ask(party, interface: str, middleware, target: str, *, signed: bool = False, body=b"", handler=None):
     """Return the status of the answer to a request, and what ran."""
     url, kind = f"{ORIGIN}{target}", [("Content-Type", "application/x-www-form-urlencoded")]
-    fields = party.fields("POST", url, kind, body) if signed else kind
+    fields = party.fields("POST", url, body, kind) if signed else kind
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=middleware, USE_I18N=True, ALLOWED_HOSTS=[HOST]):
         operations = {"named": lambda parameters: parameters["name"]}
         policy = Policy(required_for=["create"], resolver=RouteResolver(operations))

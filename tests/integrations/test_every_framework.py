@@ -6,10 +6,10 @@ import json
 
 import pytest
 from starlette.middleware.cors import CORSMiddleware
-from tests.integrations.agreement import JSON, KEYID, ORIGINS, Agreement, ask, handshake, raw_request
 from tests.integrations.every_framework import FRAMEWORKS, SECRET
 from tests.integrations.unsigned import LEAVING, leave_early, uploads_ended
-from tests.serving import read_all
+from tests.keys import JSON, KEYID, ORIGINS, Party
+from tests.wire import ask, handshake, raw_request, read_all
 
 from undersigned import Policy
 
@@ -17,38 +17,33 @@ PATHS = ["Z%C3%BCrich", "%E2%82%AC", "%F0%9F%98%80", "a%2Fb", "caf%c3%a9", "%7Eu
 """Paths with escapes, after the route."""
 
 
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
-def optional(agreement: Agreement) -> dict:
-    return {"verifier": agreement.verifier(), "origins": ORIGINS, "mode": "optional"}
+def optional(party: Party) -> dict:
+    return {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional"}
 
 
 every_framework = pytest.mark.parametrize("framework", FRAMEWORKS, ids=lambda framework: framework.name)
 
 
 @every_framework
-def test_path_with_escapes_reaches_a_view_as_without_the_middleware(framework, agreement):
+def test_path_with_escapes_reaches_a_view_as_without_the_middleware(framework, party):
     with framework.running() as port:
         alone = {path: ask(port, raw_request("GET", f"/open/{path}")) for path in PATHS}
     assert {answer.status for answer in alone.values()} <= {200, 400, 404}
-    with framework.running(optional(agreement)) as port:
+    with framework.running(optional(party)) as port:
         for path, expected in alone.items():
             unsigned = ask(port, raw_request("GET", f"/open/{path}"))
             assert (path, unsigned.status, unsigned.content) == (path, expected.status, expected.content)
 
 
 @every_framework
-def test_signed_path_with_escapes_reaches_a_view_as_the_canonical_one_without_the_middleware(framework, agreement):
+def test_signed_path_with_escapes_reaches_a_view_as_the_canonical_one_without_the_middleware(framework, party):
     canonical = {path: path.replace("%c3%a9", "%C3%A9").replace("%7E", "~") for path in PATHS}
     with framework.running() as port:
         alone = {path: ask(port, raw_request("GET", f"/open/{canonical[path]}")) for path in PATHS}
-    with framework.running(optional(agreement)) as port:
+    with framework.running(optional(party)) as port:
         for path, expected in alone.items():
             sent = canonical[path] if framework.name in {"aiohttp", "sanic"} else path
-            signed = ask(port, agreement.raw("GET", f"/open/{sent}"))
+            signed = ask(port, party.raw("GET", f"/open/{sent}"))
             if expected.status == 200:
                 assert (path, signed.json) == (path, {**expected.json, "caller": KEYID})
             else:
@@ -59,24 +54,24 @@ UPLOAD = b"x" * 300_000
 
 
 @every_framework
-def test_view_reads_the_octets_of_a_signed_and_of_an_unsigned_upload(framework, agreement):
-    with framework.running(optional(agreement)) as port:
-        for raw in (raw_request("POST", "/upload", body=UPLOAD), agreement.raw("POST", "/upload", UPLOAD)):
+def test_view_reads_the_octets_of_a_signed_and_of_an_unsigned_upload(framework, party):
+    with framework.running(optional(party)) as port:
+        for raw in (raw_request("POST", "/upload", body=UPLOAD), party.raw("POST", "/upload", UPLOAD)):
             assert ask(port, raw).json == {"octets": len(UPLOAD)}
 
 
 @every_framework
-def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(framework, agreement):
+def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(framework, party):
     def kept(raw: bytes) -> bytes:
         return raw.replace(b"Connection: close\r\n", b"")
 
     def signed(body: bytes, *, last: bool = False) -> bytes:
-        raw = agreement.raw("POST", "/upload", body)
+        raw = party.raw("POST", "/upload", body)
         return raw if last else kept(raw)
 
     first = kept(raw_request("POST", "/upload", body=b"1"))
     series = [first, signed(b"22"), signed(b"333"), signed(b"4444", last=True)]
-    with framework.running(optional(agreement)) as port:
+    with framework.running(optional(party)) as port:
         received = read_all(port, b"".join(series))
     counted = [json.loads(part)["octets"] for part in _objects(received)]
     # A server that does not keep connections alive answers the first request only.
@@ -89,10 +84,10 @@ def _objects(received: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", ["aiohttp", "tornado", "sanic"])
-def test_view_learns_that_a_client_left_early_although_a_policy_has_read_some_content(name, agreement):
+def test_view_learns_that_a_client_left_early_although_a_policy_has_read_some_content(name, party):
     [framework] = [one for one in FRAMEWORKS if one.name == name]
     policy = Policy(required_for=["create_media_buy"])
-    with framework.running({"verifier": agreement.verifier(), "origins": ORIGINS, "policy": policy}) as port:
+    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}) as port:
         leave_early(port, LEAVING)
         assert uploads_ended(port, at_least=1) == ["left"]
 
@@ -104,21 +99,21 @@ UPGRADES_FIRST = {"sanic", "sanic-asgi"}
 @pytest.mark.parametrize(
     "framework", [one for one in FRAMEWORKS if one.websocket], ids=lambda framework: framework.name
 )
-def test_unsigned_handshake_gets_nothing_of_a_guarded_websocket(framework, agreement):
-    with framework.running(optional(agreement)) as port:
+def test_unsigned_handshake_gets_nothing_of_a_guarded_websocket(framework, party):
+    with framework.running(optional(party)) as port:
         unsigned = handshake(port, "/socket")
         assert SECRET.encode() not in unsigned
         statuses = {b"101"} if framework.name in UPGRADES_FIRST else {b"401", b"403"}
         assert unsigned.split(b" ")[1] in statuses, unsigned
-        accepted = handshake(port, "/socket", agreement.fields("GET", "/socket"))
+        accepted = handshake(port, "/socket", party.fields("GET", "/socket"))
         assert accepted.startswith(b"HTTP/1.1 101 ")
         assert SECRET.encode() in accepted
 
 
 @pytest.mark.parametrize("name", ["starlette", "fastapi", "litestar", "quart", "falcon-asgi", "sanic-asgi"])
-def test_cors_middleware_outside_answers_preflights_and_lets_pages_read_a_rejection(name, agreement):
+def test_cors_middleware_outside_answers_preflights_and_lets_pages_read_a_rejection(name, party):
     [framework] = [one for one in FRAMEWORKS if one.name == name]
-    app = framework.make(optional(agreement))
+    app = framework.make(optional(party))
     app = CORSMiddleware(app, allow_origins=["https://shop.example"], allow_methods=["*"])
     origin = ("Origin", "https://shop.example")
     with framework.serve(app) as port:

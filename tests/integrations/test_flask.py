@@ -9,18 +9,9 @@ from dataclasses import dataclass
 import pytest
 from flask import Blueprint, Flask, request
 from flask.views import MethodView
-from tests.integrations.agreement import (
-    BODY,
-    CHANGES,
-    KEYID,
-    ORIGIN,
-    ORIGINS,
-    Agreement,
-    ask,
-    assert_rejected,
-    raw_request,
-)
+from tests.keys import BODY, KEYID, ORIGIN, ORIGINS
 from tests.serving import waitress_server
+from tests.wire import CHANGES, ask, assert_rejected, raw_request
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from undersigned_flask import Undersigned, current_signature, signature_required
@@ -92,16 +83,11 @@ class Service:
 
 
 @pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
-@pytest.fixture(scope="module")
-def running(agreement):
+def running(party):
     """An application in mode optional, so that the requirement alone keeps unsigned requests out."""
     calls: list[str] = []
     app = flask_app(calls)
-    Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    Undersigned(app, verifier=party.verifier(), origins=ORIGINS, mode="optional")
     with waitress_server(app) as port:
         yield Service(port, calls)
 
@@ -117,8 +103,8 @@ paths = pytest.mark.parametrize("path", PATHS)
 
 @paths
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_signed_request_reaches_the_view_with_its_signature(service, path, method, agreement):
-    answer = ask(service.port, agreement.raw(method, f"{path}/a%2Fb?plan=1", BODY))
+def test_signed_request_reaches_the_view_with_its_signature(service, path, method, party):
+    answer = ask(service.port, party.raw(method, f"{path}/a%2Fb?plan=1", BODY))
     assert answer.status == 200
     assert (
         answer.json.items()
@@ -141,22 +127,22 @@ def test_unsigned_request_is_answered_401_with_the_code_only(service, path, meth
 @paths
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("fields", [[], BROWSER], ids=["program", "browser"])
-def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, fields, agreement):
-    assert_rejected(ask(service.port, change.raw(agreement, path, fields)), change.code)
+def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, fields, party):
+    assert_rejected(ask(service.port, change.raw(party, path, fields)), change.code)
     assert service.calls == []
 
 
 @paths
-def test_replayed_request_is_rejected(service, path, agreement):
-    raw = agreement.raw("POST", f"{path}/once", BODY)
+def test_replayed_request_is_rejected(service, path, party):
+    raw = party.raw("POST", f"{path}/once", BODY)
     assert ask(service.port, raw).status == 200
     assert_rejected(ask(service.port, raw), "request_signature_replayed")
     assert len(service.calls) == 1
 
 
-def test_view_without_requirement_is_open_to_unsigned_requests(service, agreement):
+def test_view_without_requirement_is_open_to_unsigned_requests(service, party):
     assert ask(service.port, raw_request("GET", "/public")).json == {"signed": False}
-    assert ask(service.port, agreement.raw("GET", "/public")).json == {"signed": True}
+    assert ask(service.port, party.raw("GET", "/public")).json == {"signed": True}
 
 
 def assert_html(answer) -> None:
@@ -183,7 +169,7 @@ def test_answer_is_json_without_a_preference_for_html(service, accept):
 
 
 @pytest.fixture(scope="module")
-def strict(agreement):
+def strict(party):
     """The same application in mode required, with another WSGI application mounted next to it, all inside."""
     calls: list[str] = []
     app = flask_app(calls)
@@ -194,7 +180,7 @@ def strict(agreement):
         return [b"neighbour"]
 
     app.wsgi_app = DispatcherMiddleware(app.wsgi_app, {"/neighbour": neighbour})
-    Undersigned(verifier=agreement.verifier(), origins=ORIGINS).init_app(app)
+    Undersigned(verifier=party.verifier(), origins=ORIGINS).init_app(app)
     with waitress_server(app) as port:
         yield Service(port, calls)
 
@@ -207,10 +193,10 @@ def test_unsigned_request_reaches_no_view_in_mode_required(strict, path):
     assert strict.calls == []
 
 
-def test_signed_request_reaches_the_view_in_mode_required(strict, agreement):
+def test_signed_request_reaches_the_view_in_mode_required(strict, party):
     for fields in ([], BROWSER):
-        assert ask(strict.port, agreement.raw("GET", "/public", extra=fields)).json == {"signed": True}
-        assert ask(strict.port, agreement.raw("GET", "/neighbour/x", extra=fields)).content == b"neighbour"
+        assert ask(strict.port, party.raw("GET", "/public", extra=fields)).json == {"signed": True}
+        assert ask(strict.port, party.raw("GET", "/neighbour/x", extra=fields)).content == b"neighbour"
 
 
 def test_rejection_is_logged_whichever_part_answers_it(service, strict, caplog):
@@ -224,20 +210,20 @@ def test_rejection_is_logged_whichever_part_answers_it(service, strict, caplog):
                 assert [line.count(UNSIGNED) for line in lines] == [1]
 
 
-def test_body_over_the_limit_is_answered_413(agreement):
+def test_body_over_the_limit_is_answered_413(party):
     calls: list[str] = []
     app = flask_app(calls)
     app.config["UNDERSIGNED_MAX_BODY"] = len(BODY) - 1
-    Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
+    Undersigned(app, verifier=party.verifier(), origins=ORIGINS)
     with waitress_server(app) as port:
-        assert ask(port, agreement.raw("POST", "/view/x", BODY)).status == 413
+        assert ask(port, party.raw("POST", "/view/x", BODY)).status == 413
     assert calls == []
 
 
 PREFLIGHT = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
 
 
-def test_guard_of_a_blueprint_lets_the_preflights_pass_that_run_no_view(agreement):
+def test_guard_of_a_blueprint_lets_the_preflights_pass_that_run_no_view(party):
     app, plans, ran = Flask(__name__), Blueprint("plans", __name__, url_prefix="/plans"), []
 
     @plans.post("/buy")
@@ -251,7 +237,7 @@ def test_guard_of_a_blueprint_lets_the_preflights_pass_that_run_no_view(agreemen
         return ""
 
     app.register_blueprint(signature_required(plans))
-    Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    Undersigned(app, verifier=party.verifier(), origins=ORIGINS, mode="optional")
     client = app.test_client()
     assert client.options("/plans/buy", headers=PREFLIGHT).status_code == 200
     assert client.options("/plans/buy").status_code == 401

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Blueprint, Flask, request
 from flask.ctx import RequestContext
-from tests.keys import verifier
-from tests.party import ORIGIN
+from tests.keys import ORIGIN, verifier
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import BaseConverter, Map, Rule, ValidationError
@@ -51,7 +50,7 @@ def ask(party):
             Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
         body = options.get("data", b"")
         kind = {"Content-Type": options.pop("content_type")} if "content_type" in options else {}
-        fields = party.fields("POST", f"{ORIGIN}{target}", [*kind.items()], body) if signed else kind
+        fields = party.fields("POST", target, body, [*kind.items()]) if signed else kind
         RAN.clear()
         answer = app.test_client().post(target, base_url=ORIGIN, headers=fields, **options)
         return answer.status_code, list(RAN)

@@ -9,7 +9,7 @@ from flask import Blueprint, Flask
 from flask.views import View
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.integrations.agreement import HOST, KEYID, ORIGIN, ORIGINS, Agreement
+from tests.keys import HOST, KEYID, ORIGIN, ORIGINS, Party
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.test import EnvironBuilder, run_wsgi_app
@@ -28,11 +28,6 @@ from undersigned import (
 from undersigned_flask import Undersigned, current_signature, signature_required
 
 UNSIGNED = "request_signature_required"
-
-
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
 
 
 def make(**config) -> Flask:
@@ -55,8 +50,8 @@ def make(**config) -> Flask:
     return app
 
 
-def get(app: Flask, path: str, agreement: Agreement | None = None):
-    fields = [] if agreement is None else agreement.fields("GET", path)
+def get(app: Flask, path: str, party: Party | None = None):
+    fields = [] if party is None else party.fields("GET", path)
     return app.test_client().get(path, headers=[("Host", HOST), *fields])
 
 
@@ -70,55 +65,55 @@ def code(response) -> str:
 
 
 @pytest.mark.parametrize("profile", ["adcp-3.2", profiles.ADCP_3_2])
-def test_jwk_set_and_a_profile_in_the_configuration_make_a_verifier(profile, agreement):
-    app = make(jwks=agreement.jwks, profile=profile, origins=ORIGINS)
+def test_jwk_set_and_a_profile_in_the_configuration_make_a_verifier(profile, party):
+    app = make(jwks=party.jwks, profile=profile, origins=ORIGINS)
     Undersigned(app)
-    fields = [("Host", HOST), *agreement.fields("GET", "/")]
+    fields = [("Host", HOST), *party.fields("GET", "/")]
     assert app.test_client().get("/", headers=fields).text == KEYID
     assert code(app.test_client().get("/", headers=fields)) == "request_signature_replayed"
 
 
-def test_all_settings_may_come_from_the_configuration(agreement):
-    app = make(verifier=agreement.verifier(), origins=ORIGINS, mode="optional", max_body=10)
+def test_all_settings_may_come_from_the_configuration(party):
+    app = make(verifier=party.verifier(), origins=ORIGINS, mode="optional", max_body=10)
     Undersigned(app)
-    assert get(app, "/", agreement).text == KEYID
+    assert get(app, "/", party).text == KEYID
     assert get(app, "/open").text == "unsigned"
 
 
-def test_configuration_overrides_the_arguments(agreement):
-    stranger = Agreement.make(seed=2)
+def test_configuration_overrides_the_arguments(party):
+    stranger = Party.make(seed=2)
     extension = Undersigned(
         verifier=stranger.verifier(), origins=["https://other.example"], mode="required", max_body=1
     )
-    app = make(verifier=agreement.verifier(), origins=ORIGINS, mode="optional", max_body=10)
+    app = make(verifier=party.verifier(), origins=ORIGINS, mode="optional", max_body=10)
     extension.init_app(app)
-    assert get(app, "/", agreement).text == KEYID
+    assert get(app, "/", party).text == KEYID
     assert get(app, "/open").text == "unsigned"
     assert code(get(app, "/", stranger)) == "request_signature_invalid"
 
 
-def test_one_extension_serves_several_applications_each_with_its_configuration(agreement):
-    extension = Undersigned(verifier=agreement.verifier(), origins=(origin for origin in ORIGINS))
+def test_one_extension_serves_several_applications_each_with_its_configuration(party):
+    extension = Undersigned(verifier=party.verifier(), origins=(origin for origin in ORIGINS))
     strict, lenient = make(), make(mode="optional")
     elsewhere = make(origins=["https://elsewhere.example"])
     for app in (strict, lenient, elsewhere):
         extension.init_app(app)
     assert code(get(strict, "/open")) == UNSIGNED
     assert get(lenient, "/open").text == "unsigned"
-    assert get(strict, "/", agreement).text == get(lenient, "/", agreement).text == KEYID
-    assert code(get(elsewhere, "/", agreement)) == "request_target_uri_malformed"
+    assert get(strict, "/", party).text == get(lenient, "/", party).text == KEYID
+    assert code(get(elsewhere, "/", party)) == "request_target_uri_malformed"
 
 
-def test_code_has_the_prefix_of_the_profile(agreement):
-    app = make(verifier=agreement.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional")
+def test_code_has_the_prefix_of_the_profile(party):
+    app = make(verifier=party.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional")
     Undersigned(app)
     assert code(get(app, "/")) == "webhook_signature_required"
 
 
-def test_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(agreement):
+def test_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(party):
     app = make()
     app.wsgi_app = wsgi.SignatureMiddleware(
-        app.wsgi_app, verifier=agreement.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional"
+        app.wsgi_app, verifier=party.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional"
     )
     assert code(get(app, "/")) == "webhook_signature_required"
 
@@ -126,34 +121,34 @@ def test_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(agreemen
 POLICY = Policy(required_for=["open"])
 
 
-def test_policy_and_its_fallback_may_come_from_the_configuration_or_the_arguments(agreement):
+def test_policy_and_its_fallback_may_come_from_the_configuration_or_the_arguments(party):
     decisions = []
     known = {"fallback": lambda environ: environ.get("HTTP_X_KEY") == "known", "on_decision": decisions.append}
-    configured, given = make(verifier=agreement.verifier(), origins=ORIGINS, policy=POLICY, **known), make()
+    configured, given = make(verifier=party.verifier(), origins=ORIGINS, policy=POLICY, **known), make()
     Undersigned(configured)
-    Undersigned(given, verifier=agreement.verifier(), origins=ORIGINS, policy=POLICY, **known)
+    Undersigned(given, verifier=party.verifier(), origins=ORIGINS, policy=POLICY, **known)
     for app in (configured, given):
         assert code(get(app, "/open")) == UNSIGNED
         assert app.test_client().get("/open", headers=[("Host", HOST), ("X-Key", "known")]).text == "unsigned"
-        assert get(app, "/open", agreement).text == KEYID
+        assert get(app, "/open", party).text == KEYID
     assert [decision.outcome for decision in decisions] == ["rejected", "unsigned", "verified"] * 2
 
 
-def test_target_is_reconstructed_only_when_the_option_is_set(agreement):
+def test_target_is_reconstructed_only_when_the_option_is_set(party):
     plain, rebuilding = make(reconstruct=False), make(reconstruct=True)
     for app in (plain, rebuilding):
-        Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
+        Undersigned(app, verifier=party.verifier(), origins=ORIGINS)
     hidden = {"RAW_URI": "", "REQUEST_URI": ""}
     for app, status in ((plain, 503), (rebuilding, 200)):
-        fields = [("Host", HOST), *agreement.fields("GET", "/")]
+        fields = [("Host", HOST), *party.fields("GET", "/")]
         assert app.test_client().get("/", headers=fields, environ_overrides=hidden).status_code == status
 
 
-def test_http2_is_accepted_from_a_named_server(agreement):
+def test_http2_is_accepted_from_a_named_server(party):
     for config, status in (({}, 503), ({"http2_server": "gunicorn"}, 200)):
         app = make(**config)
-        Undersigned(app, verifier=agreement.verifier(), origins=ORIGINS)
-        fields = [("Host", HOST), *agreement.fields("GET", "/")]
+        Undersigned(app, verifier=party.verifier(), origins=ORIGINS)
+        fields = [("Host", HOST), *party.fields("GET", "/")]
         answer = app.test_client().get("/", headers=fields, environ_overrides={"SERVER_PROTOCOL": "HTTP/2.0"})
         assert answer.status_code == status
 
@@ -166,19 +161,19 @@ def test_every_option_of_the_middleware_is_one_of_the_extension():
 # Wrong settings
 
 
-def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
-    good = {"verifier": agreement.verifier(), "origins": ORIGINS}
-    keys = {"jwks": agreement.jwks, "profile": "adcp-3.2", "origins": ORIGINS}
+def wrong_settings(party: Party) -> dict[str, tuple[dict, str]]:
+    good = {"verifier": party.verifier(), "origins": ORIGINS}
+    keys = {"jwks": party.jwks, "profile": "adcp-3.2", "origins": ORIGINS}
     return {
         "no verifier": ({"origins": ORIGINS}, "UNDERSIGNED_VERIFIER: pass a Verifier, or set UNDERSIGNED_JWKS"),
         "no verifier but something else": (good | {"verifier": "v"}, r"UNDERSIGNED_VERIFIER: pass a Verifier"),
-        "two sources of keys": (good | {"jwks": agreement.jwks}, "UNDERSIGNED_VERIFIER: .* leave UNDERSIGNED_JWKS"),
+        "two sources of keys": (good | {"jwks": party.jwks}, "UNDERSIGNED_VERIFIER: .* leave UNDERSIGNED_JWKS"),
         "two profiles": (good | {"profile": "adcp-3.2"}, "UNDERSIGNED_VERIFIER: .* UNDERSIGNED_PROFILE out"),
         "profile alone": ({"profile": "adcp-3.2", "origins": ORIGINS}, "UNDERSIGNED_JWKS: .* set this to a JWK set"),
         "keys alone": (keys | {"profile": None}, "UNDERSIGNED_PROFILE: set it to adcp-3.2 or "),
         "unknown profile": (keys | {"profile": "adcp-9"}, "UNDERSIGNED_PROFILE: set it to adcp-3.2 or "),
         "no JWK set": (keys | {"jwks": "/etc/keys.json"}, "UNDERSIGNED_JWKS: .* JWK set is a JSON object"),
-        "no origins": ({"verifier": agreement.verifier()}, r"UNDERSIGNED_ORIGINS .*list the public origins"),
+        "no origins": ({"verifier": party.verifier()}, r"UNDERSIGNED_ORIGINS .*list the public origins"),
         "one origin as a string": (good | {"origins": ORIGIN}, r"UNDERSIGNED_ORIGINS .*pass a list"),
         "origins of another type": (good | {"origins": 7}, "UNDERSIGNED_ORIGINS: give a list of strings"),
         "an origin of another type": (good | {"origins": [7]}, "UNDERSIGNED_ORIGINS: give a list of strings"),
@@ -193,12 +188,12 @@ def wrong_settings(agreement: Agreement) -> dict[str, tuple[dict, str]]:
     }
 
 
-WRONG = list(wrong_settings(Agreement.make()))
+WRONG = list(wrong_settings(Party.make()))
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_setting_is_rejected_by_name_and_the_application_stays_unchanged(name, agreement):
-    config, message = wrong_settings(agreement)[name]
+def test_wrong_setting_is_rejected_by_name_and_the_application_stays_unchanged(name, party):
+    config, message = wrong_settings(party)[name]
     app = make(**config)
     before = app.wsgi_app
     with pytest.raises(ConfigurationError, match=message):
@@ -207,16 +202,16 @@ def test_wrong_setting_is_rejected_by_name_and_the_application_stays_unchanged(n
 
 
 @pytest.mark.parametrize("option", ["origins", "mode", "max_body"])
-def test_wrong_argument_is_rejected_like_a_wrong_setting(option, agreement):
-    arguments = {"verifier": agreement.verifier(), "origins": ORIGINS, option: "nonsense"}
+def test_wrong_argument_is_rejected_like_a_wrong_setting(option, party):
+    arguments = {"verifier": party.verifier(), "origins": ORIGINS, option: "nonsense"}
     with pytest.raises(ConfigurationError, match=f"UNDERSIGNED_{option.upper()} .or {option}= of Undersigned"):
         Undersigned(make(), **arguments)
 
 
-def test_origins_may_be_a_function(agreement):
-    app = make(verifier=agreement.verifier(), origins=lambda authority: f"https://{authority}")
+def test_origins_may_be_a_function(party):
+    app = make(verifier=party.verifier(), origins=lambda authority: f"https://{authority}")
     Undersigned(app)
-    assert get(app, "/", agreement).text == KEYID
+    assert get(app, "/", party).text == KEYID
 
 
 def test_configuration_error_shows_no_key_material():
@@ -226,13 +221,13 @@ def test_configuration_error_shows_no_key_material():
     assert "c2VjcmV0" not in str(caught.value)
 
 
-def test_request_that_reaches_a_view_beside_the_middleware_runs_nothing(agreement, caplog):
+def test_request_that_reaches_a_view_beside_the_middleware_runs_nothing(party, caplog):
     app, ran = Flask("seller"), []
     app.before_request(lambda: ran.append("before"))
     app.add_url_rule("/", "view", lambda: ran.append("view") or "")
     # Connexion, for example, takes the application at construction, before the extension is there.
     taken = app.wsgi_app
-    Undersigned(app, verifier=agreement.verifier(), origins=[ORIGIN], mode="optional", reconstruct=True)
+    Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], mode="optional", reconstruct=True)
     environ = EnvironBuilder("/", base_url=ORIGIN).get_environ()
     assert run_wsgi_app(taken, environ)[1] == "500 INTERNAL SERVER ERROR"
     assert ran == []
@@ -241,34 +236,34 @@ def test_request_that_reaches_a_view_beside_the_middleware_runs_nothing(agreemen
     assert ran == ["before", "view"]
 
 
-def test_second_init_app_of_one_application_is_rejected(agreement):
-    app = make(verifier=agreement.verifier(), origins=ORIGINS)
+def test_second_init_app_of_one_application_is_rejected(party):
+    app = make(verifier=party.verifier(), origins=ORIGINS)
     extension = Undersigned(app)
     for another in (extension, Undersigned()):
         with pytest.raises(ConfigurationError, match="already set up"):
             another.init_app(app)
-    assert get(app, "/", agreement).text == KEYID
+    assert get(app, "/", party).text == KEYID
 
 
 # The signature a view asks for
 
 
 @pytest.fixture
-def optional(agreement) -> Flask:
-    app = make(verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+def optional(party) -> Flask:
+    app = make(verifier=party.verifier(), origins=ORIGINS, mode="optional")
     app.testing = True
     Undersigned(app)
     return app
 
 
-def test_signature_proxy_is_the_verified_signature_when_the_request_is_signed(optional, agreement):
+def test_signature_proxy_is_the_verified_signature_when_the_request_is_signed(optional, party):
     @optional.get("/inside")
     def inside() -> str:
         assert isinstance(current_signature, VerifiedSignature)
         assert current_signature
         return repr(current_signature)
 
-    assert f"keyid='{KEYID}'" in get(optional, "/inside", agreement).text
+    assert f"keyid='{KEYID}'" in get(optional, "/inside", party).text
 
 
 def test_signature_proxy_is_false_when_the_request_is_unsigned_and_explains_its_use(optional):
@@ -311,7 +306,7 @@ def test_test_request_context_is_not_verified(optional):
 @example(accept="text/html;q=x")
 @example(accept="text/html, text/html;q=-1, */*;q=nan")
 def test_answer_has_the_code_whatever_the_accept_field_contains(accept):
-    app = make(verifier=Agreement.make().verifier(), origins=ORIGINS, mode="optional")
+    app = make(verifier=Party.make().verifier(), origins=ORIGINS, mode="optional")
     Undersigned(app)
     answer = app.test_client().get("/", headers=[("Host", HOST), ("Accept", accept)])
     assert answer.headers["WWW-Authenticate"] == f'Signature error="{UNSIGNED}"'
@@ -361,13 +356,13 @@ def test_error_handler_of_the_application_makes_the_answer(optional, handled):
     assert answer.headers["WWW-Authenticate"] == f'Signature error="{UNSIGNED}"'
 
 
-def test_middleware_outside_the_extension_is_rejected_when_it_rewrites_requests(optional, agreement):
+def test_middleware_outside_the_extension_is_rejected_when_it_rewrites_requests(optional, party):
     optional.wsgi_app = ProxyFix(optional.wsgi_app)
-    assert get(optional, "/", agreement).status_code == 503
+    assert get(optional, "/", party).status_code == 503
     assert code(get(optional, "/")) == UNSIGNED
 
 
-def test_verifier_attribute_is_the_given_verifier(agreement):
+def test_verifier_attribute_is_the_given_verifier(party):
     asked = []
 
     class Listening(Verifier):
@@ -375,16 +370,16 @@ def test_verifier_attribute_is_the_given_verifier(agreement):
             asked.append(request.method)
             return super().authenticate(request)
 
-    keys = KeySet.from_jwks(agreement.jwks)
+    keys = KeySet.from_jwks(party.jwks)
     listening = Listening(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     app = make(origins=ORIGINS)
     Undersigned(app, verifier=listening)
-    assert get(app, "/", agreement).text == KEYID
+    assert get(app, "/", party).text == KEYID
     assert asked == ["GET"]
 
 
 def test_accept_field_over_the_length_limit_is_not_read():
-    app = make(verifier=Agreement.make().verifier(), origins=ORIGINS)
+    app = make(verifier=Party.make().verifier(), origins=ORIGINS)
     Undersigned(app)
     for length, kind in ((512, "text/html; charset=utf-8"), (513, "application/json")):
         answer = app.test_client().get(

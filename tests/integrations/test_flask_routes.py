@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Blueprint, Flask
 from flask.views import MethodView
-from tests.keys import verifier
-from tests.party import ORIGIN
+from tests.keys import ORIGIN, verifier
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from undersigned import ConfigurationError, Policy
@@ -129,7 +128,7 @@ def test_view_of_a_class_is_listed_by_the_class(party):
     policy = Policy(required_for=["get_plans"], resolver=RouteResolver(app, {Plans: "get_plans"}))
     Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
     assert run(app, environ_of("GET", "/plans")) == []
-    fields = dict(party.fields("GET", f"{ORIGIN}/plans", [], b""))
+    fields = dict(party.fields("GET", "/plans"))
     assert run(app, environ_of("GET", "/plans", **fields)) == ["plans"]
 
 
@@ -172,7 +171,7 @@ def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party):
     assert client.get("/op/read", base_url=ORIGIN).text == "read"
     assert client.get("/nothing", base_url=ORIGIN).status_code == 404
     assert client.get("/slashed", base_url=ORIGIN).status_code == 308
-    fields = party.fields("POST", f"{ORIGIN}/create", (), b"")
+    fields = party.fields("POST", "/create")
     assert client.post("/create", base_url=ORIGIN, headers=fields).text == "create"
 
 

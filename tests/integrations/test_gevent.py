@@ -10,10 +10,10 @@ import threading
 import gevent
 import pytest
 from gevent.pywsgi import WSGIHandler, WSGIServer
-from tests.party import HOST, ORIGIN, Party, jwk_pair, raw_request
-from tests.serving import exchange, read_accepted
+from tests.keys import HOST, ORIGIN
+from tests.wire import exchange, raw_request, read_accepted
 
-from undersigned import SigningKey, wsgi
+from undersigned import wsgi
 from undersigned_gevent import RawTargetHandler
 
 JSON = [("Content-Type", "application/json")]
@@ -46,12 +46,6 @@ def gevent_server(app, handler):
         thread.join(10)
 
 
-@pytest.fixture(scope="module")
-def party():
-    private, public = jwk_pair("buyer-2026")
-    return Party(SigningKey.from_jwk(private), {"keys": [public]})
-
-
 def echo_variables(environ, start_response):
     body = environ["wsgi.input"].read().decode()
     content = json.dumps({"raw": environ["RAW_URI"], "path": environ["PATH_INFO"], "body": body}).encode()
@@ -76,7 +70,7 @@ def test_application_sees_the_canonical_path(port, party):
 
 
 def test_request_with_content_verifies(port, party):
-    assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+    assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("target", ["http://evil.example/p", "/p#f", " /p", "/p q", "*", "p"])
@@ -87,7 +81,7 @@ def test_target_nobody_signed_is_rejected(port, party, target):
 
 @pytest.mark.parametrize("extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0")])
 def test_header_line_that_gevent_hides_is_rejected(port, party, extra):
-    fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
     assert response.split(b" ")[1] == b"401", response
 

@@ -17,8 +17,9 @@ from opentelemetry.trace import StatusCode
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from tests.integrations.agreement import BODY, JSON, KEYID, ORIGIN, ORIGINS, Agreement, ask, raw_request
+from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, Party
 from tests.serving import uvicorn_server
+from tests.wire import ask, raw_request
 
 from undersigned import Caps, ConfigurationError, Decision, KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.discovery import FetchReport, Network, RemoteJWKS
@@ -56,25 +57,20 @@ def recorded() -> Recorded:
     return Recorded()
 
 
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
-def serve(agreement: Agreement, recorded: Recorded, verifier: Verifier | None = None):
+def serve(party: Party, recorded: Recorded, verifier: Verifier | None = None):
     @signature_required
     async def buy(request) -> PlainTextResponse:
         return PlainTextResponse(request.state.signature.keyid)
 
     app = Starlette(routes=[Route("/plans/{plan}", buy, methods=["POST"])])
     options = {"origins": ORIGINS, "mode": "optional", "on_decision": recorded.telemetry.on_decision}
-    app.add_middleware(SignatureMiddleware, verifier=verifier or agreement.verifier(), **options)
+    app.add_middleware(SignatureMiddleware, verifier=verifier or party.verifier(), **options)
     return uvicorn_server(app)
 
 
-def test_each_decision_is_measured_with_labels_from_closed_lists(agreement, recorded):
-    with serve(agreement, recorded) as port:
-        raw = agreement.raw("POST", "/plans/gold", BODY)
+def test_each_decision_is_measured_with_labels_from_closed_lists(party, recorded):
+    with serve(party, recorded) as port:
+        raw = party.raw("POST", "/plans/gold", BODY)
         assert ask(port, raw).status == 200
         ask(port, raw)
         ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
@@ -90,9 +86,9 @@ def test_each_decision_is_measured_with_labels_from_closed_lists(agreement, reco
     assert all(len(point["explicit_bounds"]) == 13 for point in points)
 
 
-def test_span_has_the_key_id_and_the_route_that_rejected(agreement, recorded):
-    with serve(agreement, recorded) as port:
-        ask(port, agreement.raw("POST", "/plans/gold", BODY))
+def test_span_has_the_key_id_and_the_route_that_rejected(party, recorded):
+    with serve(party, recorded) as port:
+        ask(port, party.raw("POST", "/plans/gold", BODY))
         ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
     verified, _unsigned, rejected = recorded.spans()
     assert verified.name == "undersigned.verification"
@@ -105,8 +101,8 @@ def test_span_has_the_key_id_and_the_route_that_rejected(agreement, recorded):
     assert rejected.status.status_code is StatusCode.UNSET
 
 
-def test_method_of_a_stranger_is_no_value_of_its_own(agreement, recorded):
-    with serve(agreement, recorded) as port:
+def test_method_of_a_stranger_is_no_value_of_its_own(party, recorded):
+    with serve(party, recorded) as port:
         ask(port, raw_request("BREW", "/plans/gold"))
     assert [span.attributes["http.request.method"] for span in recorded.spans()] == ["_OTHER"]
 
@@ -121,11 +117,11 @@ class Broken:
         raise ConnectionError
 
 
-def test_unavailable_store_is_an_error_in_metric_and_span(agreement, recorded):
+def test_unavailable_store_is_an_error_in_metric_and_span(party, recorded):
     store = recorded.telemetry.replay_store(Broken())
-    verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(agreement.jwks), replay=store)
-    with serve(agreement, recorded, verifier) as port:
-        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 503
+    verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=store)
+    with serve(party, recorded, verifier) as port:
+        assert ask(port, party.raw("POST", "/plans/gold", BODY)).status == 503
     [span] = recorded.spans()
     assert (span.status.status_code, span.status.description) == (
         StatusCode.ERROR,
@@ -216,10 +212,10 @@ class Older:
 
 @pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.UCP], ids=["nonces", "contents"])
 @pytest.mark.parametrize("made", [Older, MemoryReplayStore], ids=["older", "memory"])
-def test_counted_store_is_accepted_or_rejected_as_its_own_store_is(agreement, recorded, profile, made):
+def test_counted_store_is_accepted_or_rejected_as_its_own_store_is(party, recorded, profile, made):
     def fault(store) -> str:
         try:
-            Verifier(profile, keys=KeySet.from_jwks(agreement.jwks), replay=store)
+            Verifier(profile, keys=KeySet.from_jwks(party.jwks), replay=store)
         except ConfigurationError as error:
             return str(error)
         return ""

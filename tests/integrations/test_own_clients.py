@@ -24,7 +24,8 @@ import starlette.testclient
 from asgiref.sync import async_to_sync
 from django.test import AsyncClient, Client
 from tests.integrations import every_framework as made
-from tests.integrations.agreement import ORIGINS, Agreement, ask, raw_request
+from tests.keys import ORIGINS, Party
+from tests.wire import ask, raw_request
 from tornado.testing import AsyncHTTPTestCase
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Policy, Verifier, profiles
@@ -43,7 +44,7 @@ def options(request) -> dict:
     chosen = (
         {"mode": "optional"} if request.param == "optional" else {"policy": Policy(required_for=["create_media_buy"])}
     )
-    return {"verifier": Agreement.make().verifier(), "origins": ORIGINS, **chosen}
+    return {"verifier": Party.make().verifier(), "origins": ORIGINS, **chosen}
 
 
 def check(answers: dict[str, tuple[int, object]], name: str = NAME) -> None:
@@ -174,13 +175,13 @@ SITE = """
 import sys
 from django.core.management import execute_from_command_line
 from django.test import override_settings
-from tests.integrations.agreement import ORIGINS, Agreement
+from tests.keys import ORIGINS, Party
 from tests.integrations.django_site import FIRST
 from tests.integrations.every_framework import django_views
 from undersigned import Policy
 
 chosen = {"MODE": "optional"} if sys.argv[1] == "optional" else {"POLICY": Policy(required_for=["create_media_buy"])}
-options = {"VERIFIER": Agreement.make().verifier(), "ORIGINS": ORIGINS, **chosen}
+options = {"VERIFIER": Party.make().verifier(), "ORIGINS": ORIGINS, **chosen}
 override_settings(ROOT_URLCONF="__main__", MIDDLEWARE=[FIRST], UNDERSIGNED=options).enable()
 urlpatterns = django_views(asynchronous=False)
 execute_from_command_line(["manage.py", "runserver", "--noreload", "--skip-checks", sys.argv[2]])

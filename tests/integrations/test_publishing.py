@@ -16,11 +16,11 @@ from fastapi import FastAPI
 from flask import Flask
 from starlette.applications import Starlette
 from tests.certificate import localhost_certificate
-from tests.integrations.agreement import ask, raw_request
 from tests.integrations.django_site import site
 from tests.keys import JWKS, KEYS, PRIVATE, es256_key, lookup, verifier
 from tests.publishing.signed import keyids_that_signed
 from tests.serving import gunicorn_server, https_server, uvicorn_server, waitress_server
+from tests.wire import ask, raw_request
 
 import undersigned_django
 import undersigned_fastapi

@@ -18,10 +18,11 @@ from starlette.applications import Starlette
 from starlette.endpoints import HTTPEndpoint
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from tests.integrations.agreement import BODY, JSON, KEYID, ORIGIN, ORIGINS, Agreement, ask, raw_request
 from tests.integrations.django_site import FIRST, Named, Never, Nobody, Plans, allowed, authenticated, site
 from tests.integrations.test_aiohttp import serve_aiohttp
+from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS
 from tests.serving import uvicorn_server, waitress_server
+from tests.wire import ask, raw_request
 
 import undersigned_aiohttp
 import undersigned_django
@@ -178,16 +179,11 @@ REQUIRING = {
 BY_ROUTE = ["starlette", "fastapi", "flask", "django over wsgi", "aiohttp"]
 
 
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
 @pytest.mark.parametrize("name", REQUIRING)
-def test_rejection_by_a_route_is_a_decision_with_its_method_and_route(name, agreement):
+def test_rejection_by_a_route_is_a_decision_with_its_method_and_route(name, party):
     make, route = REQUIRING[name]
     decisions: list[Decision] = []
-    with make(agreement.verifier(), decisions.append) as port:
+    with make(party.verifier(), decisions.append) as port:
         assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401
     unsigned, rejected = decisions
     assert (unsigned.outcome, unsigned.method, unsigned.route) == ("unsigned", "POST", None)
@@ -208,12 +204,12 @@ def test_rejection_by_a_route_is_a_decision_with_its_method_and_route(name, agre
 
 
 @pytest.mark.parametrize("name", BY_ROUTE)
-def test_policy_by_route_names_the_route_that_it_rejects(name, agreement):
+def test_policy_by_route_names_the_route_that_it_rejects(name, party):
     make, route = REQUIRING[name]
     decisions: list[Decision] = []
-    with make(agreement.verifier(), decisions.append, policy=None) as port:
+    with make(party.verifier(), decisions.append, policy=None) as port:
         assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401
-        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 200
+        assert ask(port, party.raw("POST", "/plans/gold", BODY)).status == 200
         assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
     told = [(decision.outcome, decision.route, decision.keyid, decision.algorithm) for decision in decisions]
     assert told == [
@@ -224,19 +220,19 @@ def test_policy_by_route_names_the_route_that_it_rejects(name, agreement):
     ]
 
 
-def test_policy_by_route_knows_the_names_of_aiohttp(agreement):
-    with aiohttp_app(agreement.verifier(), None, policy=None) as port:
+def test_policy_by_route_knows_the_names_of_aiohttp(party):
+    with aiohttp_app(party.verifier(), None, policy=None) as port:
         assert ask(port, raw_request("PUT", "/named", JSON, BODY)).status == 401
         assert ask(port, raw_request("POST", "/named", JSON, BODY)).status == 405
 
 
-def test_signed_request_whose_caller_rest_framework_does_not_know_makes_a_decision(agreement, caplog):
+def test_signed_request_whose_caller_rest_framework_does_not_know_makes_a_decision(party, caplog):
     decisions: list[Decision] = []
     with (
         caplog.at_level(logging.INFO, "undersigned"),
-        rest_app(agreement.verifier(), decisions.append, user=lambda _signature: None) as port,
+        rest_app(party.verifier(), decisions.append, user=lambda _signature: None) as port,
     ):
-        answer = ask(port, agreement.raw("POST", "/plans/gold", BODY))
+        answer = ask(port, party.raw("POST", "/plans/gold", BODY))
     assert (answer.status, answer.fields.get("accept-signature")) == (401, None)
     verified, rejected = decisions
     assert verified.outcome == "verified"
@@ -264,14 +260,14 @@ SERVED = {"wsgi": rest_app, "asgi": rest_asgi_app}
     ],
 )
 def test_rejection_by_a_permission_of_rest_framework_is_one_decision(
-    agreement, served, authentication, permissions, status, outcomes
+    party, served, authentication, permissions, status, outcomes
 ):
     class Open(Plans):
         authentication_classes = authentication
         permission_classes = permissions
 
     decisions: list[Decision] = []
-    with SERVED[served](agreement.verifier(), decisions.append, view=Open) as port:
+    with SERVED[served](party.verifier(), decisions.append, view=Open) as port:
         answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
     assert (answer.status, "accept-signature" in answer.fields) == (status, "rejected" in outcomes)
     assert [told.outcome for told in decisions] == outcomes
@@ -283,34 +279,34 @@ def test_rejection_by_a_permission_of_rest_framework_is_one_decision(
         )
 
 
-def test_permission_of_rest_framework_lets_a_signed_request_pass(agreement):
+def test_permission_of_rest_framework_lets_a_signed_request_pass(party):
     class Signed(Plans):
         permission_classes = (IsSigned,)
 
     decisions: list[Decision] = []
-    with rest_app(agreement.verifier(), decisions.append, view=Signed) as port:
-        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 200
+    with rest_app(party.verifier(), decisions.append, view=Signed) as port:
+        assert ask(port, party.raw("POST", "/plans/gold", BODY)).status == 200
     assert [decision.outcome for decision in decisions] == ["verified"]
 
 
-def test_signed_request_that_rest_framework_accepts_makes_one_decision(agreement):
+def test_signed_request_that_rest_framework_accepts_makes_one_decision(party):
     decisions: list[Decision] = []
-    with rest_app(agreement.verifier(), decisions.append) as port:
-        assert ask(port, agreement.raw("POST", "/plans/gold", BODY)).status == 200
+    with rest_app(party.verifier(), decisions.append) as port:
+        assert ask(port, party.raw("POST", "/plans/gold", BODY)).status == 200
     assert [decision.outcome for decision in decisions] == ["verified"]
 
 
-def test_path_that_aiohttp_routed_in_another_spelling_makes_a_decision(agreement):
+def test_path_that_aiohttp_routed_in_another_spelling_makes_a_decision(party):
     decisions: list[Decision] = []
-    with aiohttp_app(agreement.verifier(), decisions.append) as port:
-        ask(port, agreement.raw("POST", "/x/../plans/gold", BODY))
+    with aiohttp_app(party.verifier(), decisions.append) as port:
+        ask(port, party.raw("POST", "/x/../plans/gold", BODY))
     assert [(told.outcome, told.route) for told in decisions] == [("verified", None), ("rejected", None)]
 
 
-def test_exception_of_on_decision_does_not_change_the_answer_of_a_route(agreement, caplog):
+def test_exception_of_on_decision_does_not_change_the_answer_of_a_route(party, caplog):
     def broken(_decision: Decision) -> None:
         raise RuntimeError("metrics are down")
 
-    with caplog.at_level(logging.ERROR), starlette_app(agreement.verifier(), broken) as port:
+    with caplog.at_level(logging.ERROR), starlette_app(party.verifier(), broken) as port:
         assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401
     assert "on_decision raised" in caplog.text

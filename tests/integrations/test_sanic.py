@@ -13,20 +13,9 @@ import pytest
 from sanic import Blueprint, Sanic
 from sanic.response import json as json_response
 from sanic.views import HTTPMethodView
-from tests.integrations.agreement import (
-    BODY,
-    CHANGES,
-    JSON,
-    KEYID,
-    ORIGIN,
-    ORIGINS,
-    Agreement,
-    ask,
-    assert_rejected,
-    assert_unsigned,
-    raw_request,
-)
-from tests.serving import exchange, uvicorn_server
+from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS
+from tests.serving import uvicorn_server
+from tests.wire import CHANGES, ask, assert_rejected, assert_unsigned, exchange, raw_request
 
 from undersigned import ConfigurationError, Policy, profiles
 from undersigned_sanic import (
@@ -158,20 +147,15 @@ def make(verifier, **options) -> Sanic:
 
 
 @pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
-@pytest.fixture(scope="module")
-def port(agreement):
-    with serve_sanic(make(agreement.verifier())) as port:
+def port(party):
+    with serve_sanic(make(party.verifier())) as port:
         yield port
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, agreement):
+def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, party):
     target = f"{path}/a%2Fb?plan=1"
-    raw = agreement.raw("POST", target, BODY)
+    raw = party.raw("POST", target, BODY)
     expected = {"caller": KEYID, "path": f"{path}/a%2Fb", "signed": f"{ORIGIN}{target}", "body": BODY.decode()}
     assert ask(port, raw).json == expected
     assert_rejected(ask(port, raw), "request_signature_replayed")
@@ -180,30 +164,30 @@ def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(po
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("path", PATHS)
-def test_request_changed_after_signing_is_rejected_with_its_code(port, path, change, agreement):
-    assert_rejected(ask(port, change.raw(agreement, path)), change.code)
+def test_request_changed_after_signing_is_rejected_with_its_code(port, path, change, party):
+    assert_rejected(ask(port, change.raw(party, path)), change.code)
 
 
-def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, party):
     assert ask(port, raw_request("GET", "/public")).json == {"signed": None, "body": ""}
-    assert ask(port, agreement.raw("GET", "/public")).json == {"signed": KEYID, "body": ""}
+    assert ask(port, party.raw("GET", "/public")).json == {"signed": KEYID, "body": ""}
     assert ask(port, raw_request("POST", "/public", JSON, BODY)).json == {"signed": None, "body": BODY.decode()}
 
 
-def test_target_is_rejected_when_sanic_would_route_another_spelling(port, agreement):
-    assert_rejected(ask(port, agreement.raw("GET", "/x/../public")), "request_target_uri_malformed")
-    assert_rejected(ask(port, agreement.raw("GET", "/%70ublic")), "request_target_uri_malformed")
+def test_target_is_rejected_when_sanic_would_route_another_spelling(port, party):
+    assert_rejected(ask(port, party.raw("GET", "/x/../public")), "request_target_uri_malformed")
+    assert_rejected(ask(port, party.raw("GET", "/%70ublic")), "request_target_uri_malformed")
 
 
 @pytest.mark.parametrize("size", [10, 200_000])
-def test_streaming_handler_reads_unsigned_and_signed_content(port, size, agreement):
+def test_streaming_handler_reads_unsigned_and_signed_content(port, size, party):
     body = b"x" * size
-    for raw in (raw_request("POST", "/streamed", JSON, body), agreement.raw("POST", "/streamed", body)):
+    for raw in (raw_request("POST", "/streamed", JSON, body), party.raw("POST", "/streamed", body)):
         assert ask(port, raw).json == {"length": size}
 
 
-def test_chunked_body_is_verified(port, agreement):
-    fields = agreement.fields("POST", "/sync/x", BODY)
+def test_chunked_body_is_verified(port, party):
+    fields = party.fields("POST", "/sync/x", BODY)
     head = raw_request("POST", "/sync/x", [*fields, ("Transfer-Encoding", "chunked")])
     raw = head + b"%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (5, BODY[:5], len(BODY) - 5, BODY[5:])
     assert ask(port, raw).json["body"] == BODY.decode()
@@ -229,18 +213,18 @@ def handshake(port: int, path: str, fields) -> bytes:
 
 
 @pytest.mark.parametrize("path", ["/talk", "/blueprint-talk"])
-def test_signed_handshake_is_accepted_and_no_unsigned_one_reaches_the_handler(port, path, agreement):
+def test_signed_handshake_is_accepted_and_no_unsigned_one_reaches_the_handler(port, path, party):
     unsigned = handshake(port, path, [])
     assert KEYID.encode() not in unsigned
     # Sanic accepts a handshake before it runs its handler, and after a middleware.
     assert unsigned.startswith(b"HTTP/1.1 101 " if path == "/talk" else b"HTTP/1.1 401 ")
-    accepted = handshake(port, path, agreement.fields("GET", path))
+    accepted = handshake(port, path, party.fields("GET", path))
     assert accepted.startswith(b"HTTP/1.1 101 ")
     assert KEYID.encode() in accepted
 
 
-def test_body_that_ends_early_reaches_no_handler(port, agreement):
-    raw = agreement.raw("POST", "/sync/x", BODY).replace(b"Content-Length: 22", b"Content-Length: 99")
+def test_body_that_ends_early_reaches_no_handler(port, party):
+    raw = party.raw("POST", "/sync/x", BODY).replace(b"Content-Length: 22", b"Content-Length: 99")
     assert KEYID.encode() not in exchange(port, raw, shut=True)
     assert ask(port, raw_request("GET", "/public")).status == 200
 
@@ -249,35 +233,35 @@ def test_unknown_route_is_not_found(port):
     assert ask(port, raw_request("GET", "/nothing")).status == 404
 
 
-def test_body_over_the_limit_is_answered_413(agreement):
-    with serve_sanic(make(agreement.verifier(), max_body=10)) as port:
-        assert ask(port, agreement.raw("POST", "/sync/x", BODY)).status == 413
+def test_body_over_the_limit_is_answered_413(party):
+    with serve_sanic(make(party.verifier(), max_body=10)) as port:
+        assert ask(port, party.raw("POST", "/sync/x", BODY)).status == 413
 
 
-def test_code_has_the_prefix_of_the_profile(agreement):
-    with serve_sanic(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
+def test_code_has_the_prefix_of_the_profile(party):
+    with serve_sanic(make(party.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
         assert_rejected(ask(port, raw_request("POST", "/sync/x", JSON, BODY)), "webhook_signature_required")
 
 
-def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
+def test_policy_and_fallback_decide_and_the_handler_gets_the_body(party):
     decisions = []
 
     async def is_known(request) -> bool:
         return request.headers.get("Authorization") == "Bearer good"
 
     options = {"policy": Policy(required_for=["public"]), "fallback": is_known, "on_decision": decisions.append}
-    with serve_sanic(make(agreement.verifier(), **options)) as port:
+    with serve_sanic(make(party.verifier(), **options)) as port:
         known = raw_request("POST", "/public", [*JSON, ("Authorization", "Bearer good")], BODY)
         assert ask(port, known).json == {"body": BODY.decode(), "signed": None}
         assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
-        assert ask(port, agreement.raw("POST", "/public", BODY)).json == {"body": BODY.decode(), "signed": KEYID}
+        assert ask(port, party.raw("POST", "/public", BODY)).json == {"body": BODY.decode(), "signed": KEYID}
         assert_rejected(ask(port, raw_request("GET", "/x/../public")), "request_target_uri_malformed")
     assert [decision.outcome for decision in decisions][:3] == ["unsigned", "rejected", "verified"]
 
 
-def test_rejection_by_a_handler_is_a_decision_with_its_route(agreement):
+def test_rejection_by_a_handler_is_a_decision_with_its_route(party):
     decisions = []
-    with serve_sanic(make(agreement.verifier(), on_decision=decisions.append)) as port:
+    with serve_sanic(make(party.verifier(), on_decision=decisions.append)) as port:
         ask(port, raw_request("POST", "/sync/x", JSON, BODY))
     assert [(told.outcome, told.method, told.route) for told in decisions] == [
         ("unsigned", "POST", None),
@@ -302,18 +286,18 @@ class Silent(Sanic):
         return asyncio.sleep(0) if event == "http.routing.before" else super().dispatch(event, *args, **kwargs)
 
 
-def test_request_that_sanic_did_not_let_verify_reaches_no_handler(agreement, caplog):
+def test_request_that_sanic_did_not_let_verify_reaches_no_handler(party, caplog):
     app = Silent(f"silent{next(NAMES)}", configure_logging=False)
     app.config.TOUCHUP = False
     app.add_route(lambda _request: pytest.fail("the handler ran"), "/")
-    verify_signatures(app, verifier=agreement.verifier(), origins=ORIGINS)
+    verify_signatures(app, verifier=party.verifier(), origins=ORIGINS)
     with serve_sanic(app) as port, caplog.at_level(logging.ERROR):
         assert ask(port, raw_request("GET", "/")).status == 500
     assert "set config.TOUCHUP = False" in caplog.text
 
 
-def test_other_asgi_servers_are_named_the_middleware_to_use(agreement, caplog):
-    app = make(agreement.verifier())
+def test_other_asgi_servers_are_named_the_middleware_to_use(party, caplog):
+    app = make(party.verifier())
     events = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
 
     async def receive() -> dict:
@@ -334,6 +318,6 @@ def test_decorator_rejects_anything_but_a_function(thing):
         signature_required(thing)
 
 
-def test_wrong_option_is_a_configuration_error(agreement):
+def test_wrong_option_is_a_configuration_error(party):
     with pytest.raises(ConfigurationError, match=r"^max_body: "):
-        make(agreement.verifier(), max_body="1M")
+        make(party.verifier(), max_body="1M")

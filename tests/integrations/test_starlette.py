@@ -10,19 +10,9 @@ from starlette.endpoints import HTTPEndpoint
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
-from tests.integrations.agreement import (
-    BODY,
-    CHANGES,
-    KEYID,
-    ORIGIN,
-    ORIGINS,
-    Agreement,
-    ask,
-    assert_rejected,
-    assert_unsigned,
-    raw_request,
-)
+from tests.keys import BODY, KEYID, ORIGIN, ORIGINS
 from tests.serving import uvicorn_server
+from tests.wire import CHANGES, ask, assert_rejected, assert_unsigned, raw_request
 
 from undersigned import VerifiedSignature
 from undersigned_fastapi import Signature, require_signature
@@ -133,17 +123,12 @@ ENDPOINTS = [(name, path) for name, (_, paths) in SERVICES.items() for path in p
 
 
 @pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
-@pytest.fixture(scope="module")
-def services(agreement):
+def services(party):
     """Every application in mode optional, so that the requirement alone keeps unsigned requests out."""
     calls: dict[str, list] = {name: [] for name in SERVICES}
     apps = {name: make(calls[name]) for name, (make, _) in SERVICES.items()}
     for app in apps.values():
-        app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+        app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
     with uvicorn_server(apps["starlette"]) as first, uvicorn_server(apps["fastapi"], http="httptools") as second:
         yield {name: Service(port, calls[name]) for name, port in (("starlette", first), ("fastapi", second))}
 
@@ -160,8 +145,8 @@ endpoints = pytest.mark.parametrize(("service", "path"), ENDPOINTS, indirect=["s
 
 @endpoints
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_signed_request_reaches_the_endpoint_with_its_signature(service, path, method, agreement):
-    answer = ask(service.port, agreement.raw(method, f"{path}/a%2Fb?plan=1", BODY))
+def test_signed_request_reaches_the_endpoint_with_its_signature(service, path, method, party):
+    answer = ask(service.port, party.raw(method, f"{path}/a%2Fb?plan=1", BODY))
     assert (answer.status, answer.json) == (
         200,
         {"keyid": KEYID, "target_uri": f"{ORIGIN}{path}/a%2Fb?plan=1", "path": f"{path}/a/b"},
@@ -180,29 +165,29 @@ def test_unsigned_request_gets_the_401_of_its_framework(service, path, method):
 
 @endpoints
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, agreement):
-    assert_rejected(ask(service.port, change.raw(agreement, path)), change.code)
+def test_request_changed_after_signing_is_rejected_with_its_code(service, path, change, party):
+    assert_rejected(ask(service.port, change.raw(party, path)), change.code)
     assert service.calls == []
 
 
 @endpoints
-def test_replayed_request_is_rejected(service, path, agreement):
-    raw = agreement.raw("POST", f"{path}/once?plan=1", BODY)
+def test_replayed_request_is_rejected(service, path, party):
+    raw = party.raw("POST", f"{path}/once?plan=1", BODY)
     assert ask(service.port, raw).status == 200
     assert_rejected(ask(service.port, raw), "request_signature_replayed")
     assert len(service.calls) == 1
 
 
 @pytest.mark.parametrize("service", SERVICES, indirect=True)
-def test_endpoint_without_requirement_is_open_to_unsigned_requests(service, agreement):
+def test_endpoint_without_requirement_is_open_to_unsigned_requests(service, party):
     assert ask(service.port, raw_request("GET", "/public")).json == {"signed": False}
-    assert ask(service.port, agreement.raw("GET", "/public")).json == {"signed": True}
+    assert ask(service.port, party.raw("GET", "/public")).json == {"signed": True}
 
 
 @pytest.mark.parametrize("make", [starlette_app, fastapi_app])
-def test_unsigned_request_reaches_no_endpoint_in_mode_required(make, agreement):
+def test_unsigned_request_reaches_no_endpoint_in_mode_required(make, party):
     app = make([])
-    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS)
+    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS)
     with uvicorn_server(app) as port:
         assert_rejected(ask(port, raw_request("GET", "/public")), UNSIGNED)
-        assert ask(port, agreement.raw("GET", "/public")).json == {"signed": True}
+        assert ask(port, party.raw("GET", "/public")).json == {"signed": True}

@@ -10,7 +10,7 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from tests.integrations.agreement import KEYID, ORIGIN, ORIGINS, Agreement
+from tests.keys import KEYID, ORIGIN, ORIGINS, Party
 
 from undersigned import ConfigurationError, KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.testing import signing_asgi
@@ -27,21 +27,21 @@ async def identity(request) -> JSONResponse:
     return JSONResponse({"identity": request.user.identity, "target": request.user.signature.target_uri})
 
 
-def make(*, owner: str = "") -> tuple[Starlette, Agreement]:
-    agreement = Agreement.make()
-    keys = KeySet.from_jwks(agreement.jwks, owner=owner)
+def make(*, owner: str = "") -> tuple[Starlette, Party]:
+    party = Party.make()
+    keys = KeySet.from_jwks(party.jwks, owner=owner)
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     middleware = [
         Middleware(SignatureMiddleware, verifier=verifier, origins=ORIGINS, mode="optional"),
         Middleware(AuthenticationMiddleware, backend=SignatureBackend()),
     ]
-    return Starlette(routes=[Route("/", whoami), Route("/identity", identity)], middleware=middleware), agreement
+    return Starlette(routes=[Route("/", whoami), Route("/identity", identity)], middleware=middleware), party
 
 
 @pytest.mark.parametrize(("owner", "name"), [("", KEYID), ("buyer.example.com", "buyer.example.com")])
 def test_signed_request_has_an_authenticated_user_named_by_signer_or_key(owner, name):
-    app, agreement = make(owner=owner)
-    client = TestClient(signing_asgi(app, agreement.signer, origin=ORIGIN))
+    app, party = make(owner=owner)
+    client = TestClient(signing_asgi(app, party.signer, origin=ORIGIN))
     assert client.get("/").json() == {"name": name, "scopes": ["signed"], "known": True}
     assert client.get("/identity").json() == {"identity": KEYID, "target": f"{ORIGIN}/identity"}
 

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
-from tests.integrations.agreement import HOST, KEYID, ORIGINS, Agreement
+from tests.keys import HOST, KEYID, ORIGINS
 
 from undersigned import (
     AsyncVerifier,
@@ -30,11 +30,6 @@ from undersigned_fastapi import RouteResolver, Signature, document_policy, requi
 from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
 
 UNSIGNED = "request_signature_required"
-
-
-@pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
 
 
 def run(app, scope) -> list[dict]:
@@ -103,23 +98,23 @@ both = pytest.mark.parametrize("make", [guard, guard_starlette])
 
 
 @both
-def test_code_has_the_prefix_of_the_middleware_profile(make, agreement):
-    start, body = run(make(agreement.verifier(profiles.ADCP_WEBHOOK)), http_scope())
+def test_code_has_the_prefix_of_the_middleware_profile(make, party):
+    start, body = run(make(party.verifier(profiles.ADCP_WEBHOOK)), http_scope())
     assert challenge([start]) == 'Signature error="webhook_signature_required"'
     assert b"webhook_signature_required" in body["body"]
 
 
 @both
-def test_async_verifier_is_accepted(make, agreement):
-    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(agreement.jwks), replay=MemoryReplayStore())
-    start, body = run(make(verifier), http_scope(fields=agreement.fields("GET", "/")))
+def test_async_verifier_is_accepted(make, party):
+    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=MemoryReplayStore())
+    start, body = run(make(verifier), http_scope(fields=party.fields("GET", "/")))
     assert start["status"] == 200
     assert KEYID.encode() in body["body"]
 
 
-def test_rejection_is_logged(agreement, caplog):
+def test_rejection_is_logged(party, caplog):
     with caplog.at_level(logging.INFO, "undersigned"):
-        answer = run(guard(agreement.verifier()), http_scope())
+        answer = run(guard(party.verifier()), http_scope())
     assert answer[0]["status"] == 401
     assert UNSIGNED in caplog.text
 
@@ -128,16 +123,16 @@ def test_rejection_is_logged(agreement, caplog):
 
 
 @both
-def test_signed_handshake_is_accepted(make, agreement):
-    sent = run(make(agreement.verifier()), websocket_scope(agreement.fields("GET", "/")))
+def test_signed_handshake_is_accepted(make, party):
+    sent = run(make(party.verifier()), websocket_scope(party.fields("GET", "/")))
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.close"]
     assert sent[1]["text"] == KEYID
 
 
 @both
-def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make, agreement):
+def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make, party):
     scope = websocket_scope(extensions={"websocket.http.response": {}})
-    start, body = run(make(agreement.verifier()), scope)
+    start, body = run(make(party.verifier()), scope)
     assert (start["type"], start["status"]) == ("websocket.http.response.start", 401)
     assert challenge([start]) == f'Signature error="{UNSIGNED}"'
     assert UNSIGNED.encode() in body["body"]
@@ -145,12 +140,12 @@ def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make,
 
 @both
 @pytest.mark.parametrize("extensions", [{}, {"extensions": None}, {"extensions": {}}])
-def test_unsigned_handshake_is_closed_when_the_server_cannot_answer_it(make, extensions, agreement):
-    sent = run(make(agreement.verifier()), websocket_scope(**extensions))
+def test_unsigned_handshake_is_closed_when_the_server_cannot_answer_it(make, extensions, party):
+    sent = run(make(party.verifier()), websocket_scope(**extensions))
     assert sent == [{"type": "websocket.close", "code": 1008, "reason": UNSIGNED}]
 
 
-def test_lifespan_state_is_kept_next_to_the_signature(agreement):
+def test_lifespan_state_is_kept_next_to_the_signature(party):
     @contextlib.asynccontextmanager
     async def lifespan(_app):
         yield {"database": "open", "signature": "mallory"}
@@ -160,12 +155,12 @@ def test_lifespan_state_is_kept_next_to_the_signature(agreement):
         return PlainTextResponse(f"{request.state.database} {request.state.signature.keyid}")
 
     app = Starlette(routes=[Route("/", endpoint)], lifespan=lifespan)
-    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
     state: dict[str, str] = {}
     sent = run(app, {"type": "lifespan", "state": state})
     assert [message["type"] for message in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert state["database"] == "open"
-    fields = agreement.fields("GET", "/")
+    fields = party.fields("GET", "/")
     assert run(app, http_scope(fields=fields, state=state))[1]["body"] == f"open {KEYID}".encode()
     assert challenge(run(app, http_scope(state=state))) == f'Signature error="{UNSIGNED}"'
 
@@ -240,18 +235,18 @@ def test_dependency_adds_no_parameter_to_an_operation():
     assert [parameter["name"] for parameter in document()["paths"]["/required"]["post"]["parameters"]] == ["plan"]
 
 
-def test_dependency_runs_on_the_event_loop_without_a_thread(agreement, monkeypatch):
+def test_dependency_runs_on_the_event_loop_without_a_thread(party, monkeypatch):
     def no_thread(*_args, **_kwargs):
         raise AssertionError("a thread was taken")
 
     monkeypatch.setattr("fastapi.dependencies.utils.run_in_threadpool", no_thread)
-    start, _ = run(guard(agreement.verifier()), http_scope(fields=agreement.fields("GET", "/")))
+    start, _ = run(guard(party.verifier()), http_scope(fields=party.fields("GET", "/")))
     assert start["status"] == 200
 
 
-def test_exception_handler_of_the_application_is_kept(agreement):
+def test_exception_handler_of_the_application_is_kept(party):
     app = FastAPI()
-    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
 
     @app.exception_handler(SignatureRequired)
     async def own(request: Request, required: SignatureRequired) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
@@ -268,9 +263,9 @@ def test_exception_handler_of_the_application_is_kept(agreement):
 
 @pytest.mark.parametrize("handled", [HTTPException, 401])
 @pytest.mark.parametrize("make", [FastAPI, Starlette])
-def test_handler_of_http_exceptions_or_of_the_status_makes_the_answer(make, handled, agreement):
+def test_handler_of_http_exceptions_or_of_the_status_makes_the_answer(make, handled, party):
     app = make()
-    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
 
     async def envelope(request: Request, exception: HTTPException) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
         return PlainTextResponse(f"ours: {exception.detail}", exception.status_code, exception.headers)
@@ -300,7 +295,7 @@ def test_dependency_override_replaces_the_requirement():
 # Asked by hand
 
 
-def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rejection(agreement):
+def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rejection(party):
     found = []
 
     async def endpoint(request: Request) -> PlainTextResponse:
@@ -308,10 +303,10 @@ def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rej
         return PlainTextResponse("ran")
 
     app = Starlette(routes=[Route("/", endpoint)])
-    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS, mode="optional")
+    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
     start, body = run(app, http_scope())
     assert (start["status"], body["body"]) == (401, UNSIGNED.encode())
-    assert run(app, http_scope(fields=agreement.fields("GET", "/")))[1]["body"] == b"ran"
+    assert run(app, http_scope(fields=party.fields("GET", "/")))[1]["body"] == b"ran"
     assert [signature.keyid for signature in found] == [KEYID]
 
 
@@ -359,9 +354,9 @@ def test_endpoint_fails_without_the_middleware_and_the_error_says_to_add_it(publ
             run(app, http_scope(**published))
 
 
-def test_endpoint_that_is_called_without_its_request_does_not_run(agreement):
+def test_endpoint_that_is_called_without_its_request_does_not_run(party):
     app = FastAPI()
-    app.add_middleware(SignatureMiddleware, verifier=agreement.verifier(), origins=ORIGINS)
+    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS)
 
     @app.get("/")
     @signature_required
@@ -369,7 +364,7 @@ def test_endpoint_that_is_called_without_its_request_does_not_run(agreement):
         raise AssertionError
 
     with pytest.raises(ConfigurationError, match="give it a request: Request parameter"):
-        run(app, http_scope(fields=agreement.fields("GET", "/")))
+        run(app, http_scope(fields=party.fields("GET", "/")))
 
 
 @pytest.mark.parametrize("thing", [HTTPEndpoint, None, "view", 7])

@@ -9,20 +9,8 @@ import socket
 import threading
 
 import pytest
-from tests.integrations.agreement import (
-    BODY,
-    CHANGES,
-    JSON,
-    KEYID,
-    ORIGIN,
-    ORIGINS,
-    Agreement,
-    ask,
-    assert_rejected,
-    assert_unsigned,
-    raw_request,
-)
-from tests.serving import exchange, read_response
+from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS
+from tests.wire import CHANGES, ask, assert_rejected, assert_unsigned, exchange, raw_request, read_response
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.routing import PathMatches, Rule, RuleRouter
@@ -158,20 +146,15 @@ def make(verifier, **options) -> SignatureMiddleware:
 
 
 @pytest.fixture(scope="module")
-def agreement() -> Agreement:
-    return Agreement.make()
-
-
-@pytest.fixture(scope="module")
-def port(agreement):
-    with serve_tornado(make(agreement.verifier())) as port:
+def port(party):
+    with serve_tornado(make(party.verifier())) as port:
         yield port
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, agreement):
+def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(port, path, party):
     target = f"{path}/a%2Fb?plan=1"
-    raw = agreement.raw("POST", target, BODY)
+    raw = party.raw("POST", target, BODY)
     expected = {"caller": KEYID, "path": f"{path}/a%2Fb", "signed": f"{ORIGIN}{target}", "body": BODY.decode()}
     assert ask(port, raw).json == expected
     assert_rejected(ask(port, raw), "request_signature_replayed")
@@ -181,53 +164,53 @@ def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(po
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("path", PATHS)
-def test_request_changed_after_signing_is_rejected_with_its_code(port, path, change, agreement):
-    assert_rejected(ask(port, change.raw(agreement, path)), change.code)
+def test_request_changed_after_signing_is_rejected_with_its_code(port, path, change, party):
+    assert_rejected(ask(port, change.raw(party, path)), change.code)
 
 
-def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, agreement):
+def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, party):
     assert ask(port, raw_request("GET", "/public")).json == {"signed": None, "path": "/public"}
-    assert ask(port, agreement.raw("GET", "/public")).json == {"signed": KEYID, "path": "/public"}
+    assert ask(port, party.raw("GET", "/public")).json == {"signed": KEYID, "path": "/public"}
     assert ask(port, raw_request("POST", "/public", JSON, BODY)).json == {"body": BODY.decode(), "signed": False}
 
 
-def test_router_gets_the_canonical_path_that_was_verified(port, agreement):
-    assert ask(port, agreement.raw("GET", "/x/../%7Epublic")).json == {"signed": KEYID, "path": "/~public"}
+def test_router_gets_the_canonical_path_that_was_verified(port, party):
+    assert ask(port, party.raw("GET", "/x/../%7Epublic")).json == {"signed": KEYID, "path": "/~public"}
 
 
 @pytest.mark.parametrize("size", [10, 200_000])
-def test_handler_that_streams_gets_an_unsigned_body_in_parts_and_a_signed_one_after_verification(port, size, agreement):
+def test_handler_that_streams_gets_an_unsigned_body_in_parts_and_a_signed_one_after_verification(port, size, party):
     body = b"x" * size
     unsigned = ask(port, raw_request("PUT", "/streamed", JSON, body)).json
     assert unsigned == {"length": size, "many": size > 100_000, "signed": False}
-    assert ask(port, agreement.raw("PUT", "/streamed", body)).json["length"] == size
+    assert ask(port, party.raw("PUT", "/streamed", body)).json["length"] == size
 
 
-def test_chunked_body_is_verified(port, agreement):
-    fields = agreement.fields("POST", "/sync/x", BODY)
+def test_chunked_body_is_verified(port, party):
+    fields = party.fields("POST", "/sync/x", BODY)
     head = raw_request("POST", "/sync/x", [*fields, ("Transfer-Encoding", "chunked")])
     raw = head + b"%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (5, BODY[:5], len(BODY) - 5, BODY[5:])
     assert ask(port, raw).json["body"] == BODY.decode()
 
 
-def test_client_that_waits_for_100_is_answered_before_it_sends_a_body(port, agreement):
-    fields = agreement.fields("POST", "/sync/x", BODY, signer=agreement.stranger)
+def test_client_that_waits_for_100_is_answered_before_it_sends_a_body(port, party):
+    fields = party.fields("POST", "/sync/x", BODY, signer=party.stranger)
     expect = [*fields, ("Expect", "100-continue"), ("Content-Length", str(len(BODY)))]
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         connection.sendall(raw_request("POST", "/sync/x", expect))
         assert connection.recv(65536).startswith(b"HTTP/1.1 401 ")
 
 
-def test_connection_is_kept_after_a_rejection_without_a_body(port, agreement):
+def test_connection_is_kept_after_a_rejection_without_a_body(port, party):
     rejected = raw_request("GET", "/public", [("Signature", "sig1=:AA==:")])
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         connection.sendall(rejected.replace(b"Connection: close\r\n", b""))
         assert read_response(connection).startswith(b"HTTP/1.1 401 ")
-        connection.sendall(agreement.raw("POST", "/sync/x", BODY))
+        connection.sendall(party.raw("POST", "/sync/x", BODY))
         assert KEYID.encode() in read_response(connection)
 
 
-def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreement):
+def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, party):
     upgrade = [
         ("Upgrade", "websocket"),
         ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
@@ -247,13 +230,13 @@ def test_signed_handshake_is_accepted_and_an_unsigned_one_gets_401(port, agreeme
         return received
 
     assert handshake([]).startswith(b"HTTP/1.1 401 ")
-    accepted = handshake(agreement.fields("GET", "/talk"))
+    accepted = handshake(party.fields("GET", "/talk"))
     assert accepted.startswith(b"HTTP/1.1 101 ")
     assert KEYID.encode() in accepted
 
 
-def test_body_that_ends_early_reaches_no_handler(port, agreement):
-    raw = agreement.raw("POST", "/sync/x", BODY).replace(b"Content-Length: 22", b"Content-Length: 99")
+def test_body_that_ends_early_reaches_no_handler(port, party):
+    raw = party.raw("POST", "/sync/x", BODY).replace(b"Content-Length: 22", b"Content-Length: 99")
     assert exchange(port, raw, shut=True) == b""
     # The server still answers.
     assert ask(port, raw_request("GET", "/public")).status == 200
@@ -274,14 +257,14 @@ def test_head_of_a_rejected_request_has_no_content(port):
     assert received.endswith(b"\r\n\r\n")
 
 
-def test_body_over_the_limit_is_answered_413(agreement):
-    with serve_tornado(make(agreement.verifier(), max_body=10)) as port:
-        assert ask(port, agreement.raw("POST", "/sync/x", BODY)).status == 413
+def test_body_over_the_limit_is_answered_413(party):
+    with serve_tornado(make(party.verifier(), max_body=10)) as port:
+        assert ask(port, party.raw("POST", "/sync/x", BODY)).status == 413
 
 
-def test_rejected_body_is_not_kept(agreement):
-    with serve_tornado(make(agreement.verifier(), max_body=10)) as port:
-        fields = [*agreement.fields("POST", "/sync/x", BODY), ("Transfer-Encoding", "chunked")]
+def test_rejected_body_is_not_kept(party):
+    with serve_tornado(make(party.verifier(), max_body=10)) as port:
+        fields = [*party.fields("POST", "/sync/x", BODY), ("Transfer-Encoding", "chunked")]
         chunks = b"16\r\n%s\r\n20000\r\n%s\r\n0\r\n\r\n" % (BODY, b"x" * 0x20000)
         assert exchange(port, raw_request("POST", "/sync/x", fields) + chunks).startswith(b"HTTP/1.1 413 ")
 
@@ -301,12 +284,12 @@ def test_content_that_nobody_wants_any_more_holds_up_no_connection():
     assert asyncio.run(feed()) == [{"type": "http.disconnect"}]
 
 
-def test_code_has_the_prefix_of_the_profile(agreement):
-    with serve_tornado(make(agreement.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
+def test_code_has_the_prefix_of_the_profile(party):
+    with serve_tornado(make(party.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
         assert_rejected(ask(port, raw_request("POST", "/sync/x", JSON, BODY)), "webhook_signature_required")
 
 
-def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
+def test_policy_and_fallback_decide_and_the_handler_gets_the_body(party):
     decisions = []
 
     async def is_known(request) -> bool:
@@ -314,17 +297,17 @@ def test_policy_and_fallback_decide_and_the_handler_gets_the_body(agreement):
 
     policy = Policy(required_for=["public"])
     options = {"policy": policy, "fallback": is_known, "on_decision": decisions.append}
-    with serve_tornado(make(agreement.verifier(), **options)) as port:
+    with serve_tornado(make(party.verifier(), **options)) as port:
         known = raw_request("POST", "/public", [*JSON, ("Authorization", "Bearer good")], BODY)
         assert ask(port, known).json == {"body": BODY.decode(), "signed": False}
         assert_rejected(ask(port, raw_request("POST", "/public", JSON, BODY)), UNSIGNED)
-        assert ask(port, agreement.raw("POST", "/public", BODY)).json == {"body": BODY.decode(), "signed": True}
+        assert ask(port, party.raw("POST", "/public", BODY)).json == {"body": BODY.decode(), "signed": True}
     assert [decision.outcome for decision in decisions] == ["unsigned", "rejected", "verified"]
 
 
-def test_rejection_by_a_handler_is_a_decision(agreement):
+def test_rejection_by_a_handler_is_a_decision(party):
     decisions = []
-    with serve_tornado(make(agreement.verifier(), on_decision=decisions.append)) as port:
+    with serve_tornado(make(party.verifier(), on_decision=decisions.append)) as port:
         ask(port, raw_request("POST", "/sync/x", JSON, BODY))
     assert [(told.outcome, told.method, told.code) for told in decisions] == [
         ("unsigned", "POST", None),
@@ -332,23 +315,23 @@ def test_rejection_by_a_handler_is_a_decision(agreement):
     ]
 
 
-def test_one_router_may_require_signatures(agreement):
+def test_one_router_may_require_signatures(party):
     """A router around the middleware guards one part of a service."""
-    guarded = SignatureMiddleware(application(), verifier=agreement.verifier(), origins=ORIGINS)
+    guarded = SignatureMiddleware(application(), verifier=party.verifier(), origins=ORIGINS)
     router = RuleRouter(
         [Rule(PathMatches("/open"), Application([("/open", Public)])), Rule(PathMatches("/.*"), guarded)]
     )
     with serve_tornado(router) as port:
         assert_rejected(ask(port, raw_request("GET", "/public")), UNSIGNED)
-        assert ask(port, agreement.raw("GET", "/public")).json["signed"] == KEYID
+        assert ask(port, party.raw("GET", "/public")).json["signed"] == KEYID
 
 
 @pytest.mark.parametrize("blocks", [False, True])
-def test_function_that_fails_is_answered_500_and_logged(agreement, caplog, blocks):
+def test_function_that_fails_is_answered_500_and_logged(party, caplog, blocks):
     def broken(_request) -> bool:
         raise RuntimeError("the caller is unknown")
 
-    verifier = agreement.verifier()
+    verifier = party.verifier()
     assert isinstance(verifier, Verifier)
     with (
         serve_tornado(make(verifier, policy=Policy(required_for=["x"]), fallback=broken)) as port,
@@ -365,7 +348,7 @@ def test_guarded_handler_fails_without_the_middleware_and_the_error_says_to_add_
     assert "HTTPServer(SignatureMiddleware(app, ...))" in caplog.text
 
 
-def test_requiring_a_missing_signature_raises_the_rejection(agreement):
+def test_requiring_a_missing_signature_raises_the_rejection(party):
     raised = []
 
     class Careless(RequestHandler):
@@ -376,7 +359,7 @@ def test_requiring_a_missing_signature_raises_the_rejection(agreement):
                 raised.append(error.code)
             self.write("{}")
 
-    options = {"verifier": agreement.verifier(), "origins": ORIGINS, "mode": "optional"}
+    options = {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional"}
     with serve_tornado(SignatureMiddleware(Application([("/", Careless)]), **options)) as port:
         ask(port, raw_request("GET", "/"))
     assert raised == [UNSIGNED]
@@ -388,20 +371,20 @@ def test_decorator_rejects_anything_but_a_function(thing):
         signature_required(thing)
 
 
-def test_wrong_option_is_a_configuration_error(agreement):
+def test_wrong_option_is_a_configuration_error(party):
     with pytest.raises(ConfigurationError, match=r"^max_body: "):
-        make(agreement.verifier(), max_body="1M")
+        make(party.verifier(), max_body="1M")
 
 
 PREFLIGHT = [("Origin", "https://shop.example"), ("Access-Control-Request-Method", "POST")]
 
 
-def test_guarded_prepare_lets_a_preflight_pass_to_the_options_of_its_handler(agreement):
+def test_guarded_prepare_lets_a_preflight_pass_to_the_options_of_its_handler(party):
     class Shared(Whole):
         def options(self, _rest: str) -> None:
             self.set_status(204)
 
-    options = {"verifier": agreement.verifier(), "origins": ORIGINS, "mode": "optional"}
+    options = {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional"}
     with serve_tornado(SignatureMiddleware(Application([("/whole/(.*)", Shared)]), **options)) as port:
         assert ask(port, raw_request("OPTIONS", "/whole/x", PREFLIGHT)).status == 204
         assert ask(port, raw_request("OPTIONS", "/whole/x")).status == 401

@@ -14,7 +14,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.examples.test_web_apps import start_example
-from tests.integrations.agreement import JSON, ask, assert_rejected, raw_request
+from tests.keys import JSON
+from tests.wire import ask, assert_rejected, raw_request
 
 from undersigned import KeyPair, Request, Signer, profiles
 from undersigned_httpx.httpx2 import AsyncSignatureTransport

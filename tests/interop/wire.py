@@ -9,7 +9,7 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tests.serving import read_response
+from tests.wire import read_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable

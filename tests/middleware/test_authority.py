@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.asgi.test_middleware import Echo, http_scope, run
-from tests.party import ORIGIN
+from tests.keys import ORIGIN
 
 from undersigned import MalformedSignature, MalformedURL, VerificationUnavailable, profiles
 from undersigned.asgi import SignatureMiddleware

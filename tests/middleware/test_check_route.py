@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from starlette.testclient import TestClient
-from tests.party import ORIGIN
+from tests.keys import ORIGIN
 from werkzeug.test import Client
 
 from undersigned import ConfigurationError, Policy, SignatureError, asgi, wsgi

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 from tests.integrations.every_client import CLIENTS
-from tests.party import raw_request
 from tests.profiles.test_signing import FIELDS, key_pair, sign, signing_key, verification_key
 from tests.profiles.wire import OneKey
-from tests.serving import exchange, uvicorn_server, waitress_server
+from tests.serving import uvicorn_server, waitress_server
+from tests.wire import exchange, raw_request
 
 from undersigned import MemoryReplayStore, Request, SignatureError, Signer, Verifier, asgi, profiles, wsgi
 from undersigned.activitypub import ActivityPubVerifier

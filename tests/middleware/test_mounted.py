@@ -10,8 +10,9 @@ from fastapi import FastAPI, Request
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
-from tests.party import HOST, ORIGIN, raw_request
-from tests.serving import exchange, gunicorn_server, read_accepted, uvicorn_server, waitress_server
+from tests.keys import HOST, ORIGIN
+from tests.serving import gunicorn_server, uvicorn_server, waitress_server
+from tests.wire import exchange, raw_request, read_accepted
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 

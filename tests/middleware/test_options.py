@@ -8,7 +8,7 @@ import io
 import pytest
 from fastapi import FastAPI
 from flask import Flask
-from tests.party import HOST, ORIGIN
+from tests.keys import HOST, ORIGIN
 
 from undersigned import ConfigurationError, Policy, Verifier, asgi, wsgi
 

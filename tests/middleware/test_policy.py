@@ -12,7 +12,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from tests.party import HOST, ORIGIN, TOO_MANY
+from tests.keys import HOST, ORIGIN
+from tests.wire import TOO_MANY
 
 from undersigned import (
     A2AResolver,
@@ -53,7 +54,7 @@ class Side:
         raise NotImplementedError
 
     def signed(self, method, target, body=b"", *, fields=JSON, url=None, **options):
-        signed = self.party.fields(method, url or f"{ORIGIN}{target}", fields if body else (), body, **options)
+        signed = self.party.fields(method, url or f"{ORIGIN}{target}", body, fields if body else (), **options)
         return self.request(method, target, signed, body)
 
     def unsigned(self, method, target, body=b"", *, fields=JSON, **options):
@@ -320,7 +321,7 @@ def test_body_of_a_failed_signature_is_limited_whatever_other_credential_is_vali
 
 def test_long_a2a_message_under_a_copied_signature_is_rejected_for_its_digest(side):
     gate = side(policy=Policy(resolver=A2AResolver()))
-    fields = gate.party.fields("POST", f"{ORIGIN}/a2a", JSON, BODY)
+    fields = gate.party.fields("POST", f"{ORIGIN}/a2a", BODY)
     assert gate.request("POST", "/a2a", fields, b"[]") == (401, "request_body_malformed")
     assert gate.request("POST", "/a2a", fields, message_of("get_products")) == (
         401,
@@ -517,7 +518,7 @@ def test_undeclared_content_that_names_the_operation_must_be_covered(side, party
     gate = side(policy=Policy(required_for=["create_media_buy"], resolver=resolver), http2_server="gunicorn")
     status, _ = over_http2(gate, "POST", body, party.fields("POST", f"{ORIGIN}/adcp/get_products"))
     assert (status, gate.calls) == (401, [])
-    covered = party.fields("POST", f"{ORIGIN}/adcp/get_products", JSON, body)
+    covered = party.fields("POST", f"{ORIGIN}/adcp/get_products", body)
     assert gate.request("POST", "/adcp/get_products", covered, body, http2=True) == (200, None)
     assert gate.calls[0]["operation"].name == "create_media_buy"
 
@@ -528,7 +529,7 @@ def test_undeclared_content_gives_the_operation_that_declared_content_gives(side
     body, found = call_of("create_media_buy"), []
     gate = side(policy=Policy(resolver=resolver), http2_server="gunicorn")
     for http2 in (False, True):
-        covered = party.fields(method, f"{ORIGIN}/adcp/get_products", JSON, body)
+        covered = party.fields(method, f"{ORIGIN}/adcp/get_products", body)
         status, _ = gate.request(method, "/adcp/get_products", covered, body, http2=http2)
         found.append((status, [(call["operation"], call["body"]) for call in gate.calls]))
         gate.calls.clear()
@@ -553,7 +554,7 @@ def test_undeclared_content_must_be_covered_as_declared_content_is(side, party, 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 def test_undeclared_content_must_have_one_reading(side, party, method):
     twice = b'{"plan_id":"a","plan_id":"b"}'
-    fields = party.fields(method, f"{ORIGIN}/adcp/get_products", JSON, twice)
+    fields = party.fields(method, f"{ORIGIN}/adcp/get_products", twice)
     gate = side(http2_server="gunicorn")
     status = gate.request(method, "/adcp/get_products", fields, twice, http2=True)
     assert (status, gate.calls) == ((401, "request_body_malformed"), [])

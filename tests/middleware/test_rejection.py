@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from starlette.testclient import TestClient
-from tests.party import HOST, ORIGIN
+from tests.keys import HOST, ORIGIN
 from werkzeug.test import Client
 
 from undersigned import ConfigurationError, asgi, wsgi

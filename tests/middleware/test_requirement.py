@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 import pytest
-from tests.party import HOST, ORIGIN
+from tests.keys import HOST, ORIGIN
 
 from undersigned import ConfigurationError, SignatureError, asgi, profiles, wsgi
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from tests.party import ORIGIN
+from tests.keys import ORIGIN
 
 from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
 from undersigned.signature.ed25519 import library

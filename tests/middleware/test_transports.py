@@ -9,7 +9,7 @@ import flask
 import httpx
 import pytest
 from starlette.testclient import TestClient
-from tests.party import ORIGIN
+from tests.keys import ORIGIN
 from werkzeug.test import Client
 
 from undersigned import asgi, wsgi
@@ -61,7 +61,7 @@ def test_test_client_of_starlette_works(asgi_app, party, target):
 
 def test_test_client_of_starlette_works_with_content(asgi_app, party):
     client = TestClient(asgi_app, base_url=ORIGIN)
-    answer = client.post("/p", headers=dict(party.fields("POST", f"{ORIGIN}/p", JSON, BODY)), content=BODY)
+    answer = client.post("/p", headers=dict(party.fields("POST", f"{ORIGIN}/p", BODY)), content=BODY)
     assert answer.json()["body"] == BODY.decode()
 
 
@@ -79,7 +79,7 @@ def test_httpx_asgi_transport_works(asgi_app, party, target):
 
 
 def test_httpx_asgi_transport_works_with_content(asgi_app, party):
-    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    fields = party.fields("POST", f"{ORIGIN}/p", BODY)
     assert by_httpx(asgi_app, "POST", "/p", fields, BODY).json()["body"] == BODY.decode()
 
 
@@ -106,7 +106,7 @@ def test_test_client_of_werkzeug_works(wsgi_app, party, target):
 
 
 def test_test_client_of_werkzeug_works_with_content(wsgi_app, party):
-    fields = party.fields("POST", f"{ORIGIN}/p", JSON, BODY)
+    fields = party.fields("POST", f"{ORIGIN}/p", BODY)
     answer = Client(wsgi_app).post("/p", base_url=ORIGIN, headers=fields, data=BODY)
     assert json.loads(answer.data)["body"] == BODY.decode()
 

@@ -7,7 +7,7 @@ import io
 import json
 
 import pytest
-from tests.party import HOST, ORIGIN
+from tests.keys import HOST, ORIGIN
 
 from undersigned import A2AResolver, JSONRPCResolver, Policy, asgi, profiles, wsgi
 from undersigned.policy import RouteResolver
@@ -195,7 +195,7 @@ def test_a2a_agent_that_is_not_of_adcp_gets_messages_of_any_kind(make):
 
 @pytest.mark.parametrize("body", [TEXT, TWO, b'{"jsonrpc":"2.0","method":"message/send"}', b"[]", b"hello"])
 def test_a2a_agent_that_is_not_of_adcp_gets_signed_messages_of_any_kind(make, party, body):
-    fields = party.fields("POST", f"{ORIGIN}/a2a", [("Content-Type", "application/json")], body)
+    fields = party.fields("POST", f"{ORIGIN}/a2a", body)
     for adcp in (True, False):
         sent = make(policy=Policy(required_for=["create_media_buy"], resolver=A2AResolver(adcp=adcp)))
         assert (sent("POST", "/a2a", fields, body), sent.body) == ((401, b"") if adcp else (200, body))

@@ -21,7 +21,7 @@ from tests import keys
 from tests.certificate import localhost_certificate
 from tests.proxies import haproxy, nginx
 from tests.proxies.fronts import BACKENDS, Served, listening
-from tests.serving import read_response
+from tests.wire import read_response
 
 from undersigned import Request, Signer, profiles
 

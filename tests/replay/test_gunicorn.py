@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 
-from tests.integrations.agreement import Agreement, ask
+from tests.keys import Party
+from tests.wire import ask
 from tests.workers import free_port, statuses, workers
 
 APP = """
@@ -21,13 +22,13 @@ application = SignatureMiddleware(application, verifier=verifier, origins=["http
 
 
 def test_one_of_60_equal_requests_to_4_gunicorn_workers_is_accepted(tmp_path):
-    agreement, port = Agreement.make(), free_port()
+    party, port = Party.make(), free_port()
     (tmp_path / "app.py").write_text(APP)
-    (tmp_path / "jwks.json").write_text(json.dumps(agreement.jwks))
+    (tmp_path / "jwks.json").write_text(json.dumps(party.jwks))
     arguments = ["--chdir", str(tmp_path), "--bind", f"127.0.0.1:{port}", "--workers", "4"]
     for preload in ([], ["--preload"]):
         log = tmp_path / "log"
         with workers("gunicorn", *arguments, *preload, "app", port=port, log=log, count=4):
-            raw = agreement.raw("GET", "/plans")
+            raw = party.raw("GET", "/plans")
             assert statuses(port, raw, 60) == {200: 1, 401: 59}
             assert ask(port, raw).fields["www-authenticate"] == 'Signature error="request_signature_replayed"'

@@ -19,7 +19,7 @@ import pytest
 from tests.certificate import certificate
 from tests.servers import apache
 from tests.servers.matrix import REJECTED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
-from tests.serving import exchange
+from tests.wire import exchange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from tests.servers.requests_http1 import (
     write_chunked,
     write_request,
 )
-from tests.serving import exchange, read_response
+from tests.wire import exchange, read_response
 
 from undersigned import canonicalize
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.servers.requests_http1 import HONEST
-from tests.serving import exchange
+from tests.wire import exchange
 
 
 @pytest.mark.parametrize("case", ["no query", "content"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.integrations.agreement import ORIGINS, Agreement
 from tests.integrations.every_framework import FRAMEWORKS
 from tests.integrations.unsigned import (
     LEAVING,
@@ -15,6 +14,7 @@ from tests.integrations.unsigned import (
     requests,
     uploads_ended,
 )
+from tests.keys import ORIGINS, Party
 
 from undersigned import Policy
 
@@ -32,7 +32,7 @@ BY_ROUTE = ("starlette", "fastapi", "flask", "django")
 
 def options() -> dict[str, dict]:
     """The middleware in three ways that must not touch an unsigned request for an open route."""
-    common = {"verifier": Agreement.make().verifier(), "origins": ORIGINS}
+    common = {"verifier": Party.make().verifier(), "origins": ORIGINS}
     return {
         "optional": {**common, "mode": "optional"},
         "policy": {**common, "policy": Policy(required_for=["create_media_buy"])},

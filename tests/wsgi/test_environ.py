@@ -9,8 +9,9 @@ import pytest
 from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.party import ORIGIN
-from tests.serving import exchange, gunicorn_server
+from tests.keys import ORIGIN
+from tests.serving import gunicorn_server
+from tests.wire import exchange
 from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 
 from undersigned import MalformedURL, canonicalize, profiles

@@ -8,8 +8,9 @@ import logging
 import socket
 
 import pytest
-from tests.party import HOST, ORIGIN, TOO_MANY, raw_request
-from tests.serving import check_rejected, exchange, gunicorn_server, read_accepted, waitress_server
+from tests.keys import HOST, ORIGIN
+from tests.serving import gunicorn_server, waitress_server
+from tests.wire import TOO_MANY, check_rejected, exchange, raw_request, read_accepted
 
 from undersigned import (
     AsyncVerifier,
@@ -96,11 +97,11 @@ def test_lone_question_mark_is_part_of_what_is_signed(port, party):
 
 
 def test_body_reaches_the_application_as_it_was_signed(port, party):
-    assert read_accepted(exchange(port, party.raw("POST", "/p", JSON, BODY)))["body"] == BODY.decode()
+    assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
 
 
 def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
-    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
     answer = read_accepted(exchange(port, raw_request("POST", "/p", fields) + chunked))
     assert (answer["body"], answer["transfer_encoding"]) == (BODY.decode(), None)
@@ -120,7 +121,7 @@ def test_rejected_head_is_answered_without_content_and_keeps_the_connection(part
 def test_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with waitress_server(app) as port:
-        check_rejected(exchange(port, party.raw("POST", "/p", JSON, BODY)), "content_too_large", 413)
+        check_rejected(exchange(port, party.raw("POST", "/p", BODY)), "content_too_large", 413)
     assert echo.calls == []
 
 
@@ -160,7 +161,7 @@ def test_stop_iteration_of_the_fallback_raises_a_runtime_error(party, echo):
 
 def environ_of(party, *, method="GET", target="/p", headers=(), body=b"", url=None, **others):
     """An environ as gunicorn makes it, of a signed request."""
-    signed = party.fields(method, url or f"{ORIGIN}{target}", headers, body)
+    signed = party.fields(method, url or f"{ORIGIN}{target}", body, headers)
     path, _, query = target.partition("?")
     environ = {
         "REQUEST_METHOD": method,

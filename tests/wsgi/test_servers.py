@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 
 import pytest
-from tests.serving import exchange, gunicorn_server
+from tests.serving import gunicorn_server
+from tests.wire import exchange
 from tests.wsgi.test_middleware import Echo, environ_of, run
 
 from undersigned import VerificationUnavailable, profiles, wsgi

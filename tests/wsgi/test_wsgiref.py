@@ -9,9 +9,9 @@ from email.parser import Parser
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
-from tests.party import HOST, ORIGIN, raw_request
-from tests.serving import exchange
-from tests.wsgi.test_middleware import BODY, JSON, Echo
+from tests.keys import HOST, ORIGIN
+from tests.wire import exchange, raw_request
+from tests.wsgi.test_middleware import BODY, Echo
 
 from undersigned import wsgi
 from undersigned.wsgi.wsgiref import RawTargetHandler, wire_variables
@@ -53,7 +53,7 @@ def test_target_in_the_environ_is_the_one_on_the_wire(port, party, echo, target)
 
 
 def test_request_with_content_verifies(port, party, echo):
-    exchange(port, party.raw("POST", "/p", JSON, BODY))
+    exchange(port, party.raw("POST", "/p", BODY))
     assert echo.calls[0]["body"] == BODY.decode()
 
 
@@ -61,7 +61,7 @@ def test_request_with_content_verifies(port, party, echo):
     "extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0"), ("Content_Length", "7")]
 )
 def test_header_line_that_wsgiref_hides_is_rejected_or_dropped(port, party, echo, extra):
-    fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", JSON, BODY)]
+    fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
     if extra[0] == "Content_Length":
         assert [call["body"] for call in echo.calls] == [BODY.decode()]

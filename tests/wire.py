@@ -1,67 +1,91 @@
-"""Both ends of one agreement, requests as raw bytes, and the ways a request is changed after it was signed."""
+"""Requests and answers as they are on the wire, and the ways a request is changed after it was signed."""
 
 from __future__ import annotations
 
 import json
 import re
 import socket
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from tests.keys import ed25519_pair
-from tests.serving import exchange
-
-from undersigned import KeySet, MemoryReplayStore, Request, Signer, SigningKey, Verifier, profiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.keys import Party
+
 HOST = "seller.example.com"
-ORIGIN = f"https://{HOST}"
 OTHER_HOST = "other.example.com"
-ORIGINS = [ORIGIN, f"https://{OTHER_HOST}"]
-KEYID = "buyer-2026"
-JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
+TOO_MANY = "request_header_fields_too_large"
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """A signer whose key is known, its keys, and a signer whose key is unknown."""
-
-    signer: Signer
-    stranger: Signer
-    jwks: dict[str, object]
-
-    @classmethod
-    def make(cls, *, seed: int = 1) -> Agreement:
-        private, public = ed25519_pair(KEYID, seed=seed)
-        stranger, _ = ed25519_pair("stranger", seed=100)
-        signers = [Signer(SigningKey.from_jwk(jwk), profile=profiles.ADCP_3_2) for jwk in (private, stranger)]
-        return cls(*signers, {"keys": [public]})
-
-    def verifier(self, profile=profiles.ADCP_3_2) -> Verifier:
-        return Verifier(profile, keys=KeySet.from_jwks(self.jwks), replay=MemoryReplayStore())
-
-    def fields(self, method: str, target: str, body: bytes = b"", *, age: int = 0, signer=None, extra=()) -> list:
-        """The fields of a signed request for `target` at the seller's origin; `extra` ones are not covered."""
-        fields = [*extra, *JSON] if body else [*extra]
-        created = int(time.time()) - age
-        signer = signer or self.signer
-        return [*fields, *signer.sign(Request(method, f"{ORIGIN}{target}", fields, body), created=created)]
-
-    def raw(self, method: str, target: str, body: bytes = b"", **options) -> bytes:
-        """The bytes of a signed request."""
-        return raw_request(method, target, self.fields(method, target, body, **options), body)
-
-
-def raw_request(method: str, target: str, fields=(), body: bytes = b"", *, host: str = HOST) -> bytes:
-    lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", *(f"{name}: {value}" for name, value in fields)]
-    if body:
+def raw_request(method: str, target: str, fields=(), body: bytes = b"", *, host: str | None = HOST) -> bytes:
+    """The bytes of an HTTP/1.1 request. Host, unless it is None, and Content-Length are added unless they are given."""
+    given = {name.lower() for name, _ in fields}
+    lines = [f"{method} {target} HTTP/1.1"]
+    if host is not None and "host" not in given:
+        lines.append(f"Host: {host}")
+    lines += [f"{name}: {value}" for name, value in fields]
+    if body and given.isdisjoint({"content-length", "transfer-encoding"}):
         lines.append(f"Content-Length: {len(body)}")
     lines.append("Connection: close")
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
+def exchange(port: int, raw: bytes, *, timeout: float = 10, shut: bool = False) -> bytes:
+    """Send `raw` and return everything the server answers until it closes or says no more."""
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
+        connection.sendall(raw)
+        if shut:
+            connection.shutdown(socket.SHUT_WR)
+        return read_response(connection)
+
+
+def read_all(port: int, raw: bytes, *, timeout: float = 10) -> bytes:
+    """Send `raw` and return everything the server answers until it closes the connection."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
+        connection.sendall(raw)
+        while chunk := connection.recv(65536):
+            received += chunk
+    return received
+
+
+def read_response(connection: socket.socket) -> bytes:
+    """Read one response: its head, and as much content as Content-Length says, or up to the end."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        chunk = connection.recv(65536)
+        if not chunk:
+            return received
+        received += chunk
+    head, _, content = received.partition(b"\r\n\r\n")
+    length = next(
+        (int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), None
+    )
+    while length is None or len(content) < length:
+        chunk = connection.recv(65536)
+        if not chunk:
+            break
+        content += chunk
+    return head + b"\r\n\r\n" + content
+
+
+def read_accepted(response: bytes) -> dict:
+    """Return the JSON of a response, whose status must be 200."""
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), response
+    return json.loads(content)
+
+
+def check_rejected(response: bytes, code: str, status: int = 401) -> None:
+    """Check that a response has the code of a rejection and, with 401, the challenge."""
+    head, _, content = response.partition(b"\r\n\r\n")
+    assert head.split(b" ")[1] == str(status).encode(), response
+    assert json.loads(content) == {"error": code}
+    challenges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"www-authenticate:")]
+    expected = [f'Signature error="{code}"'.encode()] if status == 401 else []
+    assert [line.partition(b": ")[2] for line in challenges] == expected
 
 
 @dataclass(frozen=True)
@@ -151,9 +175,9 @@ class Change:
     age: int = 0
     stranger: bool = False
 
-    def raw(self, agreement: Agreement, path: str, extra=()) -> bytes:
-        signer = agreement.stranger if self.stranger else agreement.signer
-        fields = agreement.fields("POST", f"{path}{SIGNED}", BODY, age=self.age, signer=signer, extra=extra)
+    def raw(self, party: Party, path: str, extra=()) -> bytes:
+        signer = party.stranger if self.stranger else party.signer
+        fields = party.fields("POST", f"{path}{SIGNED}", BODY, age=self.age, signer=signer, extra=extra)
         kept = [(name, value) for name, value in fields if name != self.without]
         return raw_request(self.method, f"{path}{self.target}", kept, self.body, host=self.host)
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, unquote_to_bytes
 
+from tests.wire import HOST
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-HOST = "seller.example.com"
-ORIGIN = f"https://{HOST}"
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,6 @@ def test_signature_input_means_what_http_sf_reads(search):
         found = {
             "all": read(lambda value=value: parse_signature_input(value).items()),
             "chosen": read(lambda value=value: choose_signature_inputs(value, list)),
-            "alone": read(lambda value=value: choose_signature_inputs(value, list, only_one=True)),
         }
         for reader, what in found.items():
             if what != meant:

@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType

@@ -12,9 +12,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.integrations.agreement import BODY
-from tests.serving import read_response
+from tests.keys import BODY
 from tests.stores.test_deployment import Deployment, deployed
+from tests.wire import read_response
 
 _CONNECTIONS = 16
 _UNLIMITED = (("limit_req zone", "# limit_req zone"), ("limit_conn connections", "# limit_conn connections"))
@@ -49,7 +49,7 @@ def _send_all(made: Deployment, count: int) -> None:
 
 
 def _kept_alive(made: Deployment) -> bytes:
-    return made.agreement.raw("POST", "/plans/gold", BODY).replace(b"Connection: close", b"Connection: keep-alive")
+    return made.party.raw("POST", "/plans/gold", BODY).replace(b"Connection: close", b"Connection: keep-alive")
 
 
 def _send(made: Deployment, requests: list[bytes]) -> None:

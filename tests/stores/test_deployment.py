@@ -22,9 +22,9 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from tests.certificate import certificate
-from tests.integrations.agreement import BODY, HOST, ORIGIN, Agreement, ask, raw_request
-from tests.serving import read_response
+from tests.keys import BODY, HOST, ORIGIN, Party
 from tests.stores.servers import Redis, free_port, wait_until
+from tests.wire import ask, raw_request, read_response
 from tests.workers import workers
 
 DEPLOY = Path(__file__).parents[2] / "examples/deploy"
@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
 class Deployment:
     """What runs."""
 
-    agreement: Agreement
+    party: Party
     redis: Redis
     collector: Collector
     pem: Path
@@ -104,7 +104,7 @@ class Deployment:
         return trusting.wrap_socket(plain, server_hostname=HOST)
 
     def plan(self) -> bytes:
-        return self.agreement.raw("POST", "/plans/gold", BODY)
+        return self.party.raw("POST", "/plans/gold", BODY)
 
     def statuses(self, raw: bytes, count: int) -> Counter[int]:
         with ThreadPoolExecutor(8) as pool:
@@ -178,10 +178,10 @@ class Deployment:
 @contextlib.contextmanager
 def deployed(folder: Path, *changes: tuple[str, str]):
     """Run all of it, with changes of nginx.conf. Yield it with the process of nginx."""
-    agreement = Agreement.make()
-    (folder / "jwks.json").write_text(json.dumps(agreement.jwks))
+    party = Party.make()
+    (folder / "jwks.json").write_text(json.dumps(party.jwks))
     with ConfiguredRedis() as redis, Collector() as collector:
-        made = Deployment(agreement, redis, collector, certificate(folder / "tls.pem", HOST), folder)
+        made = Deployment(party, redis, collector, certificate(folder / "tls.pem", HOST), folder)
         with made.application(), made.proxy(*changes) as nginx:
             wait_until(lambda: made.readiness() == (200, {"ready": True, "unready": []}), seconds=60)
             yield made, nginx

@@ -33,6 +33,11 @@ _PARAMETER = rf"; *+{KEY.pattern}(?>(?:=(?:0|[1-9][0-9]{{0,14}}+|{_TEXT}))?)"
 _MEMBER = re.compile(
     rf"({KEY.pattern})=\(({_NAMES})\)((?>(?:{_PARAMETER}){{0,{MOST_PARAMETERS}}}))(?:[ \t]*+,[ \t]*+(?!\Z)|\Z)"
 )
+# As AdCP's signers and this one write it. A verification takes a tenth more time without this pattern.
+_USUAL_MEMBER = re.compile(
+    rf"({KEY.pattern})=\(([a-z\"@ -]++)\)(;created=([1-9][0-9]{{0,14}}+);expires=([1-9][0-9]{{0,14}}+);nonce=({_TEXT});"
+    rf"keyid=({_TEXT});alg=({_TEXT});tag=({_TEXT}))"
+)
 _PARAMETERS = re.compile(rf"; *+({KEY.pattern})(?>(?:=([0-9]+|{_TEXT}))?)")
 _GAP = re.compile(r"; +")
 
@@ -172,6 +177,14 @@ def _plain_members(value: str) -> dict[str, _Plain] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_SIGNATURE_INPUT:
         return None
+    usual = _USUAL_MEMBER.fullmatch(value)
+    if usual is not None and usual[2] in _USUAL:
+        label, names, tail, created, expires, nonce, keyid, algorithm, tag = usual.groups()
+        given: dict[str, Parameter] = {
+            "created": int(created), "expires": int(expires), "nonce": nonce[1:-1], "keyid": keyid[1:-1],
+            "alg": algorithm[1:-1], "tag": tag[1:-1],
+        }  # fmt: skip
+        return {label: _Plain(names, tail, given)}
     members: dict[str, _Plain] = {}
     at = 0
     while match := _MEMBER.match(value, at):

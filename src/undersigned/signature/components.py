@@ -189,7 +189,17 @@ class MessageValues:
         Raises:
             UnresolvableComponent: as `value`.
         """
-        return [f"{component.text}: {self.value(component)}" for component in components]
+        known, combined, lines = self._known, self.fields.combined, list[str]()
+        for component in components:
+            name, text, bare = component
+            value = known.get(name) if bare else None
+            if value is None and bare and name[:1] != "@" and name != "set-cookie":
+                value = combined.get(name)
+            # Nearly every value is printable ASCII, which these methods tell fastest.
+            if value is None or not (value.isascii() and value.isprintable()):
+                value = self.value(component)
+            lines.append(f"{text}: {value}")
+        return lines
 
     def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
@@ -198,15 +208,8 @@ class MessageValues:
             UnresolvableComponent: the message has no such component, or its value is not printable ASCII.
         """
         name, text, bare = component
-        value = None
-        if bare:
-            value = self._known.get(name)
-            if value is None and name[:1] != "@" and name != "set-cookie":
-                value = self.fields.combined.get(name)
-        if value is None or "\n" in value:
-            value = self.resolve(name, {} if bare else _flags(text))
-        # Nearly every value is printable ASCII, which these methods tell fastest. The pattern also accepts a tab.
-        if (value.isascii() and value.isprintable()) or FIELD_VALUE.fullmatch(value):
+        value = self.resolve(name, {} if bare else _flags(text))
+        if FIELD_VALUE.fullmatch(value):
             return value
         raise UnresolvableComponent("the value of a covered component is not printable ASCII")
 

@@ -113,13 +113,20 @@ def with_empty_query(base: str, components: Sequence[Component]) -> str:
 
 
 class ParsedTexts:
-    """The texts that are parsed for the components of one message, and of the request that it answers."""
+    """The texts that are parsed for the components of one message, and of the request that it answers.
 
-    __slots__ = ("_characters", "_components", "_delimiters", "_seen")
+    Attributes:
+        dictionaries: what was parsed, by section and name, so that the members of one field parse it once.
+        query_parameters: the parameters of the query, or None if no component asked for one yet.
+    """
+
+    __slots__ = ("_characters", "_components", "_delimiters", "_seen", "dictionaries", "query_parameters")
 
     def __init__(self) -> None:
         self._components = self._characters = self._delimiters = 0
         self._seen: set[tuple[int, str]] = set()
+        self.dictionaries: dict[tuple[int, str], Mapping[str, tuple[object, Parameters]]] = {}
+        self.query_parameters: Mapping[str, Sequence[str]] | None = None
 
     def add(self, fields: HeaderFields, name: str, text: str = "") -> None:
         """Add the text that a component with parameters needs, each text once.
@@ -157,31 +164,26 @@ class ParsedTexts:
 class MessageValues:
     """The component values of one message: of a request (`ComponentValues`) or of a response (`ResponseValues`).
 
-    Args:
+    Attributes:
         fields: the header fields.
-        known: derived components without parameters, and fields that are about to be added, by name.
-        parsed: counts what is parsed.
         reading: how the message is read.
         trailers: the trailer fields, or None if they are not known.
     """
 
-    __slots__ = ("_dictionaries", "_known", "fields", "parsed", "reading", "trailers")
+    __slots__ = ("_known", "_parsed", "fields", "reading", "trailers")
 
-    def __init__(
-        self,
-        fields: HeaderFields,
-        known: dict[str, str],
-        *,
-        parsed: ParsedTexts,
-        reading: Reading,
-        trailers: HeaderFields | None,
-    ) -> None:
-        self.fields = fields
-        self.parsed = parsed
-        self.reading = reading
-        self.trailers = trailers
-        self._known = known
-        self._dictionaries: dict[tuple[int, str], Mapping[str, tuple[object, Parameters]]] = {}
+    fields: HeaderFields
+    reading: Reading
+    trailers: HeaderFields | None
+    # Derived components without parameters, and fields that are about to be added, by name.
+    _known: dict[str, str]
+    _parsed: ParsedTexts | None
+
+    def parsed(self) -> ParsedTexts:
+        """Return what is parsed. Few messages need it, so it is made when it is first asked for."""
+        if self._parsed is None:
+            self._parsed = ParsedTexts()
+        return self._parsed
 
     def lines(self, components: Sequence[Component]) -> list[str]:
         """Return the lines of `components` in a signature base (RFC 9421 section 2.5).
@@ -191,14 +193,16 @@ class MessageValues:
         """
         known, combined, lines = self._known, self.fields.combined, list[str]()
         for component in components:
-            name, text, bare = component
-            value = known.get(name) if bare else None
-            if value is None and bare and name[:1] != "@" and name != "set-cookie":
-                value = combined.get(name)
+            value = None
+            if component.bare:
+                name = component.name
+                value = known.get(name)
+                if value is None and name[:1] != "@" and name != "set-cookie":
+                    value = combined.get(name)
             # Nearly every value is printable ASCII, which these methods tell fastest.
             if value is None or not (value.isascii() and value.isprintable()):
                 value = self.value(component)
-            lines.append(f"{text}: {value}")
+            lines.append(f"{component.text}: {value}")
         return lines
 
     def value(self, component: Component) -> str:
@@ -207,8 +211,7 @@ class MessageValues:
         Raises:
             UnresolvableComponent: the message has no such component, or its value is not printable ASCII.
         """
-        name, text, bare = component
-        value = self.resolve(name, {} if bare else _flags(text))
+        value = self.resolve(component.name, {} if component.bare else _flags(component.text))
         if FIELD_VALUE.fullmatch(value):
             return value
         raise UnresolvableComponent("the value of a covered component is not printable ASCII")
@@ -248,7 +251,7 @@ class MessageValues:
             text = ", ".join(lines)
         if not flags:
             return text
-        self.parsed.add(fields, name, "" if "bs" in flags else text)
+        self.parsed().add(fields, name, "" if "bs" in flags else text)
         key = flags.pop("key", None)
         try:
             if key is None and flags == {"bs": True}:
@@ -266,9 +269,10 @@ class MessageValues:
 
     def _member(self, place: tuple[int, str], text: str, key: str) -> str:
         """Return a member of a dictionary in its strict serialization (section 2.1.2)."""
-        if place not in self._dictionaries:
-            self._dictionaries[place] = self._parse(text)
-        return serialize_member(self._dictionaries[place][key])
+        dictionaries = self.parsed().dictionaries
+        if place not in dictionaries:
+            dictionaries[place] = self._parse(text)
+        return serialize_member(dictionaries[place][key])
 
     def _serialize(self, name: str, text: str) -> str:
         """Return a structured field in its strict serialization (section 2.1.1)."""
@@ -296,7 +300,7 @@ class ComponentValues(MessageValues):
         trailers: its trailer fields, if they are known.
     """
 
-    __slots__ = ("_query_parameters", "request", "target")
+    __slots__ = ("request", "target")
 
     def __init__(
         self,
@@ -308,17 +312,19 @@ class ComponentValues(MessageValues):
         request_target: str | None = None,
         trailers: HeaderFields | None = None,
     ) -> None:
-        known = {"@target-uri": target.target_uri, "@authority": target.authority}
-        if request.method in METHODS:
-            known["@method"] = request.method
-        if content_digest:
-            known["content-digest"] = content_digest
-        if request_target:
-            known["@request-target"] = request_target
-        super().__init__(request.fields, known, parsed=ParsedTexts(), reading=reading, trailers=trailers)
         self.request = request
         self.target = target
-        self._query_parameters: Mapping[str, Sequence[str]] | None = None
+        self.fields = request.fields
+        self.reading = reading
+        self.trailers = trailers
+        self._parsed = None
+        self._known = {"@target-uri": target.target_uri, "@authority": target.authority}
+        if request.method in METHODS:
+            self._known["@method"] = request.method
+        if content_digest:
+            self._known["content-digest"] = content_digest
+        if request_target:
+            self._known["@request-target"] = request_target
 
     def _derived(self, name: str, flags: Flags) -> str:
         if name == "@query-param":
@@ -357,13 +363,14 @@ class ComponentValues(MessageValues):
                 f"the query has {count:,} parameters, and @query-param reads at most {MOST_QUERY_PARAMETERS}: cover "
                 "@query, or @target-uri"
             )
-        self.parsed.add(self.fields, "@query-param")
+        parsed = self.parsed()
+        parsed.add(self.fields, "@query-param")
         encoded = flags.pop("name", None)
         if flags or not isinstance(encoded, str) or _encode(name := unquote(encoded)) != encoded:
             raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
-        if self._query_parameters is None:
-            self._query_parameters = parse_qs(query, keep_blank_values=True)
-        values = self._query_parameters.get(name, ())
+        if parsed.query_parameters is None:
+            parsed.query_parameters = parse_qs(query, keep_blank_values=True)
+        values = parsed.query_parameters.get(name, ())
         if len(values) != 1:
             raise UnresolvableComponent(NO_VALUE)
         return _encode(values[0])
@@ -390,14 +397,16 @@ class ResponseValues(MessageValues):
         *,
         reading: Reading = STRICT,
     ) -> None:
-        known = {"@status": str(response.status)}
-        if content_digest:
-            known["content-digest"] = content_digest
-        # What is parsed counts together with what the request needs.
-        parsed = ParsedTexts() if requested is None else requested.parsed
-        super().__init__(response.fields, known, parsed=parsed, reading=reading, trailers=response.trailers)
         self.response = response
         self.requested = requested
+        self.fields = response.fields
+        self.reading = reading
+        self.trailers = response.trailers
+        # What is parsed counts together with what the request needs.
+        self._parsed = None if requested is None else requested.parsed()
+        self._known = {"@status": str(response.status)}
+        if content_digest:
+            self._known["content-digest"] = content_digest
 
     def resolve(self, name: str, flags: Flags) -> str:
         """Return the value of a component of the response, or with `req`, of the request that it answers."""

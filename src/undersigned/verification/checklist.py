@@ -256,15 +256,17 @@ def _screened(
     """Read and check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
     label, (coverage, parameters, text) = member
     rule = profile.parameters
-    given = _registered_parameters(parameters, profile)
-    nonce = given[2]
+    fault = rule.fault_of_types(parameters)
+    if fault:
+        raise MalformedField(fault)
+    given = tuple(map(parameters.get, PARAMETERS))
+    nonce = cast("str | None", given[2])
     if nonce is not None and rule.nonce_pattern is not None and rule.nonce_pattern.fullmatch(nonce) is None:
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {rule.nonce_bytes} bytes")
     digest = _covered_digest(message.fields, coverage, profile)
     if rule.ignored:
-        values = [None if name in rule.ignored else value for name, value in zip(PARAMETERS, given, strict=True)]
-        given = cast("_Registered", tuple(values))
-    created, expires, nonce, keyid, algorithm, tag = given
+        given = tuple([None if name in rule.ignored else value for name, value in zip(PARAMETERS, given, strict=True)])
+    created, expires, nonce, keyid, algorithm, tag = cast("_Registered", given)
     _check_parameters(parameters, profile, message)
     if not profile.selection.accepts(tag):
         raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
@@ -278,14 +280,6 @@ def _screened(
         message, profile, now, label, coverage, parameters, text, signatures[label], digest, keyid or "",
         algorithm or "", nonce or "", created, expires, until,
     )  # fmt: skip
-
-
-def _registered_parameters(parameters: Mapping[str, Parameter], profile: Profile) -> _Registered:
-    """Return the registered parameters, and check the types of all (step 1)."""
-    fault = profile.parameters.fault_of_types(parameters)
-    if fault:
-        raise MalformedField(fault)
-    return cast("_Registered", tuple([parameters.get(name) for name in PARAMETERS]))
 
 
 def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) -> ContentDigest | None:

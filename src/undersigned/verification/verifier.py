@@ -186,13 +186,15 @@ class BaseVerifier:
 
     async def _find_keys(self, signature: ReceivedSignature) -> Sequence[VerificationKey]:
         try:
-            found = await awaited(self._find(signature.lookup()))
+            found: Any = self._find(signature.lookup())
+            if hasattr(found, "__await__"):
+                found = await found
         except KeySourceError as failure:
             raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
         except Exception as failure:
             detail = "the key source raised an exception: see the cause in the log"
             raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
-        return found
+        return cast("_Keys", found)
 
     async def _find_others(
         self, signature: ReceivedSignature, found: Sequence[VerificationKey]

@@ -121,9 +121,10 @@ class ParameterRule:
 
     def fault_of_types(self, parameters: Mapping[str, Parameter]) -> str:
         """Return what is wrong with the type of a parameter or with the nonce, or ""."""
-        for name, expected in self.types.items():
-            if name in parameters and type(parameters[name]) is not expected:
-                return f"the {name} parameter is not {_SPELLING[expected]}"
+        types = self.types
+        for name, value in parameters.items():
+            if name in types and type(value) is not types[name]:
+                return f"the {name} parameter is not {_SPELLING[types[name]]}"
         return ""
 
 

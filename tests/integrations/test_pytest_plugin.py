@@ -103,6 +103,7 @@ def test_django(signed_client, verifier):
 
 
 def test_any_asgi_framework(signed_client, verifier):
+    from falcon.asgi import App
     from litestar import Litestar, Request, post
     from quart import Quart, request
     from undersigned.asgi import SignatureMiddleware
@@ -117,12 +118,19 @@ def test_any_asgi_framework(signed_client, verifier):
     async def buy_too():
         return {"caller": request.scope["state"]["signature"].keyid}
 
+    class Plans:
+        async def on_post(self, req, resp):
+            resp.media = {"caller": req.scope["state"]["signature"].keyid}
+
+    falcon = App()
+    falcon.add_route("/plans", Plans())
+
     async def call(app):
         app = SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN])
         async with signed_client.httpx(app) as client:
             return (await client.post("/plans", json={})).json()
 
-    for app in (Litestar([buy]), quart):
+    for app in (Litestar([buy]), quart, falcon):
         assert asyncio.run(call(app)) == {"caller": "test-key"}
 
 

@@ -16,7 +16,6 @@ class Front:
         name: the name in tests.
         rules: the lines in the proxy's own language. They call the server `app`.
         tls: whether the client uses https.
-        http2: whether it offers HTTP/2.
         origin_scheme: the scheme of the origin in the middleware, if it differs from the client's scheme.
         prefix: the path prefix of its origin.
     """
@@ -24,7 +23,6 @@ class Front:
     name: str
     rules: str
     tls: bool = False
-    http2: bool = False
     origin_scheme: str = ""
     prefix: str = ""
 

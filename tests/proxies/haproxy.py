@@ -25,7 +25,6 @@ FRONTS = (
     Front("kept", KEPT),
     Front("stripped", STRIPPED, prefix="/api"),
     Front("tls", KEPT, tls=True),
-    Front("http2", KEPT, tls=True, http2=True),
     Front("tls-for-an-http-origin", KEPT, tls=True, origin_scheme="http"),
     Front("merges-slashes", "    http-request normalize-uri path-merge-slashes" + KEPT),
     Front("sorts-the-query", "    http-request normalize-uri query-sort-by-name" + KEPT),
@@ -63,5 +62,4 @@ def inheritance(_served: Iterable[Served]) -> dict[str, str]:
 
 def _frontend(served: Served, certificate: Path) -> str:
     tls = f" ssl crt {certificate}" if served.front.tls else ""
-    tls += " alpn h2,http/1.1" if served.front.http2 else ""
     return f"frontend {served.front.name}-{served.backend}\n    bind fd@{served.socket.fileno()}{tls}\n{served.rules}"

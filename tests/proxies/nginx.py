@@ -37,14 +37,6 @@ FRONTS = (
     Front("kept-unmerged", "merge_slashes off;" + KEPT),
     Front("stripped", STRIPPED, prefix="/api"),
     Front("tls", KEPT, tls=True),
-    Front("http2", KEPT, tls=True, http2=True),
-    Front(
-        "http2-rewrite",
-        "location / { if ($server_protocol = HTTP/2.0) { rewrite ^(.*)$ $1 break; } "
-        "proxy_pass http://app; proxy_set_header Host $http_host; }",
-        tls=True,
-        http2=True,
-    ),
     Front("tls-for-an-http-origin", KEPT, tls=True, origin_scheme="http"),
     Front("proxy-host", "location / { proxy_pass http://app; }"),
     Front("host", "location / { proxy_pass http://app; proxy_set_header Host $host; }"),
@@ -111,5 +103,4 @@ def inheritance(served: Iterable[Served]) -> dict[str, str]:
 
 def _server(served: Served, certificate: Path) -> str:
     tls = f"ssl_certificate {certificate}; ssl_certificate_key {certificate};" if served.front.tls else ""
-    offered = f"{' ssl' if tls else ''}{' http2' if served.front.http2 else ''}"
-    return f"server {{ listen 127.0.0.1:{served.port}{offered}; {tls}{served.rules} }}"
+    return f"server {{ listen 127.0.0.1:{served.port}{' ssl' if tls else ''}; {tls}{served.rules} }}"

@@ -8,7 +8,9 @@ import contextlib
 import pytest
 from fastapi import FastAPI, WebSocket
 from flask import Flask
+from sanic import Sanic, text
 from tests.integrations.django_site import site
+from tests.integrations.test_sanic import NAMES, serve_sanic
 from tests.serving import waitress_server
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
@@ -21,6 +23,7 @@ from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixt
 from undersigned.wsgi import SignatureMiddleware as WSGISignatureMiddleware
 from undersigned_fastapi import Signature, SignatureMiddleware
 from undersigned_flask import Undersigned, current_signature, signature_required
+from undersigned_sanic import verified_signature, verify_signatures
 
 ORIGIN = "https://testserver"
 
@@ -97,10 +100,6 @@ def test_client_of_a_server_signs_requests(signed_client, verifier):  # noqa: F8
         start_response("200 OK", [])
         return [environ["undersigned.signature"].keyid.encode()]
 
-    async def call(origin: str) -> str:
-        async with signed_client.server(origin) as client:
-            return (await client.post("/plans", json={})).text
-
     def current(environ, start_response):
         return apps[0](environ, start_response)
 
@@ -108,4 +107,22 @@ def test_client_of_a_server_signs_requests(signed_client, verifier):  # noqa: F8
     with waitress_server(current) as port:
         origin = f"http://127.0.0.1:{port}"
         apps.append(WSGISignatureMiddleware(answer, verifier=verifier, origins=[origin]))
-        assert asyncio.run(call(origin)) == "test-key"
+        assert asyncio.run(buy(signed_client, origin)) == "test-key"
+
+
+def test_client_of_a_server_signs_requests_to_sanic(signed_client, verifier):  # noqa: F811 - the fixture
+    Sanic.test_mode = True
+    app = Sanic(f"fixtures{next(NAMES)}", configure_logging=False)
+
+    @app.post("/plans")
+    async def answer(request):
+        return text(verified_signature(request).keyid)
+
+    verify_signatures(app, verifier=verifier, origins=lambda authority: f"http://{authority}")
+    with serve_sanic(app) as port:
+        assert asyncio.run(buy(signed_client, f"http://127.0.0.1:{port}")) == "test-key"
+
+
+async def buy(signed_client, origin: str) -> str:  # noqa: F811 - the fixture
+    async with signed_client.server(origin) as client:
+        return (await client.post("/plans", json={})).text

@@ -66,7 +66,7 @@ class SignedClients:
         return client(signing_asgi(app, self.signer, origin=self.origin), base_url=self.origin, **options)
 
     def httpx(self, app: ASGIApp, **options: Any) -> Any:
-        """Return an `httpx.AsyncClient` for any ASGI application: Litestar, Quart, Falcon and Sanic too."""
+        """Return an `httpx.AsyncClient` for an ASGI application that needs no lifespan: Litestar, Quart, Falcon."""
         httpx = import_module("httpx")
         transport = httpx.ASGITransport(signing_asgi(app, self.signer, origin=self.origin))
         return httpx.AsyncClient(transport=transport, base_url=self.origin, **options)
@@ -81,7 +81,7 @@ class SignedClients:
         return client(self.signer, origin=self.origin, **options)
 
     def server(self, origin: str, **options: Any) -> Any:
-        """Return an `httpx.AsyncClient` for a server that listens at `origin`: aiohttp, Tornado and Sanic's own."""
+        """Return an `httpx.AsyncClient` for a server that listens at `origin`: aiohttp, Tornado and Sanic."""
         httpx = import_module("httpx")
         signing = import_module("undersigned_httpx").AsyncSignatureTransport
         transport = signing(httpx.AsyncHTTPTransport(), self.signer, origins=[origin])

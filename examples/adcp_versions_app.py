@@ -24,7 +24,7 @@ async def buy(request: Request) -> JSONResponse:
     # AdCP 3.1 lets a buyer leave the content unsigned. Somebody between could have changed it: let that buy nothing.
     if '"content-digest"' not in signature.components:
         return JSONResponse({"error": "sign the content as well"}, status_code=403)
-    return JSONResponse({"plan": request.path_params["plan"], "caller": signature.keyid})
+    return JSONResponse({"plan": request.path_params["plan"], "caller": signature.signer})
 
 
 def seller(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:
@@ -39,7 +39,7 @@ def seller(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     uvicorn.run(seller(keys, ["http://127.0.0.1:8000"]), host="127.0.0.1", port=8000)
 

@@ -21,11 +21,11 @@ async def welcome(_request: web.Request) -> web.Response:
 async def buy(request: web.Request) -> web.Response:
     signature = verified_signature(request)
     plan = request.match_info["plan"]
-    return web.json_response({"plan": plan, "caller": signature.keyid, "signed": signature.target_uri})
+    return web.json_response({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"

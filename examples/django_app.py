@@ -7,9 +7,6 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 `POST /plans/<plan>` needs a signature; `GET /` does not.
 """
 
-import json
-from pathlib import Path
-
 import django
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
@@ -17,6 +14,7 @@ from django.http import HttpRequest, JsonResponse
 from django.urls import path
 from waitress import serve
 
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned_django import signature_required, verified_signature
 
 
@@ -27,13 +25,15 @@ def welcome(_request: HttpRequest) -> JsonResponse:
 @signature_required
 def buy(request: HttpRequest, plan: str) -> JsonResponse:
     signature = verified_signature(request)
-    return JsonResponse({"plan": plan, "caller": signature.keyid, "signed": signature.target_uri})
+    return JsonResponse({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 
 urlpatterns = [path("", welcome), path("plans/<str:plan>", buy)]
 
 
 def main() -> None:
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
+    verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     settings.configure(
         ROOT_URLCONF=__name__,
         ALLOWED_HOSTS=["127.0.0.1"],
@@ -43,8 +43,7 @@ def main() -> None:
             "django.middleware.common.CommonMiddleware",
         ],
         UNDERSIGNED={
-            "JWKS": json.loads(Path("keys/public.jwks.json").read_text()),
-            "PROFILE": "adcp-3.2",
+            "VERIFIER": verifier,
             # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
             "ORIGINS": ["http://127.0.0.1:8000"],
             "MODE": "optional",

@@ -9,9 +9,6 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
 # ruff: noqa: E402 - REST framework is imported after Django was set up
 
-import json
-from pathlib import Path
-
 import django
 from django.conf import settings
 
@@ -32,6 +29,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from waitress import serve
 
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned_django.rest_framework import SignatureAuthentication
 
 
@@ -49,16 +47,17 @@ class Plans(APIView):
     permission_classes = (IsAuthenticated,)
 
     def post(self, request: Request, plan: str) -> Response:
-        return Response({"plan": plan, "caller": request.user.keyid, "signed": request.auth.target_uri})
+        return Response({"plan": plan, "caller": request.user.signer, "signed": request.auth.target_uri})
 
 
 urlpatterns = [path("", Welcome.as_view()), path("plans/<str:plan>", Plans.as_view())]
 
 
 def main() -> None:
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
+    verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     settings.UNDERSIGNED = {
-        "JWKS": json.loads(Path("keys/public.jwks.json").read_text()),
-        "PROFILE": "adcp-3.2",
+        "VERIFIER": verifier,
         # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
         "ORIGINS": ["http://127.0.0.1:8000"],
         "MODE": "optional",

@@ -24,7 +24,11 @@ class Welcome:
 
 
 async def signed(request: falcon.asgi.Request, *_rest: object) -> None:
-    required_signature(request.scope)
+    try:
+        required_signature(request.scope)
+    except SignatureError as error:
+        answer = ErrorResponse.of(error)
+        raise falcon.HTTPUnauthorized(title=answer.code, headers=answer.headers) from None
 
 
 class Plans:
@@ -33,33 +37,16 @@ class Plans:
     @falcon.before(signed)
     async def on_post(self, request: falcon.asgi.Request, response: falcon.asgi.Response, plan: str) -> None:
         signature = required_signature(request.scope)
-        response.media = {"plan": plan, "caller": signature.keyid, "signed": signature.target_uri}
-
-
-async def rejected(
-    _request: falcon.asgi.Request,
-    response: falcon.asgi.Response | None,
-    error: SignatureError,
-    _parameters: dict[str, str],
-    ws: falcon.asgi.WebSocket | None = None,
-) -> None:
-    answer = ErrorResponse.of(error)
-    if ws is not None:
-        # Falcon has no other answer to a handshake than to close it: the server sends 403.
-        await ws.close(1008)
-        return
-    response.status, response.data = answer.status, answer.body
-    response.set_headers(answer.fields)
+        response.media = {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 
 app = falcon.asgi.App()
 app.add_route("/", Welcome())
 app.add_route("/plans/{plan}", Plans())
-app.add_error_handler(SignatureError, rejected)
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"

@@ -23,11 +23,11 @@ async def welcome() -> dict[str, str]:
 
 @app.post("/plans/{plan}")
 async def buy(plan: str, signature: Signature) -> dict[str, str]:
-    return {"plan": plan, "caller": signature.keyid, "signed": signature.target_uri}
+    return {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"

@@ -10,9 +10,7 @@ that keeps its data (`redis-server --appendonly yes --appendfsync always`):
 unavailable, it answers 503.
 """
 
-import json
 import os
-from pathlib import Path
 
 from fastapi import FastAPI
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -29,9 +27,9 @@ def app() -> FastAPI:
 
     @service.post("/plans/{plan}")
     async def buy(plan: str, signature: Signature) -> dict[str, str | int]:
-        return {"plan": plan, "caller": signature.keyid, "worker": os.getpid()}
+        return {"plan": plan, "caller": signature.signer, "worker": os.getpid()}
 
-    keys = KeySet.from_jwks(json.loads(Path(os.environ["JWKS"]).read_text()))
+    keys = KeySet.from_file(os.environ["JWKS"], owner="acme")
     # No retries: a claim that the client sends a second time would find its own nonce.
     options = {"socket_timeout": 1, "retry": Retry(NoBackoff(), 0)}
     # A pool that waits for a free connection: the usual one raises an error instead.

@@ -8,9 +8,7 @@ Run it with a JWK set of the callers' public keys, as `undersigned keygen --out 
 `POST /plans/{plan}` needs a signature, and takes each only once, whichever worker it reaches.
 """
 
-import json
 import os
-from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -23,9 +21,9 @@ def app() -> FastAPI:
 
     @service.post("/plans/{plan}")
     async def buy(plan: str, signature: Signature) -> dict[str, str | int]:
-        return {"plan": plan, "caller": signature.keyid, "worker": os.getpid()}
+        return {"plan": plan, "caller": signature.signer, "worker": os.getpid()}
 
-    keys = KeySet.from_jwks(json.loads(Path(os.environ["JWKS"]).read_text()))
+    keys = KeySet.from_file(os.environ["JWKS"], owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=SqliteReplayStore(os.environ["REPLAY"]))
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = os.environ.get("ORIGIN", "http://127.0.0.1:8000")

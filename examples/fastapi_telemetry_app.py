@@ -27,12 +27,12 @@ async def welcome() -> dict[str, str]:
 
 @app.post("/plans/{plan}")
 async def buy(plan: str, signature: Signature) -> dict[str, str]:
-    return {"plan": plan, "caller": signature.keyid, "signed": signature.target_uri}
+    return {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 
 def main() -> None:
     telemetry = Telemetry(meter_provider=MeterProvider(metric_readers=[PrometheusMetricReader()]))
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=telemetry.replay_store(MemoryReplayStore()))
     app.add_middleware(
         SignatureMiddleware,

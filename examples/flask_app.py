@@ -7,16 +7,13 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 `POST /plans/<plan>` needs a signature; `GET /` does not.
 """
 
-import json
-from pathlib import Path
-
 from flask import Flask
 from waitress import serve
 
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned_flask import Undersigned, current_signature, signature_required
 
 app = Flask(__name__)
-undersigned = Undersigned(mode="optional")
 
 
 @app.get("/")
@@ -27,15 +24,14 @@ def welcome() -> dict[str, str]:
 @app.post("/plans/<plan>")
 @signature_required
 def buy(plan: str) -> dict[str, str]:
-    return {"plan": plan, "caller": current_signature.keyid, "signed": current_signature.target_uri}
+    return {"plan": plan, "caller": current_signature.signer, "signed": current_signature.target_uri}
 
 
 def main() -> None:
-    app.config["UNDERSIGNED_JWKS"] = json.loads(Path("keys/public.jwks.json").read_text())
-    app.config["UNDERSIGNED_PROFILE"] = "adcp-3.2"
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
+    verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
-    app.config["UNDERSIGNED_ORIGINS"] = ["http://127.0.0.1:8000"]
-    undersigned.init_app(app)
+    Undersigned(app, verifier=verifier, origins=["http://127.0.0.1:8000"], mode="optional")
     serve(app, host="127.0.0.1", port=8000)
 
 

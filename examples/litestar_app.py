@@ -8,8 +8,9 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 """
 
 import uvicorn
-from litestar import Litestar, Request, Response, get, post
+from litestar import Litestar, Request, get, post
 from litestar.connection import ASGIConnection
+from litestar.exceptions import NotAuthorizedException
 from litestar.handlers import BaseRouteHandler
 
 from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
@@ -24,30 +25,29 @@ async def welcome() -> dict[str, str]:
 
 def signed(connection: ASGIConnection, _handler: BaseRouteHandler) -> None:
     if not is_preflight(connection.scope.get("method"), connection.headers):
-        required_signature(connection.scope)
+        try:
+            required_signature(connection.scope)
+        except SignatureError as error:
+            answer = ErrorResponse.of(error)
+            raise NotAuthorizedException(answer.code, headers=answer.headers) from None
 
 
 @post("/plans/{plan:str}", guards=[signed], status_code=200)
 async def buy(request: Request) -> dict[str, str]:
     signature = required_signature(request.scope)
-    return {"plan": request.path_params["plan"], "caller": signature.keyid, "signed": signature.target_uri}
+    return {"plan": request.path_params["plan"], "caller": signature.signer, "signed": signature.target_uri}
 
 
-def rejected(_request: Request, error: SignatureError) -> Response[bytes]:
-    answer = ErrorResponse.of(error)
-    return Response(answer.body, status_code=answer.status, headers=dict(answer.fields))
-
-
-app = Litestar([welcome, buy], exception_handlers={SignatureError: rejected})
+app = Litestar([welcome, buy])
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
-    verified = SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")
-    uvicorn.run(verified, host="127.0.0.1", port=8000)
+    app.asgi_handler = SignatureMiddleware(app.asgi_handler, verifier=verifier, origins=[origin], mode="optional")
+    uvicorn.run(app, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

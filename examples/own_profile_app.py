@@ -29,7 +29,7 @@ INTERNAL = profiles.ADCP_3_2.derive(
 
 async def invoices(request: Request) -> JSONResponse:
     # The profile makes every caller sign the tenant. Ask here whether this caller may act for it.
-    return JSONResponse({"invoices of": request.headers["x-tenant"], "caller": request.state.signature.keyid})
+    return JSONResponse({"invoices of": request.headers["x-tenant"], "caller": request.state.signature.signer})
 
 
 def service(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:
@@ -39,7 +39,7 @@ def service(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     uvicorn.run(service(keys, ["http://127.0.0.1:8000"]), host="127.0.0.1", port=8000)
 

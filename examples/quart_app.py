@@ -9,6 +9,7 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
 import uvicorn
 from quart import Quart, Response, request
+from werkzeug.exceptions import Unauthorized
 
 from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware, required_signature
@@ -24,23 +25,21 @@ async def welcome() -> dict[str, str]:
 
 @app.post("/plans/<plan>")
 async def buy(plan: str) -> dict[str, str]:
-    signature = required_signature(request.scope)
-    return {"plan": plan, "caller": signature.keyid, "signed": signature.target_uri}
-
-
-@app.errorhandler(SignatureError)
-async def rejected(error: SignatureError) -> Response:
-    answer = ErrorResponse.of(error)
-    return Response(answer.body, answer.status, dict(answer.fields))
+    try:
+        signature = required_signature(request.scope)
+    except SignatureError as error:
+        answer = ErrorResponse.of(error)
+        raise Unauthorized(answer.code, Response(answer.body, answer.status, dict(answer.fields))) from None
+    return {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
-    verified = SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")
-    uvicorn.run(verified, host="127.0.0.1", port=8000)
+    app.asgi_app = SignatureMiddleware(app.asgi_app, verifier=verifier, origins=[origin], mode="optional")
+    uvicorn.run(app, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

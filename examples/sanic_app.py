@@ -10,6 +10,7 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 import uvicorn
 from sanic import HTTPResponse, Request, Sanic
 from sanic import json as json_response
+from sanic.exceptions import Unauthorized
 
 from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware, required_signature
@@ -25,18 +26,16 @@ async def welcome(_request: Request) -> HTTPResponse:
 
 @app.post("/plans/<plan>")
 async def buy(request: Request, plan: str) -> HTTPResponse:
-    signature = required_signature(request.scope)
-    return json_response({"plan": plan, "caller": signature.keyid, "signed": signature.target_uri})
-
-
-@app.exception(SignatureError)
-async def rejected(_request: Request, error: SignatureError) -> HTTPResponse:
-    answer = ErrorResponse.of(error)
-    return HTTPResponse(answer.body, answer.status, dict(answer.fields))
+    try:
+        signature = required_signature(request.scope)
+    except SignatureError as error:
+        answer = ErrorResponse.of(error)
+        raise Unauthorized(answer.code, headers=answer.headers) from None
+    return json_response({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"

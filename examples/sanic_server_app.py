@@ -25,11 +25,11 @@ async def welcome(_request: Request) -> HTTPResponse:
 @signature_required
 async def buy(request: Request, plan: str) -> HTTPResponse:
     signature = verified_signature(request)
-    return json_response({"plan": plan, "caller": signature.keyid, "signed": signature.target_uri})
+    return json_response({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     # Nonces are kept in this process: several workers need a replay store that they share.
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.

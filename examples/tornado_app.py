@@ -29,7 +29,7 @@ class Plans(RequestHandler):
     @signature_required
     async def post(self, plan: str) -> None:
         signature = verified_signature(self.request)
-        self.write({"plan": plan, "caller": signature.keyid, "signed": signature.target_uri})
+        self.write({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 
 async def serve(app: SignatureMiddleware, port: int) -> None:
@@ -38,7 +38,7 @@ async def serve(app: SignatureMiddleware, port: int) -> None:
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"

@@ -23,10 +23,10 @@ received: set[tuple[str, str]] = set()
 @app.post("/webhooks")
 async def receive(signature: Signature) -> Response:
     payload = signature.json()
-    delivery = (signature.keyid, payload["idempotency_key"])
+    delivery = (signature.signer, payload["idempotency_key"])
     if delivery not in received:
         received.add(delivery)
-        print(f"{signature.keyid}: {payload['status']}", flush=True)
+        print(f"{signature.signer}: {payload['status']}", flush=True)
     return Response(status_code=204)
 
 
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--certificate", type=Path, required=True, help="a certificate and its key, in PEM")
     parser.add_argument("--port", type=int, default=8443)
     options = parser.parse_args()
-    keys = KeySet.from_file(options.jwks)
+    keys = KeySet.from_file(options.jwks, owner="seller")
     verifier = Verifier(profiles.ADCP_WEBHOOK, keys=keys, replay=MemoryReplayStore())
     origin = f"https://localhost:{options.port}"
     app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin], mode="optional")

@@ -20,7 +20,17 @@ from flask import Flask
 from tests.serving import uvicorn_server, waitress_server
 from tests.workers import free_port
 
-from undersigned import KeySet, MemoryReplayStore, Operation, Request, Signer, SigningKey, Verifier, profiles
+from undersigned import (
+    KeySet,
+    MemoryReplayStore,
+    Operation,
+    Request,
+    SignatureError,
+    Signer,
+    SigningKey,
+    Verifier,
+    profiles,
+)
 from undersigned.asgi import SignatureMiddleware
 
 README = pathlib.Path(__file__).parent.parent / "README.md"
@@ -205,7 +215,7 @@ def test_request_of_the_requests_snippet_is_accepted_by_the_fastapi_snippet():
         # FastAPI resolves annotations by the module's names, so the snippet runs as one.
         names = run(at(snippet("Verify in FastAPI", "python"), origin), {"__name__": "readme"})
         holder["app"] = names["app"]
-        assert post(origin) == {"buyer": "buyer-2026", "plan": "plan_001"}
+        assert post(origin) == {"buyer": "acme", "plan": "plan_001"}
         assert ask_unsigned(origin) == (200, 401)
 
 
@@ -221,8 +231,25 @@ def test_request_of_the_requests_snippet_is_accepted_by_the_flask_snippet():
         names = run(at(snippet("Verify in Flask", "python"), origin), {"__name__": "readme"})
         holder["app"] = names["app"]
         assert isinstance(names["app"], Flask)
-        assert post(origin) == {"buyer": "buyer-2026", "plan": "plan_001"}
+        assert post(origin) == {"buyer": "acme", "plan": "plan_001"}
         assert ask_unsigned(origin) == (200, 401)
+
+
+def test_profile_for_own_services_accepts_its_signatures_once_and_no_others():
+    profile = run(snippet("Your own services", "python"), {})["INTERNAL"]
+    keys = KeySet.from_jwks({"keys": [PUBLIC_JWK]}, owner="acme")
+    verifier = Verifier(profile, keys=keys, replay=MemoryReplayStore())
+    request = Request("POST", f"{ORIGIN}/orders?a=1", {"Content-Type": "application/json"}, BODY)
+
+    def signed(by) -> Request:
+        fields = Signer(SigningKey.from_jwk(PRIVATE_JWK), profile=by).sign(request)
+        return Request(request.method, request.url, [*request.fields, *fields], request.body)
+
+    once = signed(profile)
+    assert verifier.verify(once).signer == "acme"
+    for rejected in (once, signed(profiles.ADCP_3_2)):
+        with pytest.raises(SignatureError):
+            verifier.verify(rejected)
 
 
 def test_literal_fields_equal_the_output_of_the_signer():

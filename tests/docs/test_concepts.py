@@ -22,7 +22,17 @@ TERMS = {
         "content digest",
     ),
     *("label", "`created`, `expires`", "`keyid`", "`alg`", "`nonce`", "`tag`"),
-    *("profile", "key source", "origin", "replay", "replay store", "revocation list", "policy", "middleware"),
+    *(
+        "profile",
+        "key source",
+        "`signer`",
+        "origin",
+        "replay",
+        "replay store",
+        "revocation list",
+        "policy",
+        "middleware",
+    ),
 }
 
 

@@ -118,7 +118,7 @@ def test_adcp_seller_takes_each_version_at_its_own_path_only(tmp_path):
                 signed_by = signer
                 answer = send(signed_by, origin, "POST", f"{origin}{path}", json={"budget": 1000})
                 answers[profile.name, path] = (answer.status_code, answer.json())
-    bought = (200, {"plan": "gold", "caller": "client-2026"})
+    bought = (200, {"plan": "gold", "caller": "acme"})
     rejected = (401, {"error": "request_signature_header_malformed"})
     assert answers == {
         ("adcp-3.2", "/plans/gold"): bought,
@@ -148,7 +148,7 @@ def test_service_with_its_own_profile_knows_the_tenant_and_rejects_another_profi
             answers.append(send(signed_by, origin, "GET", url, headers={"X-Tenant": "blue"}))
         signed = dict(answers[0].extensions["signed_request"].headers)
         changed = httpx.get(url, headers=signed | {"X-Tenant": "red"})
-    assert (answers[0].status_code, answers[0].json()) == (200, {"invoices of": "blue", "caller": "client-2026"})
+    assert (answers[0].status_code, answers[0].json()) == (200, {"invoices of": "blue", "caller": "acme"})
     assert (answers[1].status_code, answers[1].json()) == (401, {"error": "request_signature_tag_invalid"})
     assert (changed.status_code, changed.json()) == (401, {"error": "request_signature_invalid"})
 

@@ -84,7 +84,7 @@ def sign(party: Party, port: int, *, sent_body: bytes = BODY) -> bytes:
 
 def test_example_answers_a_signed_request_with_the_caller_once(port, party):
     raw = sign(party, port)
-    expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
+    expected = {"plan": "gold", "caller": "acme", "signed": f"http://127.0.0.1:{port}/plans/gold"}
     assert ask(port, raw).json == expected
     assert_rejected(ask(port, raw), "request_signature_replayed")
 
@@ -119,7 +119,7 @@ def test_rest_framework_example_knows_its_caller_and_challenges_a_stranger(party
     jwks = tmp_path / "jwks.json"
     jwks.write_text(json.dumps(party.jwks))
     with start_example("drf_app.py", jwks=jwks) as port:
-        expected = {"plan": "gold", "caller": KEYID, "signed": f"http://127.0.0.1:{port}/plans/gold"}
+        expected = {"plan": "gold", "caller": "acme", "signed": f"http://127.0.0.1:{port}/plans/gold"}
         assert ask(port, sign(party, port)).json == expected
         unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
         assert unsigned.fields["www-authenticate"] == 'Signature error="request_signature_required"'

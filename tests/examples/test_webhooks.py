@@ -47,5 +47,5 @@ def test_receiver_prints_what_the_sender_delivers_and_rejects_a_stranger(tmp_pat
         output, _ = receiver.communicate(timeout=20)
     assert (accepted.returncode, accepted.stdout, accepted.stderr) == (0, "", "")
     assert rejected.stdout == "gave up after 1 attempts: webhook_signature_key_unknown\n"
-    assert "seller-2026: completed" in output
+    assert "seller: completed" in output
     assert "Traceback" not in output

@@ -32,7 +32,7 @@ def test_two_workers_on_sqlite_accept_each_request_once(party, tmp_path):
     port = free_port()
     with running("fastapi_sqlite_app", tmp_path, port, str(tmp_path / "replay.sqlite")):
         answers = [ask(port, party.raw("POST", "/plans/gold", BODY)) for _ in range(20)]
-        assert {(answer.status, answer.json["caller"]) for answer in answers} == {(200, "buyer-2026")}
+        assert {(answer.status, answer.json["caller"]) for answer in answers} == {(200, "acme")}
         assert statuses(port, party.raw("POST", "/plans/gold", BODY), 30) == {200: 1, 401: 29}
 
 

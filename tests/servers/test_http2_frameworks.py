@@ -20,16 +20,17 @@ from django.urls import path
 from starlette.applications import Starlette
 from starlette.routing import Route
 from tests.integrations.django_site import FIRST, Plans, site
-from tests.keys import KEY, KEYS
+from tests.keys import JWKS, KEY
 from tests.servers.http2 import exchange
 from tests.servers.hypercorn_server import hypercorn
 from tests.servers.requests_http1 import BODY, HOST, ORIGIN
 from tests.servers.requests_http2 import LENGTH, to
 from tests.serving import gunicorn_server
 
-from undersigned import Decision, MemoryReplayStore, Verifier, profiles
+from undersigned import Decision, KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned_django import signature_required, verified_signature
+from undersigned_flask import Undersigned
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAN = "/plans/gold"
@@ -37,7 +38,8 @@ REST = "django rest framework"
 
 
 def verifier() -> Verifier:
-    return Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    keys = KeySet.from_jwks(JWKS, owner=KEY.keyid)
+    return Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
 
 
 def example(name: str):
@@ -82,9 +84,7 @@ def by_hypercorn(make):
 
 def flask(_name: str):
     module = example("flask")
-    options = {"VERIFIER": verifier(), "ORIGINS": [ORIGIN], "HTTP2_SERVER": "gunicorn"}
-    module.app.config.update({f"UNDERSIGNED_{name}": value for name, value in options.items()})
-    module.undersigned.init_app(module.app)
+    Undersigned(module.app, verifier=verifier(), origins=[ORIGIN], mode="optional", http2_server="gunicorn")
     return gunicorn_server(module.app, **GUNICORN)
 
 

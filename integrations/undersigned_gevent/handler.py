@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
+from gevent.monkey import is_module_patched
 from gevent.pywsgi import WSGIHandler
 
 from undersigned.wsgi.wsgiref import wire_variables
+
+if not is_module_patched("threading"):
+    logging.getLogger("undersigned").warning(
+        "gevent has not patched the standard library, so a request that waits for keys or for a replay store stops all "
+        "others: call gevent.monkey.patch_all() before every other import"
+    )
 
 
 class RawTargetHandler(WSGIHandler):

@@ -37,6 +37,7 @@ SERVERS = {
     "uvicorn": ("uvicorn", "tests.attack.crowd:asgi_app", "--log-level", "critical", "--port", "{port}"),
     "gunicorn": ("gunicorn", *_GUNICORN, "-k", "gthread", "--threads", "8", "tests.attack.crowd:wsgi_app"),
     "gunicorn-gevent": ("gunicorn", *_GUNICORN, "-k", "gevent", "tests.attack.crowd:wsgi_app"),
+    "pywsgi": ("tests.attack.pywsgi", "{port}"),
 }
 _STRANGERS = 12
 _SILENT = HOSTS[1:4]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import queue
 import threading
 
 import gevent
 import pytest
+from gevent import monkey
 from gevent.pywsgi import WSGIHandler, WSGIServer
 from tests.keys import HOST, ORIGIN
 from tests.wire import exchange, raw_request, read_accepted
 
 from undersigned import wsgi
-from undersigned_gevent import RawTargetHandler
+from undersigned_gevent import RawTargetHandler, handler
 
 JSON = [("Content-Type", "application/json")]
 BODY = b'{"plan_id":"plan_001"}'
@@ -84,6 +86,13 @@ def test_header_line_that_gevent_hides_is_rejected(port, party, extra):
     fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
     assert response.split(b" ")[1] == b"401", response
+
+
+@pytest.mark.parametrize("is_patched", [False, True])
+def test_standard_library_that_is_not_patched_is_logged(monkeypatch, caplog, is_patched):
+    monkeypatch.setattr(monkey, "is_module_patched", lambda name: is_patched and name == "threading")
+    importlib.reload(handler)
+    assert ["monkey.patch_all()" in message for message in caplog.messages] == [True] * (not is_patched)
 
 
 def test_server_without_the_handler_is_rejected_with_the_fix(party, caplog):

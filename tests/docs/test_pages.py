@@ -35,6 +35,12 @@ def test_architecture_names_every_package():
     assert held <= named
 
 
+def test_architecture_names_no_module_that_is_gone():
+    named = re.findall(r"`([a-z_]+/[a-z0-9_]+\.py)`", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    places = (PACKAGE, PACKAGE.parent, ROOT, ROOT / "integrations")
+    assert [path for path in named if not any((place / path).exists() for place in places)] == []
+
+
 def list_new_names() -> list[str]:
     """Return every name that the changelog gives as the one to use."""
     renamed = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("| before | now |")[2]

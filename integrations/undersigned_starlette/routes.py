@@ -7,11 +7,14 @@ from inspect import isclass, isroutine
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
 from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocketClose
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route
+from undersigned.middleware import ErrorResponse
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
@@ -20,7 +23,7 @@ from .requirement import rejection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from undersigned.asgi import Receive, Scope, Send
+    from undersigned.asgi import ASGIApp, Receive, Scope, Send
     from undersigned.policy import RouteOperation
 
 Candidates: TypeAlias = "Callable[[Sequence[BaseRoute]], Iterable[tuple[BaseRoute, BaseRoute]]]"
@@ -90,8 +93,19 @@ class _Asking:
                 try:
                     await check_route(scope, route)
                 except SignatureError as error:
-                    raise rejection(scope, error) from None
+                    if "app" in scope:
+                        raise rejection(scope, error) from None
+                    # A router without an application answers by itself, as Starlette's does for 404.
+                    await _answer(scope, error)(scope, receive, send)
+                    return
         await self._router.app(scope, receive, send)
+
+
+def _answer(scope: Scope, error: SignatureError) -> ASGIApp:
+    if scope["type"] == "websocket":
+        return WebSocketClose(1008)
+    answer = ErrorResponse.of(error)
+    return Response(answer.body, answer.status, dict(answer.fields))
 
 
 def _hook(router: Router, candidates: Candidates) -> bool:

@@ -318,6 +318,25 @@ def test_router_is_as_good_as_its_application():
     assert find(starlette().router, scope_of("POST", "/create")) == "create"
 
 
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_router_without_an_application_answers_what_must_be_signed(kind):
+    router = Router(routes=[Route("/create", create), WebSocketRoute("/create", create)])
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(router))
+    guarded = SignatureMiddleware(router, verifier=verifier(), origins=[ORIGIN], policy=policy)
+    sent: list[dict] = []
+    RAN.clear()
+
+    async def receive() -> dict:
+        return {"type": "http.request" if kind == "http" else "websocket.connect"}
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    asyncio.run(guarded(scope_of("GET", "/create", kind=kind), receive, send))
+    assert (sent[0].get("status"), sent[0].get("code")) == ((401, None) if kind == "http" else (None, 1008))
+    assert RAN == []
+
+
 @pytest.mark.parametrize("app", [files, SignatureMiddleware, None])
 def test_resolver_is_made_of_nothing_but_an_application(app):
     with pytest.raises(ConfigurationError, match="app: pass the Starlette application"):

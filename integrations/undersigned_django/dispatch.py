@@ -66,7 +66,7 @@ def check_view(
     try:
         vars(request)["signature"] = wsgi.check_route(request.environ, _route(request, view, parameters))
     except SignatureError as error:
-        return rejection_response(error)
+        return rejection_response(request, error)
     return None
 
 
@@ -83,7 +83,7 @@ async def check_view_async(
             cast("Scope", request.scope), _route(request, view, parameters)
         )
     except SignatureError as error:
-        return rejection_response(error)
+        return rejection_response(request, error)
     return None
 
 

@@ -7,11 +7,14 @@ from functools import wraps
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
 from undersigned.middleware import ErrorResponse, Verification
+
+from .settings import read_setting
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -146,11 +149,17 @@ def _rejection(request: HttpRequest) -> HttpResponse | None:
     try:
         verified_signature(request)
     except SignatureError as error:
-        return rejection_response(error)
+        return rejection_response(request, error)
     return None
 
 
-def rejection_response(error: SignatureError) -> HttpResponse:
-    """Return the response to a request that is rejected for `error`."""
+def rejection_response(request: HttpRequest, error: SignatureError) -> HttpResponse:
+    """Return the response to a request that is rejected for `error`, as `UNDERSIGNED["REJECTION"]` shapes it.
+
+    Django has no handler for 401 that could do that.
+    """
     rejection = ErrorResponse.of(error)
+    shape = read_setting().get("REJECTION") if hasattr(settings, "UNDERSIGNED") else None
+    if shape is not None:
+        rejection = cast("Callable[[ErrorResponse, HttpRequest], ErrorResponse]", shape)(rejection, request)
     return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))

@@ -36,8 +36,8 @@ class SignedUser(BaseUser):
 
     @property
     def identity(self) -> str:
-        """The key id. If the key source has several signers, two of them may have the same: ask `signature.signer`."""
-        return self.signature.keyid
+        """The signer as the key source names it, or the key id if it does not, which changes with a rotation."""
+        return self.display_name
 
 
 class SignatureBackend(AuthenticationBackend):

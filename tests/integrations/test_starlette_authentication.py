@@ -43,7 +43,7 @@ def test_signed_request_has_an_authenticated_user_named_by_signer_or_key(owner, 
     app, party = make(owner=owner)
     client = TestClient(signing_asgi(app, party.signer, origin=ORIGIN))
     assert client.get("/").json() == {"name": name, "scopes": ["signed"], "known": True}
-    assert client.get("/identity").json() == {"identity": KEYID, "target": f"{ORIGIN}/identity"}
+    assert client.get("/identity").json() == {"identity": name, "target": f"{ORIGIN}/identity"}
 
 
 def test_unsigned_request_has_no_scope_and_no_name():

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING
 from warnings import catch_warnings
 
 from aiohttp import web
 from yarl import URL
 
-from undersigned import SignatureError, asgi
-from undersigned.asgi import SignatureMiddleware
-from undersigned.middleware import (
-    DEFAULT_BODY_TIMEOUT,
-    DEFAULT_MAX_BODY,
-    DEFAULT_MAX_UNSIGNED_BODY,
-    ErrorResponse,
-    Verification,
-)
+from undersigned import MalformedURL, SignatureError
+from undersigned.asgi import AsyncGuard, Disconnected, WireIncoming
+from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, ErrorResponse
 from undersigned.policy import MatchedRoute, RouteResolver
 
 from .requirement import VERIFICATION, response, route_of
@@ -25,14 +18,12 @@ from .requirement import VERIFICATION, response, route_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from aiohttp import StreamReader
     from aiohttp.typedefs import Handler, Middleware
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
-    from undersigned.asgi import Message, Receive, Scope, Send
+    from undersigned.message import Content
     from undersigned.middleware import ConfiguredOrigins, Mode
-
-_CALL = "undersigned_aiohttp.call"
+    from undersigned.url import CanonicalURL, Origin
 
 
 def signature_middleware(
@@ -73,8 +64,7 @@ def signature_middleware(
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    verifying = SignatureMiddleware(
-        _forward,
+    verifying = AsyncGuard(
         verifier=verifier,
         origins=origins,
         mode=mode,
@@ -82,98 +72,77 @@ def signature_middleware(
         max_unsigned_body=max_unsigned_body,
         body_timeout=body_timeout,
         policy=policy,
-        fallback=_of_request(fallback) if callable(fallback) else fallback,
+        fallback=fallback,
         on_decision=on_decision,
-        rejection=_of_rejected(rejection) if callable(rejection) else rejection,
+        rejection=rejection,
     )
+    verifying.announce()
 
     @web.middleware
     async def verify(request: web.Request, handler: Handler) -> web.StreamResponse:
-        call = _Call(request, handler)
-        await verifying(call.scope(), call.receive, call.send)
-        return call.response()
+        incoming = _RequestIncoming(verifying, request)
+        try:
+            accepted = await verifying.verify(incoming)
+        except Disconnected:
+            # The client has disconnected, or sent a body that cannot be read.
+            return web.Response(status=400)
+        if isinstance(accepted, ErrorResponse):
+            return response(accepted)
+        published, route = accepted.verification, _route(request)
+        try:
+            if route is not None:
+                published = await published.check_route(route)
+        except SignatureError as error:
+            return response(ErrorResponse.of(error))
+        incoming.put_back(accepted.content)
+        if incoming.verified is not None:
+            request = request.clone(rel_url=URL(incoming.verified, encoded=True))
+        request[VERIFICATION] = published
+        return await handler(request)
 
     if policy is not None and isinstance(policy.resolver, RouteResolver):
         policy.resolver.hook(verify)
     return verify
 
 
-class _Call:
-    """One aiohttp request as an ASGI connection, and its response."""
+class _RequestIncoming(WireIncoming):
+    """One request of aiohttp."""
 
-    def __init__(self, request: web.Request, handler: Handler) -> None:
-        self.request = request
-        self._handler = handler
-        self._target, _, self._query = request.raw_path.encode("utf-8", "surrogateescape").partition(b"?")
-        self._path = unquote(self._target)
-        self._sent: list[Message] = []
-        self._is_forwarded = False
-        self._response: web.StreamResponse | None = None
+    __slots__ = ("_content",)
 
-    def scope(self) -> dict[str, Any]:
-        request = self.request
-        return {
-            "type": "http",
-            "method": request.method,
-            "http_version": f"{request.version.major}.{request.version.minor}",
-            "path": self._path,
-            "raw_path": self._target,
-            "query_string": self._query,
-            "headers": [(name.lower(), value) for name, value in request.raw_headers],
-            "client": None if request.remote is None else (request.remote, 0),
-            _CALL: self,
-        }
+    def __init__(self, guard: AsyncGuard, request: web.Request) -> None:
+        super().__init__(
+            guard,
+            request,
+            request.method,
+            f"{request.version.major}.{request.version.minor}",
+            request.remote,
+            target=request.raw_path.encode("utf-8", "surrogateescape"),
+            headers=[(name.lower(), value) for name, value in request.raw_headers],
+        )
+        self._content = request.content
 
-    async def receive(self) -> Message:
-        content = self.request.content
-        if self._is_forwarded:
-            # The rest of the content stays in the stream for the handler.
-            return {"type": "http.request"}
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Keep the target that was verified: aiohttp has routed the request already."""
+        super().accept(target, origin)
+        if self.verified_path != self.routed_path():
+            raise MalformedURL("the canonical path is not the path that aiohttp routed", rule="request target")
+
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
         try:
-            chunk = await content.readany()
+            chunk = await self._content.readany()
         except (web.RequestPayloadError, ConnectionError):
-            return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": chunk, "more_body": not content.at_eof()}
+            raise Disconnected from None
+        return chunk, not self._content.at_eof()
 
-    async def send(self, message: Message) -> None:
-        self._sent.append(message)
-
-    async def handle(self, scope: Scope, receive: Receive) -> None:
-        """Call the handler with the verified request."""
-        published: Verification = scope[asgi.VERIFICATION]
-        profile = published.profile
-        if scope["path"] != self._path:
-            error = profile.error(
-                "target_uri_malformed", step=10, detail="the canonical path is not the path that aiohttp routed"
-            )
-            published.reject(error, route=route_of(self.request))
-            self._response = response(ErrorResponse.of(error))
-            return
-        query = scope["query_string"]
-        target = scope["raw_path"] + (b"?" + query if query else b"")
-        request = self.request.clone(rel_url=URL(target.decode("ascii"), encoded=True))
-        if receive != self.receive:
-            self._is_forwarded = True
-            _put_back(self.request.content, await _begun(receive))
-        route = _route(self.request)
-        try:
-            if route is not None:
-                published = await published.check_route(route)
-        except SignatureError as error:
-            self._response = response(ErrorResponse.of(error))
-            return
-        request[VERIFICATION] = published
-        self._response = await self._handler(request)
-
-    def response(self) -> web.StreamResponse:
-        if self._response is not None:
-            return self._response
-        if not self._sent:
-            # The client has disconnected, or sent a body that cannot be read.
-            return web.Response(status=400)
-        start, body = self._sent
-        fields = {name.decode("ascii"): value.decode("ascii") for name, value in start["headers"]}
-        return web.Response(status=start["status"], body=body["body"], headers=fields)
+    def put_back(self, content: Content | None) -> None:
+        """Let the handler read again what has been read, and then the rest of the content."""
+        begun = b"".join(self.chunks) if content is None else bytes(content)
+        if begun:
+            # aiohttp has deprecated this method for years, and has no other way.
+            with catch_warnings(action="ignore", category=DeprecationWarning):
+                self._content.unread_data(begun)
 
 
 def _route(request: web.Request) -> MatchedRoute | None:
@@ -183,35 +152,3 @@ def _route(request: web.Request) -> MatchedRoute | None:
         return None
     name = found.route.name
     return MatchedRoute(found.handler, () if name is None else (name,), dict(found), path=route_of(request))
-
-
-async def _begun(receive: Receive) -> bytes:
-    """Return the content that has been read."""
-    chunks: list[bytes] = []
-    message: Message = {"more_body": True}
-    while message.get("more_body"):
-        message = await receive()
-        chunks.append(message.get("body", b""))
-    return b"".join(chunks)
-
-
-def _put_back(content: StreamReader, octets: bytes) -> None:
-    """Let the handler read octets again, and then the rest of the content."""
-    # aiohttp has deprecated this method for years, and has no other way.
-    with catch_warnings(action="ignore", category=DeprecationWarning):
-        content.unread_data(octets)
-
-
-async def _forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - ASGI's
-    call: _Call = scope.pop(_CALL)
-    await call.handle(scope, receive)
-
-
-def _of_request(function: Callable[[web.Request], Any]) -> Callable[[Scope], Any]:
-    return lambda scope: function(scope[_CALL].request)
-
-
-def _of_rejected(
-    function: Callable[[ErrorResponse, web.Request], ErrorResponse],
-) -> Callable[[ErrorResponse, Scope], ErrorResponse]:
-    return lambda response, scope: function(response, scope[_CALL].request)

@@ -10,7 +10,7 @@ from django.core.checks import Warning as CheckWarning
 
 from undersigned import ConfigurationError
 
-from .middleware import middlewares
+from .middleware import guards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ def check_settings(**_options: object) -> list[CheckMessage]:
     """Return the errors in the setting `UNDERSIGNED` and in the position of the middleware."""
     found: list[CheckMessage] = []
     try:
-        middlewares()
+        guards()
     except ConfigurationError as error:
         found.append(Error(str(error), id="undersigned_django.E001"))
     listed = list(cast("Sequence[str]", settings.MIDDLEWARE))

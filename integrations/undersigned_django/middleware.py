@@ -13,11 +13,14 @@ from django.core.signals import request_started
 from django.http import HttpResponse
 from django.utils.functional import cached_property
 
-from undersigned import ConfigurationError, asgi, wsgi
+from undersigned import ConfigurationError
+from undersigned.asgi import AsyncGuard, ScopeIncoming
+from undersigned.middleware import ErrorResponse
+from undersigned.wsgi import EnvironIncoming, SyncGuard
 
 from .dispatch import RouteMiddleware
 from .requirement import publish, record_denial
-from .settings import REQUEST, key, options, read_setting
+from .settings import key, options, read_setting
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,13 +28,12 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
-    from undersigned.asgi import Message, Receive, Scope, Send
-    from undersigned.wsgi import Environ, StartResponse
+    from undersigned.asgi import Message, Receive
+    from undersigned.wsgi import Environ
 
-__all__ = ["RouteMiddleware", "SignatureMiddleware", "middlewares"]
+__all__ = ["RouteMiddleware", "SignatureMiddleware", "guards"]
 
 _CHUNK = 64 * 1024
-_RECEIVE = "undersigned_django.receive"
 _PATHS = ("PATH_INFO", "SCRIPT_NAME")
 _RECEIVED = "undersigned_django.received"
 """The key of an environ that has the paths as the server gave them."""
@@ -62,11 +64,11 @@ class SignatureMiddleware(RouteMiddleware):
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]) -> None:
         super().__init__(get_response)
         try:
-            self._wsgi, self._asgi = middlewares()
+            self._wsgi, self._asgi = guards()
         except ConfigurationError as error:
             raise ImproperlyConfigured(str(error)) from None
         # Both verify by the same setting, so one of them logs it.
-        wsgi.SignatureMiddleware.announce(self._wsgi)
+        self._wsgi.announce()
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Verify one request, then call the next middleware with the verified request."""
@@ -100,50 +102,39 @@ class SignatureMiddleware(RouteMiddleware):
                 "request: expected a WSGIRequest or an ASGIRequest; undersigned_django verifies only requests that "
                 "Django made for a server"
             )
-        started: list[tuple[str, list[tuple[str, str]]]] = []
-
-        def start_response(status: str, fields: list[tuple[str, str]]) -> Callable[[bytes], object]:
-            started.append((status, fields))
-            return len
-
-        environ = {**request.environ, **request.environ.get(_RECEIVED, {}), REQUEST: request}
-        content = b"".join(self._wsgi(environ, start_response))
-        if not started:
-            return None
-        status, fields = started[0]
-        return _response(int(status[:3]), fields, content)
+        environ = {**request.environ, **request.environ.get(_RECEIVED, {})}
+        incoming = EnvironIncoming(self._wsgi, request, environ)
+        result = self._wsgi.verify_now(incoming)
+        if isinstance(result, ErrorResponse):
+            return _answer(request, result)
+        _forget(request)
+        type(request).__init__(request, incoming.forwarded(result))
+        publish(request, result.verification)
+        return None
 
     async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | None:
         """Verify a request over ASGI. Return the response if the request is rejected."""
         stream = _stream(request)
-        sent: list[Message] = []
 
         async def receive() -> Message:
             chunk = stream.read(_CHUNK)
             return {"type": "http.request", "body": chunk, "more_body": bool(chunk)}
 
-        async def send(message: Message) -> None:
-            sent.append(message)
-
-        await self._asgi({**request.scope, REQUEST: request, _RECEIVE: receive}, receive, send)
-        if not sent:
-            return None
-        fields = [(name.decode("ascii"), value.decode("ascii")) for name, value in sent[0]["headers"]]
-        return _response(sent[0]["status"], fields, sent[1]["body"])
-
-
-class _WSGIMiddleware(wsgi.SignatureMiddleware):
-    def announce(self) -> None:
-        """Log nothing: system checks make this middleware too, so Django's middleware logs the start-up line."""
+        incoming = ScopeIncoming(self._asgi, request, dict(request.scope), receive)
+        result = await self._asgi.verify(incoming)
+        if isinstance(result, ErrorResponse):
+            return _answer(request, result)
+        scope, forwarded = incoming.forwarded(result)
+        if forwarded is not receive:
+            stream = BytesIO(await _whole(forwarded))
+        _forget(request)
+        type(request).__init__(request, dict(scope), stream)
+        publish(request, result.verification)
+        return None
 
 
-class _ASGIMiddleware(asgi.SignatureMiddleware):
-    def announce(self) -> None:
-        """Log nothing, as the WSGI middleware."""
-
-
-def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:
-    """Return the two middlewares that the setting `UNDERSIGNED` describes.
+def guards() -> tuple[SyncGuard, AsyncGuard]:
+    """Return the two guards that the setting `UNDERSIGNED` describes.
 
     Raises:
         ConfigurationError: the setting is missing or has a wrong value.
@@ -153,35 +144,20 @@ def middlewares() -> tuple[wsgi.SignatureMiddleware, asgi.SignatureMiddleware]:
     # Both use one verifier, and so one replay store.
     by_asgi["verifier"] = by_wsgi["verifier"]
     try:
-        return _WSGIMiddleware(_forward_wsgi, **by_wsgi), _ASGIMiddleware(_forward_asgi, **by_asgi)
+        return SyncGuard(**by_wsgi), AsyncGuard(**by_asgi)
     except ConfigurationError as error:
         option, _, fix = str(error).partition(": ")
         raise ConfigurationError(f"{key(option.upper())}: {fix}") from None
 
 
-def _forward_wsgi(environ: Environ, start_response: StartResponse) -> list[bytes]:  # noqa: ARG001 - WSGI's
-    """Read a request again from the verified environ."""
-    request = cast("WSGIRequest", environ.pop(REQUEST))
-    _forget(request)
-    type(request).__init__(request, environ)
-    publish(request, environ[wsgi.VERIFICATION])
-    return []
-
-
-async def _forward_asgi(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - ASGI's
-    """Read a request again from the verified scope."""
-    request = cast("ASGIRequest", scope.pop(REQUEST))
-    stream = _stream(request)
-    if receive is not scope.pop(_RECEIVE):
-        chunks: list[bytes] = []
-        message: Message = {"more_body": True}
-        while message.get("more_body"):
-            message = await receive()
-            chunks.append(message.get("body", b""))
-        stream = BytesIO(b"".join(chunks))
-    _forget(request)
-    type(request).__init__(request, dict(scope), stream)
-    publish(request, scope[asgi.VERIFICATION])
+async def _whole(receive: Receive) -> bytes:
+    """Return the whole content that the application gets."""
+    chunks: list[bytes] = []
+    message: Message = {"more_body": True}
+    while message.get("more_body"):
+        message = await receive()
+        chunks.append(message.get("body", b""))
+    return b"".join(chunks)
 
 
 def _forget(request: HttpRequest) -> None:
@@ -195,8 +171,7 @@ def _stream(request: ASGIRequest) -> Any:
     return vars(request)["_stream"]
 
 
-def _response(status: int, fields: list[tuple[str, str]], content: bytes) -> HttpResponse:
-    response = HttpResponse(content, status=status)
-    for name, value in fields:
-        response[name] = value
-    return response
+def _answer(request: HttpRequest, rejection: ErrorResponse) -> HttpResponse:
+    # Some servers send the content of a response to HEAD, although the client expects the next response there.
+    content = b"" if request.method == "HEAD" else rejection.body
+    return HttpResponse(content, status=rejection.status, headers=dict(rejection.fields))

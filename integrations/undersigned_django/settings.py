@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -11,22 +11,12 @@ from django.utils.module_loading import import_string
 from undersigned import ConfigurationError
 from undersigned.middleware import configured_verifier
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
-
-    from undersigned.middleware import ErrorResponse
-
 _CALLED = ("POLICY", "FALLBACK", "ON_DECISION", "REJECTION")
 _SHARED = ("ORIGINS", "MODE", "MAX_BODY", "MAX_UNSIGNED_BODY", "HTTP2_SERVER", *_CALLED)
 _WSGI = ("RECONSTRUCT",)
 _ASGI = ("SERVER_ADDS_ROOT_PATH",)
 _IMPORTED = ("ORIGINS", "VERIFIER", *_CALLED, "USER")
 _KNOWN = {*_SHARED, *_WSGI, *_ASGI, "VERIFIER", "JWKS", "PROFILE", "USER"}
-
-REQUEST = "undersigned_django.request"
-"""The key of an environ or a scope that has Django's request."""
 
 
 def read_setting() -> dict[str, object]:
@@ -58,25 +48,11 @@ def key(name: str) -> str:
 
 
 def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
-    """Return the options of the ASGI or the WSGI middleware; functions that take a request get Django's.
+    """Return the options of the ASGI or the WSGI guard.
 
     Raises:
-        ConfigurationError: the settings do not describe a verifier. The middleware checks everything else.
+        ConfigurationError: the settings do not describe a verifier. The guard checks everything else.
     """
     names = (*_SHARED, *(_ASGI if asgi else _WSGI))
     made: dict[str, Any] = {name.lower(): chosen[name] for name in names if chosen.get(name) is not None}
-    if callable(made.get("fallback")):
-        made["fallback"] = _of_request(made["fallback"])
-    if callable(made.get("rejection")):
-        made["rejection"] = _of_rejected(made["rejection"])
     return {"origins": (), **made, "verifier": configured_verifier(chosen, key=key)}
-
-
-def _of_request(function: Callable[[HttpRequest], object]) -> Callable[[Mapping[str, Any]], object]:
-    return lambda received: function(received[REQUEST])
-
-
-def _of_rejected(
-    function: Callable[[ErrorResponse, HttpRequest], ErrorResponse],
-) -> Callable[[ErrorResponse, Mapping[str, Any]], ErrorResponse]:
-    return lambda response, received: function(response, received[REQUEST])

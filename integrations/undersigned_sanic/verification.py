@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
 
 from sanic.response import HTTPResponse
 from sanic.signals import Event
 
-from undersigned import ConfigurationError
-from undersigned.asgi import VERIFICATION as PUBLISHED
-from undersigned.asgi import SignatureMiddleware
-from undersigned.middleware import (
-    DEFAULT_BODY_TIMEOUT,
-    DEFAULT_MAX_BODY,
-    DEFAULT_MAX_UNSIGNED_BODY,
-    ErrorResponse,
-    Verification,
-)
+from undersigned import ConfigurationError, MalformedURL
+from undersigned.asgi import AsyncGuard, WireIncoming
+from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, ErrorResponse
 
 from .requirement import VERIFICATION, Rejected
 
@@ -27,11 +19,12 @@ if TYPE_CHECKING:
     from sanic import Request, Sanic
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
-    from undersigned.asgi import Message, Receive, Scope, Send
+    from undersigned.message import Content
     from undersigned.middleware import ConfiguredOrigins, Mode
+    from undersigned.url import CanonicalURL, Origin
 
-_CALL = "undersigned_sanic.call"
 _FIRST = 1_000_000
+_OTHER_TARGET = "the canonical target is not the target that Sanic routes"
 
 
 def verify_signatures(
@@ -74,8 +67,7 @@ def verify_signatures(
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    verifying = SignatureMiddleware(
-        _forward,
+    verifying = AsyncGuard(
         verifier=verifier,
         origins=origins,
         mode=mode,
@@ -83,18 +75,21 @@ def verify_signatures(
         max_unsigned_body=max_unsigned_body,
         body_timeout=body_timeout,
         policy=policy,
-        fallback=_of_request(fallback) if callable(fallback) else fallback,
+        fallback=fallback,
         on_decision=on_decision,
-        rejection=_of_rejected(rejection) if callable(rejection) else rejection,
+        rejection=rejection,
     )
+    verifying.announce()
 
     async def verify(request: Request[Any, Any], **_context: object) -> None:
         if request.app.asgi:
             raise ConfigurationError("the server runs Sanic by ASGI: use undersigned.asgi.SignatureMiddleware instead")
-        call = _Call(request, by_policy=policy is not None)
-        await verifying(call.scope(), call.receive, call.send)
-        if not call.is_forwarded:
-            raise call.rejection()
+        incoming = _RequestIncoming(verifying, request)
+        accepted = await verifying.verify(incoming)
+        if isinstance(accepted, ErrorResponse):
+            raise Rejected(accepted.status, dict(accepted.fields), accepted.body)
+        incoming.put_back(accepted.content)
+        setattr(request.ctx, VERIFICATION, accepted.verification)
 
     app.add_signal(verify, Event.HTTP_ROUTING_BEFORE)
     app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
@@ -115,94 +110,57 @@ async def _check_verified(request: Request[Any, Any]) -> None:
         )
 
 
-class _Call:
-    """One Sanic request as an ASGI connection.
+class _RequestIncoming(WireIncoming):
+    """One request of Sanic."""
 
-    Attributes:
-        is_forwarded: whether the request was verified, and its handler may run.
-    """
+    __slots__ = ("_request", "_stream")
 
-    def __init__(self, request: Request[Any, Any], *, by_policy: bool) -> None:
-        self.request = request
-        self.is_forwarded = False
-        self._by_policy = by_policy
-        self._is_forwarding = False
-        self._sent: list[Message] = []
-
-    def scope(self) -> dict[str, Any]:
-        request = self.request
-        target, _, query = request.raw_url.partition(b"?")
+    def __init__(self, guard: AsyncGuard, request: Request[Any, Any]) -> None:
         lines = cast("Iterable[tuple[str, str]]", request.headers.items())
-        return {
-            "type": "http",
-            "method": request.method,
-            "http_version": request.version,
-            "path": unquote(target),
-            "raw_path": target,
-            "query_string": query,
-            "headers": [(_octets(name), _octets(value)) for name, value in lines],
-            "client": (request.ip, 0) if request.ip else None,
-            _CALL: self,
-        }
+        super().__init__(
+            guard,
+            request,
+            request.method,
+            request.version,
+            request.ip or None,
+            target=request.raw_url,
+            headers=[(_octets(name), _octets(value)) for name, value in lines],
+        )
+        self._request = request
+        self._stream: Any = request.stream
 
-    async def receive(self) -> Message:
-        stream: Any = self.request.stream
-        if self._is_forwarding:
-            # The rest of the content stays in the stream for the handler.
-            return {"type": "http.request"}
+    def routed_path(self) -> str:
+        """Return the percent-decoded path, which Sanic must route as it was received."""
+        if not self._is_routed(self.raw_target):
+            detail = f"request target: {_OTHER_TARGET}"
+            raise self.guard.profile.error("target_uri_malformed", step=10, detail=detail)
+        return super().routed_path()
+
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Keep the target that was verified: Sanic routes its own."""
+        super().accept(target, origin)
+        if not self._is_routed((self.verified or "").encode("ascii")):
+            raise MalformedURL(_OTHER_TARGET, rule="request target")
+
+    def _is_routed(self, target: bytes) -> bool:
+        path, _, query = target.partition(b"?")
+        return (path, query) == (_octets(self._request.path), _octets(self._request.query_string))
+
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
         # Sanic's stream has no body, or no more of it, if this is false.
-        chunk: bytes | None = await stream.read() if stream.request_body else b""
-        return {"type": "http.request", "body": chunk or b"", "more_body": bool(stream.request_body)}
+        chunk: bytes | None = await self._stream.read() if self._stream.request_body else b""
+        return chunk or b"", bool(self._stream.request_body)
 
-    async def send(self, message: Message) -> None:
-        self._sent.append(message)
-
-    async def forward(self, scope: Scope, receive: Receive) -> None:
-        """Let Sanic route the verified request."""
-        request, published = self.request, cast("Verification", scope[PUBLISHED])
-        if (self._by_policy or published.signature is not None) and not _is_routed(request, scope):
-            error = published.profile.error(
-                "target_uri_malformed", step=10, detail="the canonical target is not the target that Sanic routes"
-            )
-            published.reject(error)
-            answer = ErrorResponse.of(error)
-            raise Rejected(answer.status, dict(answer.fields), answer.body)
-        if receive != self.receive:
-            self._is_forwarding = True
-            content: list[bytes] = []
-            message: Message = {"more_body": True}
-            while message.get("more_body"):
-                message = await receive()
-                content.append(message.get("body", b""))
-            _put_back(request.stream, b"".join(content))
-        setattr(request.ctx, VERIFICATION, published)
-        self.is_forwarded = True
-
-    def rejection(self) -> Rejected:
-        """Return the answer to a request that was not forwarded."""
-        start, body = self._sent
-        fields = {name.decode("ascii"): value.decode("ascii") for name, value in start["headers"]}
-        return Rejected(start["status"], fields, body["body"])
-
-
-def _put_back(stream: Any, begun: bytes) -> None:
-    """Let Sanic read octets again, and then the rest of the content."""
-    if begun:
-        stream.recv_buffer[:0] = begun
-        stream.request_bytes_left += len(begun)
-        # It is None if the content has been read to its end.
-        stream.request_body = stream.request_body or True
-
-
-def _is_routed(request: Request[Any, Any], scope: Scope) -> bool:
-    """Return whether Sanic routes the target that was verified."""
-    target = (scope["raw_path"].decode("ascii"), scope["query_string"].decode("ascii"))
-    return target == (request.path, request.query_string)
-
-
-async def _forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - ASGI's
-    call: _Call = scope.pop(_CALL)
-    await call.forward(scope, receive)
+    def put_back(self, content: Content | None) -> None:
+        """Let Sanic read again what has been read, and then the rest of the content."""
+        begun = b"".join(self.chunks) if content is None else bytes(content)
+        stream = self._stream
+        if begun:
+            stream.recv_buffer[:0] = begun
+            stream.request_bytes_left += len(begun)
+            # It is None if the content has been read to its end.
+            stream.request_body = stream.request_body or True
 
 
 async def _answer(_request: Request[Any, Any], rejected: Rejected) -> HTTPResponse:
@@ -211,13 +169,3 @@ async def _answer(_request: Request[Any, Any], rejected: Rejected) -> HTTPRespon
 
 def _octets(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _of_request(function: Callable[[Request[Any, Any]], Any]) -> Callable[[Scope], Any]:
-    return lambda scope: function(scope[_CALL].request)
-
-
-def _of_rejected(
-    function: Callable[[ErrorResponse, Request[Any, Any]], ErrorResponse],
-) -> Callable[[ErrorResponse, Scope], ErrorResponse]:
-    return lambda response, scope: function(response, scope[_CALL].request)

@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from undersigned.asgi import Message
+from undersigned.asgi import Disconnected
 
 
 class Body:
     """The content of one request. Tornado reads more of it only after the last chunk has been asked for."""
 
     def __init__(self) -> None:
-        self._messages: asyncio.Queue[Message] = asyncio.Queue()
+        self._parts: asyncio.Queue[tuple[bytes, bool] | None] = asyncio.Queue()
         self._stopped = False
 
     async def feed(self, chunk: bytes) -> None:
         """Take a chunk, and wait until it has been received or nobody wants it."""
         if not self._stopped:
-            self._messages.put_nowait({"type": "http.request", "body": chunk, "more_body": True})
-            await self._messages.join()
+            self._parts.put_nowait((chunk, True))
+            await self._parts.join()
 
     def end(self) -> None:
         """End the content."""
-        self._messages.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+        self._parts.put_nowait((b"", False))
 
     def disconnect(self) -> None:
         """End the request, because the client has gone."""
-        self._messages.put_nowait({"type": "http.disconnect"})
+        self._parts.put_nowait(None)
 
-    async def receive(self) -> Message:
-        """Return the next message, as ASGI has it."""
-        message = await self._messages.get()
-        self._messages.task_done()
-        return message
+    async def receive(self) -> tuple[bytes, bool]:
+        """Return the next chunk, and whether more may come.
+
+        Raises:
+            Disconnected: the client has gone.
+        """
+        part = await self._parts.get()
+        self._parts.task_done()
+        if part is None:
+            raise Disconnected
+        return part
 
     def stop(self) -> None:
         """Discard what is left, and what still comes."""
         self._stopped = True
-        while not self._messages.empty():
-            self._messages.get_nowait()
-            self._messages.task_done()
+        while not self._parts.empty():
+            self._parts.get_nowait()
+            self._parts.task_done()

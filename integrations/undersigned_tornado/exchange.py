@@ -1,12 +1,11 @@
-"""One Tornado request as an ASGI connection, and its way to the application."""
+"""One Tornado request, and its way to the application."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from http.client import responses
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, cast
 
 from tornado.httputil import (
     HTTPHeaders,
@@ -17,7 +16,8 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 
-from undersigned.asgi import VERIFICATION
+from undersigned.asgi import Disconnected, WireIncoming
+from undersigned.middleware import ErrorResponse
 
 from .body import Body
 from .requirement import VerifiedHeaders
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     from tornado.httputil import HTTPConnection, HTTPServerConnectionDelegate
 
-    from undersigned.asgi import ASGIApp, Message, Receive, Scope, Send
-
-CALL = "undersigned_tornado.call"
+    from undersigned.asgi import AsyncGuard
+    from undersigned.middleware import Accepted
 
 _logger = logging.getLogger("undersigned")
 
@@ -41,7 +40,7 @@ class Exchange(HTTPMessageDelegate):
     body or has ended.
 
     Args:
-        verifying: verifies the request, and calls `forward` with what was verified.
+        guard: verifies the request.
         application: gets what was verified.
         server_conn: the connection.
         request_conn: the part of the connection that sends the response.
@@ -49,12 +48,12 @@ class Exchange(HTTPMessageDelegate):
 
     def __init__(
         self,
-        verifying: ASGIApp,
+        guard: AsyncGuard,
         application: HTTPServerConnectionDelegate,
         server_conn: object,
         request_conn: HTTPConnection,
     ) -> None:
-        self._verifying = verifying
+        self._guard = guard
         self._application = application
         self._server_conn = server_conn
         self._request_conn = request_conn
@@ -107,78 +106,74 @@ class Exchange(HTTPMessageDelegate):
             headers=self._headers,
         )
 
-    async def receive(self) -> Message:
-        """Return the next content."""
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
         self._continue()
         return await self._body.receive()
 
-    async def _send(self, message: Message) -> None:
-        """Send a part of a response that rejects the request."""
-        if message["type"] == "http.response.start":
-            if "Content-Length" not in self._headers and "Transfer-Encoding" not in self._headers:
-                # If the response comes before the end of the request, Tornado closes the connection.
-                self._continue()
-                await self._ended.wait()
-            headers = HTTPHeaders()
-            for name, value in message["headers"]:
-                headers.add(name.decode("ascii"), value.decode("ascii"))
-            start_line = ResponseStartLine("HTTP/1.1", message["status"], responses.get(message["status"], ""))
-            self._request_conn.write_headers(start_line, headers)
-        else:
-            if message["body"]:
-                self._request_conn.write(message["body"])
-            self._request_conn.finish()
+    async def _answer(self, rejection: ErrorResponse) -> None:
+        """Send the response that rejects the request."""
+        if "Content-Length" not in self._headers and "Transfer-Encoding" not in self._headers:
+            # If the response comes before the end of the request, Tornado closes the connection.
+            self._continue()
+            await self._ended.wait()
+        self._respond(rejection.status, rejection.fields, rejection.body)
 
-    async def forward(self, scope: Scope, receive: Receive) -> None:
+    def _respond(self, status: int, fields: list[tuple[str, str]], content: bytes) -> None:
+        headers = HTTPHeaders()
+        for name, value in fields:
+            headers.add(name, value)
+        self._request_conn.write_headers(ResponseStartLine("HTTP/1.1", status, responses.get(status, "")), headers)
+        if content and self._start_line.method != "HEAD":
+            self._request_conn.write(content)
+        self._request_conn.finish()
+
+    async def _forward(self, incoming: _RequestIncoming, accepted: Accepted) -> None:
         """Pass the verified request to the application."""
-        query = scope["query_string"]
-        target = (scope["raw_path"] + (b"?" + query if query else b"")).decode("ascii")
         headers = VerifiedHeaders()
-        for name, value in scope["headers"]:
-            headers.add(name.decode("latin-1"), value.decode("latin-1"))
-        headers.verification = scope[VERIFICATION]
+        for name, value in self._headers.get_all():
+            headers.add(name, value)
+        headers.verification = accepted.verification
         delegate = self._application.start_request(self._server_conn, self._request_conn)
-        start_line = RequestStartLine(self._start_line.method, target, self._start_line.version)
+        start_line = self._start_line
+        if incoming.verified is not None:
+            start_line = RequestStartLine(start_line.method, incoming.verified, start_line.version)
         await _wait(delegate.headers_received(start_line, headers))
-        if receive == self.receive:
+        if accepted.content is None and incoming.more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.
             self._delegate = delegate
             return
-        message: Message = {"more_body": True}
-        while message.get("more_body"):
-            message = await receive()
-            if message["type"] == "http.disconnect":
+        for chunk in incoming.chunks if accepted.content is None else accepted.content.chunks:
+            await _wait(delegate.data_received(chunk))
+        more = accepted.content is None and bool(incoming.more)
+        while more:
+            try:
+                chunk, more = await self.read_chunk()
+            except Disconnected:
                 delegate.on_connection_close()
                 return
-            if message.get("body"):
-                await _wait(delegate.data_received(message["body"]))
+            if chunk:
+                await _wait(delegate.data_received(chunk))
         delegate.finish()
 
     async def _verify(self) -> None:
         """Verify the request and forward it. Answer 500 if the application's own functions fail."""
-        target, _, query = self._start_line.path.encode("latin-1").partition(b"?")
-        scope: dict[str, Any] = {
-            "type": "http",
-            "method": self._start_line.method,
-            "http_version": self._start_line.version.removeprefix("HTTP/"),
-            "path": unquote(target),
-            "raw_path": target,
-            "query_string": query,
-            "headers": [(n.lower().encode("latin-1"), v.encode("latin-1")) for n, v in self._headers.get_all()],
-            "client": _address(self._request_conn),
-            CALL: self,
-        }
+        incoming = _RequestIncoming(self._guard, self, self._start_line, self._headers, self._request_conn)
         try:
-            await self._verifying(scope, self.receive, self._send)
+            result = await self._guard.verify(incoming)
+            if isinstance(result, ErrorResponse):
+                await self._answer(result)
+            else:
+                await self._forward(incoming, result)
+        except Disconnected:
+            return
         except Exception as error:
             if isinstance(error, HTTPInputError) and not self._may_continue.done():
                 # Tornado answers 400.
                 self._may_continue.set_exception(error)
                 return
             _logger.exception("verifying a request raised an exception")
-            start = {"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"0")]}
-            await self._send(start)
-            await self._send({"type": "http.response.body", "body": b""})
+            self._respond(500, [("Content-Length", "0")], b"")
         finally:
             self._body.stop()
             self._continue()
@@ -188,18 +183,35 @@ class Exchange(HTTPMessageDelegate):
             self._may_continue.set_result(None)
 
 
-async def forward(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - ASGI's
-    """Pass a verified request to the application."""
-    call: Exchange = scope.pop(CALL)
-    await call.forward(scope, receive)
+class _RequestIncoming(WireIncoming):
+    """One request of Tornado."""
+
+    __slots__ = ("_exchange",)
+
+    def __init__(
+        self,
+        guard: AsyncGuard,
+        exchange: Exchange,
+        start_line: RequestStartLine,
+        headers: HTTPHeaders,
+        connection: HTTPConnection,
+    ) -> None:
+        super().__init__(
+            guard,
+            exchange,
+            start_line.method,
+            start_line.version.removeprefix("HTTP/"),
+            getattr(getattr(connection, "context", None), "remote_ip", None),
+            target=start_line.path.encode("latin-1"),
+            headers=[(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()],
+        )
+        self._exchange = exchange
+
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
+        return await self._exchange.read_chunk()
 
 
 async def _wait(waiting: Awaitable[None] | None) -> None:
     if waiting is not None:
         await waiting
-
-
-def _address(connection: HTTPConnection) -> tuple[str, int] | None:
-    """Return the address of the client, as Tornado knows it."""
-    address: str | None = getattr(getattr(connection, "context", None), "remote_ip", None)
-    return None if address is None else (address, 0)

@@ -10,10 +10,10 @@ from tornado.httputil import (
     HTTPServerConnectionDelegate,
 )
 
-from undersigned.asgi import SignatureMiddleware as _SignatureMiddleware
+from undersigned.asgi import AsyncGuard
 from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 
-from .exchange import CALL, Exchange, forward
+from .exchange import Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tornado.httputil import HTTPServerRequest
 
     from undersigned import AsyncVerifier, Decision, Policy, Verifier
-    from undersigned.asgi import Scope
     from undersigned.middleware import ConfiguredOrigins, ErrorResponse, Mode
 
 
@@ -70,8 +69,7 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         rejection: Callable[[ErrorResponse, HTTPServerRequest], ErrorResponse] | None = None,
     ) -> None:
         self._application = application
-        self._verifying = _SignatureMiddleware(
-            forward,
+        self._guard = AsyncGuard(
             verifier=verifier,
             origins=origins,
             mode=mode,
@@ -83,17 +81,18 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
             on_decision=on_decision,
             rejection=_of_rejected(rejection) if callable(rejection) else rejection,
         )
+        self._guard.announce()
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:
         """Return a delegate that reads one request, verifies it and passes it to the application."""
-        return Exchange(self._verifying, self._application, server_conn, request_conn)
+        return Exchange(self._guard, self._application, server_conn, request_conn)
 
 
-def _of_request(function: Callable[[HTTPServerRequest], Any]) -> Callable[[Scope], Any]:
-    return lambda scope: function(scope[CALL].request())
+def _of_request(function: Callable[[HTTPServerRequest], Any]) -> Callable[[Exchange], Any]:
+    return lambda exchange: function(exchange.request())
 
 
 def _of_rejected(
     function: Callable[[ErrorResponse, HTTPServerRequest], ErrorResponse],
-) -> Callable[[ErrorResponse, Scope], ErrorResponse]:
-    return lambda response, scope: function(response, scope[CALL].request())
+) -> Callable[[ErrorResponse, Exchange], ErrorResponse]:
+    return lambda response, exchange: function(response, exchange.request())

@@ -3,12 +3,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.asgi.test_middleware import http_scope
+from tests.party import ORIGIN
 
-from undersigned.asgi.body import Disconnected, read_content
-from undersigned.message.header_fields import HeaderFields
+from undersigned.asgi import AsyncGuard, Disconnected, ScopeIncoming
 from undersigned.middleware.answer import UnreadRequest
-
-FIELDS = HeaderFields([])
 
 
 def receiving(*messages, before=None):
@@ -23,6 +22,13 @@ def receiving(*messages, before=None):
     return receive
 
 
+def reading(party, receive, *, cap=9, fields=()):
+    """Return a coroutine that reads the content of one request."""
+    guard = AsyncGuard(verifier=party.verifier(), origins=[ORIGIN], max_body=cap)
+    scope = {**http_scope(party), "headers": list(fields)}
+    return ScopeIncoming(guard, scope, scope, receive).read_content(None)
+
+
 def part(body: bytes, *, more: bool = False) -> dict:
     return {"type": "http.request", "body": body, "more_body": more}
 
@@ -32,21 +38,21 @@ async def twice() -> None:
     await asyncio.sleep(0)
 
 
-def test_content_that_arrives_later_is_awaited():
+def test_content_that_arrives_later_is_awaited(party):
     receive = receiving(part(b"a", more=True), part(b"", more=True), part(b"b"), before=twice)
-    content = asyncio.run(read_content(FIELDS, receive, None, cap=9, seconds=9))
+    content = asyncio.run(reading(party, receive))
     assert content.chunks == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("before", [None, twice])
-def test_client_that_disconnects_is_not_answered(before):
+def test_client_that_disconnects_is_not_answered(party, before):
     receive = receiving(part(b"a", more=True), {"type": "http.disconnect"}, before=before)
     with pytest.raises(Disconnected):
-        asyncio.run(read_content(FIELDS, receive, None, cap=9, seconds=9))
+        asyncio.run(reading(party, receive))
 
 
 @pytest.mark.parametrize("given_up", [False, True])
-def test_cancellation_while_waiting_for_content_is_raised(given_up):
+def test_cancellation_while_waiting_for_content_is_raised(party, given_up):
     heard = []
 
     async def long() -> None:
@@ -59,7 +65,7 @@ def test_cancellation_while_waiting_for_content_is_raised(given_up):
             raise
 
     async def cancelled():
-        task = asyncio.create_task(read_content(FIELDS, receiving(part(b"a"), before=long), None, cap=9, seconds=9))
+        task = asyncio.create_task(reading(party, receiving(part(b"a"), before=long)))
         await asyncio.sleep(0)
         task.cancel()
         return await task
@@ -72,27 +78,27 @@ def test_cancellation_while_waiting_for_content_is_raised(given_up):
     assert heard == ["cancelled"]
 
 
-def read(*parts: bytes, cap: int, length: str | None = None) -> bytes:
+def read(party, *parts: bytes, cap: int, length: str | None = None) -> bytes:
     """Content that comes in `parts` at once, read up to `cap` bytes."""
-    fields = HeaderFields([] if length is None else [("content-length", length)])
+    fields = [] if length is None else [(b"content-length", length.encode())]
     last = len(parts) - 1
     receive = receiving(*(part(body, more=at < last) for at, body in enumerate(parts)))
-    return bytes(asyncio.run(read_content(fields, receive, None, cap=cap, seconds=9)))
+    return bytes(asyncio.run(reading(party, receive, cap=cap, fields=fields)))
 
 
 @pytest.mark.parametrize("parts", [(b"abcd",), (b"ab", b"cd"), (b"a", b"b", b"c", b"d")])
-def test_content_of_exactly_the_cap_is_read_and_one_byte_more_is_not(parts):
-    assert read(*parts, cap=4) == b"abcd"
+def test_content_of_exactly_the_cap_is_read_and_one_byte_more_is_not(party, parts):
+    assert read(party, *parts, cap=4) == b"abcd"
     with pytest.raises(UnreadRequest):
-        read(*parts, cap=3)
+        read(party, *parts, cap=3)
 
 
 @pytest.mark.parametrize(("length", "cap"), [("4", 4), ("9" * 18, 10**18), ("x", 4)])
-def test_content_is_read_when_its_declared_length_is_within_the_cap(length, cap):
-    assert read(b"abcd", cap=cap, length=length) == b"abcd"
+def test_content_is_read_when_its_declared_length_is_within_the_cap(party, length, cap):
+    assert read(party, b"abcd", cap=cap, length=length) == b"abcd"
 
 
 @pytest.mark.parametrize(("length", "cap"), [("5", 4), ("1" + "0" * 18, 10**20)])
-def test_content_is_not_read_when_its_declared_length_is_above_the_cap(length, cap):
+def test_content_is_not_read_when_its_declared_length_is_above_the_cap(party, length, cap):
     with pytest.raises(UnreadRequest):
-        read(b"", cap=cap, length=length)
+        read(party, b"", cap=cap, length=length)

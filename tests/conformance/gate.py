@@ -63,9 +63,6 @@ class _Server:
     async def read_unverified(self, _most: int):
         return self._request.content
 
-    async def run_apart(self, call):
-        return call()
-
     async def accepts_caller(self) -> bool:
         self.accepted = self._accepts
         return self._accepts

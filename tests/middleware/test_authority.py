@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.asgi.test_middleware import Echo, http_scope, run
 from tests.keys import ORIGIN
 
@@ -15,7 +13,6 @@ from undersigned import MalformedSignature, MalformedURL, VerificationUnavailabl
 from undersigned.asgi import SignatureMiddleware
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware import authority
-from undersigned.middleware.exchange import Received
 from undersigned.url.origin import Origins
 
 PROFILE = profiles.ADCP_3_2
@@ -152,40 +149,6 @@ def test_authority_over_the_length_limit_is_rejected_without_parsing():
         authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1025)]), "1.1")
     with pytest.raises(MalformedURL, match="longer than 253 characters"):
         authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1024)]), "1.1")
-
-
-PLAIN = Received("POST", "1.1", HeaderFields([("content-length", "2")]), (), has_body=True)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"version": "2"},
-        {"version": "1.0"},
-        {"method": "CONNECT"},
-        {"method": "get"},
-        {"names": ["x_user"]},
-        {"fields": HeaderFields([("transfer-encoding", "chunked")])},
-    ],
-)
-def test_request_is_plain_unless_one_check_might_reject_it(change):
-    assert authority.is_plain(PLAIN)
-    assert not authority.is_plain(PLAIN._replace(**change))
-
-
-@given(
-    method=st.sampled_from(["GET", "POST", "DELETE", "OPTIONS", "get", "CONNECT", "G T", ""]),
-    version=st.sampled_from(["1.1", "1.1", "1.1", "1.0", "1", "2", "3", "HTTP/1.1", ""]),
-    names=st.lists(st.sampled_from(["x_user", "x-user", "host"]), max_size=3),
-    fields=st.lists(st.sampled_from([("content-length", "2"), ("transfer-encoding", "chunked"), ("a", "b")])),
-)
-def test_plain_request_passes_every_check(method, version, names, fields):
-    received = Received(method, version, HeaderFields(fields), names, has_body=None)
-    if authority.is_plain(received):
-        authority.check_version(version, None, detect=lambda: "granian", profile=PROFILE)
-        authority.check_names(names, PROFILE)
-        authority.check_framing(received.fields, PROFILE)
-        authority.check_method(method)
 
 
 def test_long_method_is_rejected():

@@ -435,7 +435,7 @@ def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, cap
         ("rejected", "content_too_large", None),
         ("rejected", "request_header_fields_too_large", None),
     ]
-    assert [(told.origin, told.method) for told in gate.decisions] == [(ORIGIN, "POST"), (None, None)]
+    assert [(told.origin, told.method) for told in gate.decisions] == [(ORIGIN, "POST"), (None, "GET")]
     assert caplog.records[0].signature_code == "content_too_large"
     large, many = caplog.messages
     assert large.startswith("request rejected: content_too_large: the body is larger than max_body (POST /adcp/")

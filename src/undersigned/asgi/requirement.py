@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.asgi.middleware import VERIFICATION
+from undersigned.asgi.incoming import VERIFICATION
 from undersigned.middleware.requirement import Verification
 
 if TYPE_CHECKING:

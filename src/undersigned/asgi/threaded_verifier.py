@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from undersigned.asgi.body import event_loop_check
+from undersigned.asgi.chunked import check_event_loop
 from undersigned.limits import MOST_VERIFYING_THREADS
 from undersigned.verification.verifier import AsyncVerifier
 
@@ -42,12 +42,11 @@ class ThreadedVerifier:
         verifier: the verifier whose sources block.
     """
 
-    __slots__ = ("_check_event_loop", "_executor", "_pid", "_verifier", "profile")
+    __slots__ = ("_executor", "_pid", "_verifier", "profile")
 
     def __init__(self, verifier: Verifier) -> None:
         self._verifier = verifier
         self.profile = verifier.profile
-        self._check_event_loop = event_loop_check(verifier.profile)
         self._executor, self._pid = _new_executor(), os.getpid()
 
     async def unready(self) -> tuple[Part, ...]:
@@ -65,8 +64,8 @@ class ThreadedVerifier:
         return await self._run(partial(self._verifier.complete, signature, content, digest=digest))
 
     async def _run(self, call: Callable[[], Answer]) -> Answer:
-        self._check_event_loop()
-        import asyncio  # noqa: PLC0415 - as in asgi.body
+        check_event_loop(self.profile)
+        import asyncio  # noqa: PLC0415 - as in asgi.chunked
 
         if self._pid != os.getpid():
             # The threads did not survive the fork.

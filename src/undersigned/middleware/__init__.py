@@ -5,6 +5,7 @@ from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder
 from undersigned.middleware.evidence import Evidence
+from undersigned.middleware.guard import Accepted
 from undersigned.middleware.options import Mode
 from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.url.origin import ConfiguredOrigins
@@ -13,6 +14,7 @@ __all__ = [
     "DEFAULT_BODY_TIMEOUT",
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
+    "Accepted",
     "ConfiguredOrigins",
     "Decision",
     "ErrorResponse",

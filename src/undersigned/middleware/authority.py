@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 from undersigned.errors import MalformedURL, printable
 from undersigned.limits import LONGEST_METHOD
 from undersigned.message import token
-from undersigned.signature.components import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from undersigned.errors import SignatureError
     from undersigned.message.header_fields import HeaderFields
-    from undersigned.middleware.exchange import Received
     from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin, Origins
 
@@ -35,19 +33,6 @@ HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})
 """Versions in which a request has Host and no `:authority` (RFC 9112 section 2.3); granian shows 1.0 as `1`."""
 
 _METHOD = re.compile(rf"{token.UPPER}+")
-
-
-def is_plain(received: Received) -> bool:
-    """Return whether `check_version`, `check_names`, `check_framing` and `check_method` have nothing to reject.
-
-    It is a quick answer: the checks may also accept a request that is not plain.
-    """
-    return (
-        received.version == "1.1"
-        and received.method in METHODS
-        and not received.names
-        and "transfer-encoding" not in received.fields.combined
-    )
 
 
 def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Origin:

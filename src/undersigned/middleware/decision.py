@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.middleware.answer import ErrorResponse
-    from undersigned.middleware.guard import Visit
+    from undersigned.middleware.incoming import Incoming
     from undersigned.signature.profile import Profile
     from undersigned.url import Origins
     from undersigned.verification.verified_signature import VerifiedSignature
@@ -141,7 +141,7 @@ class Recorder:
         self,
         signature: VerifiedSignature | None,
         warning: SignatureError | None,
-        visit: Visit,
+        incoming: Incoming,
         *,
         warns: bool = False,
     ) -> None:
@@ -150,29 +150,29 @@ class Recorder:
         Args:
             signature: the verified signature, or None.
             warning: the error that the policy forgave, or None.
-            visit: the request in the guard.
+            incoming: the request.
             warns: whether the mode only observes that the request is unsigned.
         """
         if warning is None and not warns and not self.listens:
             return
         outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
-        decision = self._decision(outcome, visit, warning or signature)
+        decision = self._decision(outcome, incoming, warning or signature)
         if warning is not None:
             log_excused(warning, decision)
         if warns:
             log_unsigned(decision)
         self._publish(decision)
 
-    def record_unknown(self, error: SignatureError, visit: Visit) -> None:
+    def record_unknown(self, error: SignatureError, incoming: Incoming) -> None:
         """Record a request that the application gets as unsigned, since nobody knows its signer."""
-        decision = self._decision("unknown", visit, error)
+        decision = self._decision("unknown", incoming, error)
         log_unknown(error, decision)
         self._publish(decision)
 
     def record_rejection(
         self,
         error: SignatureError,
-        visit: Visit,
+        incoming: Incoming,
         response: ErrorResponse,
         *,
         by_route: bool = False,
@@ -182,32 +182,32 @@ class Recorder:
 
         Args:
             error: why it is rejected.
-            visit: the request in the guard.
+            incoming: the request.
             response: the answer.
             by_route: whether a route of the application rejects it, which the guard had let pass.
             route: the path of the route as the framework spells it, such as `/plans/{plan}`.
         """
         outcome: Outcome = "unavailable" if isinstance(error, VerificationUnavailable) else "rejected"
-        decision = self._decision(outcome, visit, error, status=response.status, route=route, by_route=by_route)
+        decision = self._decision(outcome, incoming, error, status=response.status, route=route, by_route=by_route)
         log_rejection(error, decision)
         self._publish(decision)
 
-    def record_unread(self, rejected: ErrorResponse, visit: Visit, response: ErrorResponse) -> None:
+    def record_unread(self, rejected: ErrorResponse, incoming: Incoming, response: ErrorResponse) -> None:
         """Record a request that was rejected before it was read to its end.
 
         Args:
             rejected: why it is rejected.
-            visit: the request in the guard.
+            incoming: the request.
             response: the answer.
         """
-        decision = self._decision("rejected", visit, None, status=response.status, code=rejected.code)
+        decision = self._decision("rejected", incoming, None, status=response.status, code=rejected.code)
         log_unread(rejected, decision)
         self._publish(decision)
 
     def _decision(
         self,
         outcome: Outcome,
-        visit: Visit,
+        incoming: Incoming,
         result: VerifiedSignature | SignatureError | None,
         *,
         code: str | None = None,
@@ -217,7 +217,7 @@ class Recorder:
     ) -> Decision:
         error = result if isinstance(result, SignatureError) else None
         keyid, created = (None, None) if result is None else (result.keyid, result.created)
-        claims = Claims() if error is None else Claims.of(visit.fields, self._profile)
+        claims = Claims() if error is None else Claims.of(incoming.fields, self._profile)
         reason, now = None if error is None else error.reason, self._clock()
         base = error.signature_base if error is not None and reason == "signature_invalid" else None
         uri = None if base is None else rebuilt_target_uri(base)
@@ -226,22 +226,22 @@ class Recorder:
             profile=self._profile.name,
             code=code if error is None else error.code,
             step=None if error is None else CHECKS[error.step],
-            method=_clean(visit.method, 32),
-            target=_clean(without_query(visit.shown_target())),
-            origin=self._origin_of(visit),
+            method=_clean(incoming.method, 32),
+            target=_clean(without_query(incoming.shown_target())),
+            origin=self._origin_of(incoming),
             target_uri=None if uri is None else _clean(without_query(uri)),
-            client=_clean(visit.client, 64),
+            client=_clean(incoming.client, 64),
             status=status,
             route=route,
             keyid=_clean(keyid or claims.keyid, 128),
             algorithm=None if result is None else result.algorithm or None,
             tag=None if keyid is None else self._profile.selection.tag,
-            seconds=0.0 if by_route else time.perf_counter() - visit.begun,
+            seconds=0.0 if by_route else time.perf_counter() - incoming.begun,
             skew=None if created is None else now - created,
             seconds_off=claims.seconds_off(self._profile, now) if reason == "signature_window_invalid" else None,
             known=Known(
-                visit.url or visit.shown_target(),
-                visit.fields,
+                incoming.url or incoming.shown_target(),
+                incoming.fields,
                 None if result is None else result.signature_base,
                 None if error is None else error.detail,
                 None if error is None else error.received,
@@ -249,12 +249,12 @@ class Recorder:
             ),
         )
 
-    def _origin_of(self, visit: Visit) -> str | None:
-        if visit.origin is None and visit.fields is not None:
+    def _origin_of(self, incoming: Incoming) -> str | None:
+        if incoming.origin is None and incoming.fields is not None:
             # What is told of a request that was not for an origin, or whose origin did not matter, decides nothing.
             with suppress(Exception):
-                return str(matched_origin(self._origins, visit.fields, visit.version))
-        return None if visit.origin is None else str(visit.origin)
+                return str(matched_origin(self._origins, incoming.fields, incoming.version))
+        return None if incoming.origin is None else str(incoming.origin)
 
     def _publish(self, decision: Decision) -> None:
         if self._on_decision is None:

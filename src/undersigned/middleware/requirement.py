@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from undersigned.middleware.decision import Recorder
-    from undersigned.middleware.guard import Visit
+    from undersigned.middleware.incoming import Incoming
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Policy
     from undersigned.policy.route import MatchedRoute
     from undersigned.signature.profile import Profile
-    from undersigned.verification.gate import Admitted
     from undersigned.verification.verified_signature import VerifiedSignature
 
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
@@ -64,7 +63,7 @@ class Verification(NamedTuple):
         signature: the verified signature, or None if the request is unsigned.
         profile: the profile that the middleware verifies by.
         recorder: the middleware's recorder of decisions. None: nothing is recorded.
-        visit: the request in the middleware's guard, for the decisions of routes.
+        incoming: the request as the middleware got it, for the decisions of routes.
         policy: the middleware's policy, or None.
         ask: asks the application's other authenticator whether it accepts the caller, or None if there is none.
         operation: the operation that the policy resolved, or None.
@@ -75,31 +74,12 @@ class Verification(NamedTuple):
     signature: VerifiedSignature | None
     profile: Profile
     recorder: Recorder | None = None
-    visit: Visit | None = None
+    incoming: Incoming | None = None
     policy: Policy | None = None
     ask: Callable[[], bool | Awaitable[bool]] | None = None
     operation: Operation | None = None
     request: Request | None = None
     outer: Verification | None = None
-
-    @classmethod
-    def of_admitted(
-        cls,
-        admitted: Admitted | None,
-        profile: Profile,
-        recorder: Recorder,
-        visit: Visit,
-        policy: Policy | None,
-        *,
-        ask: Callable[[], bool | Awaitable[bool]] | None,
-        outer: object,
-    ) -> Verification:
-        """Return the result for a request that the application gets, or for one that the policy does not touch."""
-        around = outer if isinstance(outer, Verification) else None
-        if admitted is None:
-            return cls(None, profile, recorder, visit, outer=around)
-        operation, request = admitted.operation, admitted.request
-        return cls(admitted.signature, profile, recorder, visit, policy, ask, operation, request, around)
 
     @classmethod
     def of(cls, published: object, *, advice: str = _ADVICE) -> Verification:
@@ -171,18 +151,18 @@ class Verification(NamedTuple):
         Args:
             detail: one sentence for the operator's log.
         """
-        visit = self.visit
-        if visit is not None and len(visit.shown_target()) > LONGEST_TARGET:
+        incoming = self.incoming
+        if incoming is not None and len(incoming.shown_target()) > LONGEST_TARGET:
             # A signature would not help.
             too_long = TARGET_TOO_LONG
             error = SignatureError(too_long.code, detail=too_long.detail)
             error.form = AnswerForm(too_long.status, too_long.members, too_long.others)
             return error
-        method = None if visit is None else visit.method
+        method = None if incoming is None else incoming.method
         message = Request(method or "", "", has_body=method in _WITH_CONTENT)
         return self.profile.error("signature_required", step=0, detail=detail, message=message)
 
     def reject(self, error: SignatureError, *, route: str | None = None) -> None:
         """Record that a route rejects a request for `error`: in the log, and as a `Decision` if anybody listens."""
-        if self.recorder is not None and self.visit is not None:
-            self.recorder.record_rejection(error, self.visit, ErrorResponse.of(error), by_route=True, route=route)
+        if self.recorder is not None and self.incoming is not None:
+            self.recorder.record_rejection(error, self.incoming, ErrorResponse.of(error), by_route=True, route=route)

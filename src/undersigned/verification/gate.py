@@ -56,6 +56,14 @@ class GateVerifier(Protocol):
         ...
 
 
+class InThread(Protocol):
+    """Runs a slow function in a thread, so that other requests are served in the meantime."""
+
+    async def __call__(self, call: Callable[[], Answer], /) -> Answer:
+        """Return the result of `call`."""
+        ...
+
+
 class Server(Protocol):
     """A server with one request that the gate verifies. Every method may wait for IO."""
 
@@ -68,10 +76,6 @@ class Server(Protocol):
 
         Content that does not begin as JSON is read no further, and the application gets it from its beginning.
         """
-        ...
-
-    async def run_apart(self, call: Callable[[], Answer]) -> Answer:
-        """Run a slow function and return its result. Other requests are served in the meantime, if the server can."""
         ...
 
     async def accepts_caller(self) -> bool:
@@ -105,9 +109,10 @@ class Gate:
         policy: which operations must be signed, or None if the gate only gets signed requests.
         fallback: whether the application has another authenticator to ask.
         max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
+        in_thread: runs a slow function in a thread, or None if each request has a thread of its own.
     """
 
-    __slots__ = ("_fallback", "_max_unsigned_body", "_policy", "_profile", "_verifier")
+    __slots__ = ("_fallback", "_in_thread", "_max_unsigned_body", "_policy", "_profile", "_verifier")
 
     def __init__(
         self,
@@ -116,12 +121,14 @@ class Gate:
         *,
         fallback: bool = False,
         max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
+        in_thread: InThread | None = None,
     ) -> None:
         self._verifier = verifier
         self._profile = verifier.profile
         self._policy = policy
         self._fallback = fallback
         self._max_unsigned_body = max_unsigned_body
+        self._in_thread = in_thread
 
     async def verify(
         self,
@@ -187,10 +194,8 @@ class Gate:
             path: as for `verify`.
         """
         decide = partial(self._decide, policy, message.request, result, path)
-        if result == "verified" or message.content is None or len(message.content) <= LONGEST_ON_LOOP:
-            operation, verdict = decide()
-        else:
-            operation, verdict = await message.server.run_apart(decide)
+        is_long = result != "verified" and message.content is not None and len(message.content) > LONGEST_ON_LOOP
+        operation, verdict = await self._in_thread(decide) if is_long and self._in_thread is not None else decide()
         if verdict.error is not None and (
             verdict.outcome == "reject" or await message.server.accepts_caller() is not True
         ):

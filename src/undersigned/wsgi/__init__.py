@@ -3,9 +3,9 @@
 `undersigned.wsgi.wsgiref` has a handler for the standard library's server.
 """
 
+from undersigned.wsgi.guard import SyncGuard
+from undersigned.wsgi.incoming import SIGNATURE, VERIFICATION, EnvironIncoming
 from undersigned.wsgi.middleware import (
-    SIGNATURE,
-    VERIFICATION,
     Environ,
     Fallback,
     Rejection,
@@ -21,12 +21,14 @@ __all__ = [
     "SIGNATURE",
     "VERIFICATION",
     "Environ",
+    "EnvironIncoming",
     "Fallback",
     "ReadyRoute",
     "Rejection",
     "ResponseSigningMiddleware",
     "SignatureMiddleware",
     "StartResponse",
+    "SyncGuard",
     "WSGIApp",
     "check_route",
     "find_signature",

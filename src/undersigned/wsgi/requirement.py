@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.middleware.requirement import Verification
 from undersigned.verification.verifier import finish
-from undersigned.wsgi.middleware import SIGNATURE, VERIFICATION
+from undersigned.wsgi.incoming import SIGNATURE, VERIFICATION
 
 if TYPE_CHECKING:
     from undersigned.policy.route import MatchedRoute

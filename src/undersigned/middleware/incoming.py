@@ -1,0 +1,121 @@
+"""A request as its server shows it: one object, which each server fills, and which the guard takes."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from inspect import isawaitable
+from typing import TYPE_CHECKING
+
+from undersigned.message.header_fields import HeaderFields
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection
+
+    from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request_target import RequestTarget
+    from undersigned.url import CanonicalURL, Origin
+
+_NO_FIELDS = HeaderFields(())
+
+
+class Incoming(ABC):
+    """A request that the guard verifies. Each server has a subclass: it fills the attributes and reads the content.
+
+    Attributes:
+        context: the request as the server or framework has it, for the application's functions.
+        method: the method.
+        version: the HTTP version, such as `1.1` or `2`.
+        fields: the header fields.
+        names: the field names as spelled, if the server shows that and one of them may have an underscore.
+        has_too_many_fields: whether there are more header fields than are read. `fields` is then empty.
+        has_body: whether content comes with the request, or None if that is unknown until it is read.
+        client: the address of the client, or None.
+        begun: when the verification began, by `time.perf_counter`.
+        origin: the origin that the request is for, once the guard has found it.
+        url: its URL, once the guard has made it.
+        ask: asks the application's other authenticator; set by the guard if there is one.
+        outer: what another middleware outside of this one published, or None.
+    """
+
+    __slots__ = (
+        "ask",
+        "begun",
+        "client",
+        "context",
+        "fields",
+        "has_body",
+        "has_too_many_fields",
+        "method",
+        "names",
+        "origin",
+        "outer",
+        "url",
+        "version",
+    )
+
+    def __init__(self, context: object, method: str, version: str, client: str | None) -> None:
+        """Begin with what needs no reading; a subclass sets `fields`, `names` and `has_body`."""
+        self.begun = time.perf_counter()
+        self.context = context
+        self.method = method
+        self.version = version
+        self.client = client
+        self.fields = _NO_FIELDS
+        self.names: Collection[str] = ()
+        self.has_too_many_fields = False
+        self.has_body: bool | None = False
+        self.origin: Origin | None = None
+        self.url: str | None = None
+        self.ask: Callable[[], bool | Awaitable[bool]] | None = None
+        self.outer: object = None
+
+    def server(self) -> str | None:
+        """Return the name of the server, if it can be recognised.
+
+        Raises:
+            VerificationUnavailable: the server, or something between it and the middleware, hides what was signed.
+        """
+        return None
+
+    @abstractmethod
+    def target(self) -> tuple[RequestTarget, bool]:
+        """Return the request target, and whether it may end in a lone `?` that the server does not show.
+
+        Raises:
+            MalformedURL: the request target is rejected.
+            VerificationUnavailable: the server shows no raw target, or `server` fails.
+        """
+
+    @abstractmethod
+    def shown_target(self) -> str:
+        """Return the request target as the server shows it, as evidence for the log."""
+
+    @abstractmethod
+    def routed_path(self) -> str:
+        """Return the percent-decoded path as the application's router reads it."""
+
+    @abstractmethod
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Take the target that was verified: the application gets it, and nothing else.
+
+        Raises:
+            MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
+        """
+
+    @abstractmethod
+    async def read_content(self, digest: RunningDigest | None) -> Content:
+        """Read the content, and feed it to `digest` while reading."""
+
+    @abstractmethod
+    async def read_unverified(self, most: int) -> Content | None:
+        """Read the content of a request without a valid signature. Return None if it does not begin as JSON.
+
+        Content that does not begin as JSON is read no further, and the application gets it from its beginning.
+        """
+
+    async def accepts_caller(self) -> bool:
+        """Return whether another authenticator of the application accepts the caller."""
+        accepted = self.ask is not None and self.ask()
+        return await accepted if isawaitable(accepted) else accepted

@@ -108,8 +108,6 @@ def signature_middleware(
 class _RequestIncoming(WireIncoming):
     """One request of aiohttp."""
 
-    __slots__ = ("_content",)
-
     def __init__(self, guard: AsyncGuard, request: web.Request) -> None:
         super().__init__(
             guard,

@@ -113,8 +113,6 @@ async def _check_verified(request: Request[Any, Any]) -> None:
 class _RequestIncoming(WireIncoming):
     """One request of Sanic."""
 
-    __slots__ = ("_request", "_stream")
-
     def __init__(self, guard: AsyncGuard, request: Request[Any, Any]) -> None:
         lines = cast("Iterable[tuple[str, str]]", request.headers.items())
         super().__init__(

@@ -186,8 +186,6 @@ class Exchange(HTTPMessageDelegate):
 class _RequestIncoming(WireIncoming):
     """One request of Tornado."""
 
-    __slots__ = ("_exchange",)
-
     def __init__(
         self,
         guard: AsyncGuard,

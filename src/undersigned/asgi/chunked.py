@@ -43,13 +43,12 @@ class AsyncIncoming(Incoming):
         more: whether more of it may come; None if nothing has been read of such content.
     """
 
-    __slots__ = ("chunks", "guard", "more")
+    more: bool | None = None
 
     def __init__(self, guard: AsyncGuard, context: object, method: str, version: str, client: str | None) -> None:
         super().__init__(context, method, version, client)
         self.guard = guard
         self.chunks: list[bytes] = []
-        self.more: bool | None = None
 
     def set_fields(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """Take the header fields as octets, with names in lower case, and what they say about content."""

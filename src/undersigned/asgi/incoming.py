@@ -42,7 +42,7 @@ class ScopeIncoming(AsyncIncoming):
         send: the function of the server, by which it may be recognised.
     """
 
-    __slots__ = ("_headers", "_receive", "_scope", "_send", "_verified")
+    _verified: Scope | None = None
 
     def __init__(
         self, guard: AsyncGuard, context: object, scope: Scope, receive: Receive, send: Send | None = None
@@ -54,7 +54,6 @@ class ScopeIncoming(AsyncIncoming):
         self._scope = scope
         self._receive = receive
         self._send = send
-        self._verified: Scope | None = None
         # A snapshot: a server may append trailers to its list after the application has started.
         self._headers = [
             (name if type(name) is bytes else bytes(name), value if type(value) is bytes else bytes(value))

@@ -33,7 +33,7 @@ class WireIncoming(AsyncIncoming):
         verified: the target that was verified: what the application gets. None: what the server has.
     """
 
-    __slots__ = ("raw_target", "verified")
+    verified: str | None = None
 
     def __init__(
         self,
@@ -48,7 +48,6 @@ class WireIncoming(AsyncIncoming):
     ) -> None:
         super().__init__(guard, context, method, version, client)
         self.raw_target = target
-        self.verified: str | None = None
         self.set_fields(headers)
 
     def target(self) -> tuple[RequestTarget, bool]:

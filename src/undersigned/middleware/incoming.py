@@ -39,21 +39,14 @@ class Incoming(ABC):
         outer: what another middleware outside of this one published, or None.
     """
 
-    __slots__ = (
-        "ask",
-        "begun",
-        "client",
-        "context",
-        "fields",
-        "has_body",
-        "has_too_many_fields",
-        "method",
-        "names",
-        "origin",
-        "outer",
-        "url",
-        "version",
-    )
+    fields: HeaderFields = _NO_FIELDS
+    names: Collection[str] = ()
+    has_too_many_fields: bool = False
+    has_body: bool | None = False
+    origin: Origin | None = None
+    url: str | None = None
+    ask: Callable[[], bool | Awaitable[bool]] | None = None
+    outer: object = None
 
     def __init__(self, context: object, method: str, version: str, client: str | None) -> None:
         """Begin with what needs no reading; a subclass sets `fields`, `names` and `has_body`."""
@@ -62,14 +55,6 @@ class Incoming(ABC):
         self.method = method
         self.version = version
         self.client = client
-        self.fields = _NO_FIELDS
-        self.names: Collection[str] = ()
-        self.has_too_many_fields = False
-        self.has_body: bool | None = False
-        self.origin: Origin | None = None
-        self.url: str | None = None
-        self.ask: Callable[[], bool | Awaitable[bool]] | None = None
-        self.outer: object = None
 
     def server(self) -> str | None:
         """Return the name of the server, if it can be recognised.

@@ -48,7 +48,9 @@ class EnvironIncoming(Incoming):
         detected: the name of the server, once it has been recognised.
     """
 
-    __slots__ = ("_environ", "_framing", "_guard", "_start", "_start_response", "_verified", "detected")
+    detected: str | None = None
+    _verified: dict[str, Any] | None = None
+    _start = b""
 
     def __init__(
         self, guard: SyncGuard, context: object, environ: dict[str, Any], start_response: object = None
@@ -58,9 +60,6 @@ class EnvironIncoming(Incoming):
         self._environ = environ
         self._start_response = start_response
         self._guard = guard
-        self._start = b""
-        self._verified: dict[str, Any] | None = None
-        self.detected: str | None = None
         framing = self._framing = BodyFraming.of(environ)
         self.has_body = framing.has_body
         if has_too_many_fields(environ):

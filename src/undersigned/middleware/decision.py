@@ -89,7 +89,7 @@ class Known(NamedTuple):
 
     Attributes:
         url: the URL, or the target as the server shows it.
-        fields: the header fields, once they were read.
+        fields: the header fields.
         base: the signature base, if it was rebuilt.
         detail: what was wrong.
         received: other evidence.
@@ -97,7 +97,7 @@ class Known(NamedTuple):
     """
 
     url: str
-    fields: HeaderFields | None
+    fields: HeaderFields
     base: str | None
     detail: str | None
     received: str | None
@@ -250,7 +250,7 @@ class Recorder:
         )
 
     def _origin_of(self, incoming: Incoming) -> str | None:
-        if incoming.origin is None and incoming.fields is not None:
+        if incoming.origin is None:
             # What is told of a request that was not for an origin, or whose origin did not matter, decides nothing.
             with suppress(Exception):
                 return str(matched_origin(self._origins, incoming.fields, incoming.version))

@@ -44,7 +44,7 @@ class Evidence:
     def of(
         cls,
         url: str,
-        fields: HeaderFields | None,
+        fields: HeaderFields,
         base: str | None,
         detail: str | None,
         received: str | None,
@@ -53,7 +53,7 @@ class Evidence:
         """Return the evidence without what nobody may read."""
         return cls(
             url=_clean(url),
-            fields=() if fields is None else _mask_fields(fields),
+            fields=_mask_fields(fields),
             base=None if base is None else "\n".join(map(_mask_line, base.split("\n"))),
             detail=detail,
             received=None if received is None else _clean(received),
@@ -75,9 +75,9 @@ class Claims(NamedTuple):
     expires: int | None = None
 
     @classmethod
-    def of(cls, fields: HeaderFields | None, profile: Profile) -> Claims:
+    def of(cls, fields: HeaderFields, profile: Profile) -> Claims:
         """Return the claims of the signature that the profile selects, else of the first one."""
-        value = None if fields is None else fields.combined.get("signature-input")
+        value = fields.combined.get("signature-input")
         if value is None:
             return cls()
         try:

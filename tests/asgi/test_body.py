@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from tests.asgi.test_middleware import http_scope
-from tests.party import ORIGIN
+from tests.keys import ORIGIN
 
 from undersigned.asgi import AsyncGuard, Disconnected, ScopeIncoming
 from undersigned.middleware.answer import UnreadRequest

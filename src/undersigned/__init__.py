@@ -28,9 +28,9 @@ from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.sqlite import SqliteReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
+from undersigned.signature.draft import PreparedSignature
 from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
-from undersigned.signature.prepared import PreparedSignature
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
 from undersigned.signature.rules import Caps

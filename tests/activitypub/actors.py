@@ -47,7 +47,10 @@ def verifier(**options) -> ActivityPubVerifier:
 def sign_by_draft(request: Request, **options) -> Request:
     """A request signed by the draft."""
     made = CavageSigner(signing_key(), **{"clock": lambda: NOW} | options).sign(request)
-    return with_fields(Request(request.method, made.target_uri, request.fields, request.body), *made)
+    # As a client does, what is made replaces fields of the same names.
+    names = {name.lower() for name, _ in made}
+    kept = [(name, value) for name, value in request.fields if name not in names]
+    return with_fields(Request(request.method, made.target_uri, kept, request.body), *made)
 
 
 def with_fields(request: Request, *fields: tuple[str, str]) -> Request:

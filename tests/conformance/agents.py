@@ -15,7 +15,7 @@ from undersigned.discovery.network import is_special
 from undersigned.discovery.registry import read_registry
 from undersigned.discovery.web_bot_auth import read_card
 from undersigned.message.signature_agent import read_signature_agents
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

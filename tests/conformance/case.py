@@ -9,7 +9,7 @@ from undersigned.errors import KeySourceError
 from undersigned.message import SignatureAgentForm  # noqa: TC001 - a dataclass's field
 from undersigned.signature import VerificationKey
 from undersigned.signature.agent import named_agent
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from undersigned.discovery.adcp.protocols import EventStream
 from undersigned.errors import KeySourceError
 from undersigned.limits import MOST_NAMED_KEYS
 from undersigned.message.header_fields import HeaderFields
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 
 ACTOR_PEM = (
     rsa.generate_private_key(public_exponent=65537, key_size=2048)

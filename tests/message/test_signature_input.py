@@ -16,7 +16,7 @@ from undersigned.message.signature_input import (
     serialize_signature_input,
 )
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
-from undersigned.signature.rules.parameters import PARAMETERS
+from undersigned.signature.rules import PARAMETERS
 
 
 def one(value: str):

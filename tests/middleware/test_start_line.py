@@ -9,7 +9,7 @@ from tests.keys import ORIGIN
 
 from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
 from undersigned.signature.ed25519 import library
-from undersigned.signature.rules.replay import ReplayRule
+from undersigned.signature.rules import ReplayRule
 
 START = f"undersigned verifies requests by the profile adcp-3.2, Ed25519 by {library()}; "
 

@@ -16,8 +16,8 @@ from undersigned import (
     Verifier,
     profiles,
 )
+from undersigned.signature.jwk import thumbprint
 from undersigned.signature.rules import KeyRule
-from undersigned.signature.thumbprint import thumbprint
 
 ADCP = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
 ALGORITHMS = pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.keys import EC_PUBLIC, PUBLIC
 
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 
 PUBLISHED = Path(__file__).parents[1] / "vectors/published/profiles/web-bot-auth/jwk_thumbprint_vectors.json"
 

@@ -34,7 +34,7 @@ from undersigned.limits import (
 )
 from undersigned.message.signature_agent import DIRECTORY_TYPE, SignatureAgent, SignatureAgentForm
 from undersigned.signature.agent import named_agent
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:

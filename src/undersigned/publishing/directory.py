@@ -14,8 +14,8 @@ from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.profiles import WEB_BOT_AUTH_DIRECTORY
 from undersigned.publishing.jwks import DEFAULT_MAX_AGE, PublishedKeys
+from undersigned.signature.jwk import thumbprint
 from undersigned.signature.signer import Signer
-from undersigned.signature.thumbprint import thumbprint
 from undersigned.url import Origin
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from undersigned.errors import KeySourceError
 from undersigned.message.signature_agent import read_signature_agent
 from undersigned.message.structured_fields import MalformedField
-from undersigned.signature.rules.coverage import covered_member
+from undersigned.signature.rules import covered_member
 
 if TYPE_CHECKING:
     from undersigned.message.signature_agent import SignatureAgent, SignatureAgentForm

@@ -17,7 +17,7 @@ from http_message_signatures.algorithms import (
 from undersigned.errors import ConfigurationError
 from undersigned.signature.ed25519 import Ed25519
 from undersigned.signature.edwards25519 import point_fault
-from undersigned.signature.rsa_numbers import rsa_fault
+from undersigned.signature.jwk import rsa_fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,9 +30,6 @@ BY_NAME: Final[Mapping[str, type[HTTPSignatureAlgorithm]]] = {
 
 ALGORITHMS: frozenset[str] = frozenset(BY_NAME)
 """The RFC 9421 names of the algorithms a key can have. A profile accepts some of them."""
-
-SHARED_SECRET: Final = HMAC_SHA256.algorithm_id
-"""The one algorithm whose key is a secret of both parties."""
 
 RSA: Final = (RSA_PSS_SHA512.algorithm_id, RSA_V1_5_SHA256.algorithm_id)
 """The two algorithms of an RSA key."""

@@ -1,19 +1,66 @@
-"""JWKs: JSON Web Keys, read into the keys of the cryptography package (RFC 7517, RFC 7518, RFC 8037)."""
+"""Keys as they are written: JWK, PEM, shared secrets and thumbprints (RFC 7517, RFC 7518, RFC 7638, RFC 8037)."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from undersigned.limits import LEAST_SECRET_BYTES, MOST_RSA_BITS
+from undersigned.errors import ConfigurationError
+from undersigned.limits import LEAST_RSA_BITS, LEAST_SECRET_BYTES, MOST_RSA_BITS
+from undersigned.message.structured_fields import base64url
 from undersigned.signature.edwards25519 import point_fault
-from undersigned.signature.rsa_numbers import private_rsa_numbers, rsa_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
+
+
+_FACTORS: Final = ("p", "q", "dp", "dq", "qi")
+_SMALLEST_EXPONENT: Final = 3
+_LARGEST_EXPONENT: Final = 2**32
+
+
+def rsa_fault(modulus: int, exponent: int) -> str:
+    """Return why two numbers may not be a public RSA key, or "" (RFC 7518 section 3.3 and 3.5 on the length).
+
+    A long modulus and a large exponent make each verification expensive, and the publisher of a key chooses them.
+    """
+    bits = modulus.bit_length()
+    if not LEAST_RSA_BITS <= bits <= MOST_RSA_BITS:
+        return f"an RSA key must have {LEAST_RSA_BITS} to {MOST_RSA_BITS} bits"
+    if modulus % 2 == 0 or exponent % 2 == 0 or not _SMALLEST_EXPONENT <= exponent < _LARGEST_EXPONENT:
+        return "n must be odd, and e odd and from 3 to 2^32"
+    return ""
+
+
+def private_rsa_numbers(public: rsa.RSAPublicNumbers, secret: int, factors: Mapping[str, int]) -> rsa.RSAPrivateNumbers:
+    """Return all numbers of a private key. The prime factors are computed if none of them is given.
+
+    Args:
+        public: the modulus and the public exponent.
+        secret: the private exponent.
+        factors: `p`, `q`, `dp`, `dq` and `qi`, or nothing (RFC 7518 section 6.3.2).
+
+    Raises:
+        ValueError: the numbers do not belong together, or only some factors are given.
+    """
+    if factors and len(factors) != len(_FACTORS):
+        raise ValueError
+    if factors:
+        p, q, dp, dq, qi = (factors[name] for name in _FACTORS)
+    else:
+        p, q = rsa.rsa_recover_prime_factors(public.n, public.e, secret)
+        dp, dq, qi = rsa.rsa_crt_dmp1(secret, p), rsa.rsa_crt_dmq1(secret, q), rsa.rsa_crt_iqmp(p, q)
+    return rsa.RSAPrivateNumbers(p=p, q=q, d=secret, dmp1=dp, dmq1=dq, iqmp=qi, public_numbers=public)
+
 
 JWK: TypeAlias = Mapping[str, object]
 PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey | rsa.RSAPublicKey
@@ -222,3 +269,98 @@ def _octets(jwk: JWK, member: str) -> bytes:
         return base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
     except ValueError:
         raise UnusableKey(f"{member} is not Base64url") from None
+
+
+SHARED_SECRET: Final = "hmac-sha256"  # noqa: S105 - the name of an algorithm
+"""The one algorithm whose key is a secret of both parties (RFC 9421 section 3.3.3)."""
+
+
+def read_secret(secret: bytes | JWK) -> bytes:
+    """Return the bytes of a shared secret: 32 bytes or more, or those of a JWK whose `kty` is oct.
+
+    Raises:
+        ConfigurationError: the secret is too short, or not one. Nothing of it is in the message.
+    """
+    if isinstance(secret, bytes):
+        if len(secret) >= LEAST_SECRET_BYTES:
+            return secret
+        raise ConfigurationError(f"secret: give at least {LEAST_SECRET_BYTES} random bytes")
+    if not isinstance(secret, Mapping):
+        raise ConfigurationError("secret: give bytes, or a JWK whose kty is oct")
+    try:
+        if SHARED_SECRET in algorithms_of(secret):
+            return secret_of(secret)
+    except UnusableKey as unusable:
+        raise ConfigurationError(f"secret: the JWK cannot be used: {unusable}") from None
+    raise ConfigurationError("secret: the JWK's kty is not oct")
+
+
+_MEMBERS: Final[Mapping[object, tuple[str, ...]]] = {
+    "EC": ("crv", "kty", "x", "y"),
+    "OKP": ("crv", "kty", "x"),
+    "RSA": ("e", "kty", "n"),
+}
+
+
+def thumbprint(jwk: Mapping[str, object]) -> str | None:
+    """Return the SHA-256 thumbprint of a JWK in unpadded Base64url, or None if a member is absent or not a string."""
+    kty = jwk.get("kty")
+    names = _MEMBERS.get(kty) if isinstance(kty, str) else None
+    if names is None:
+        return None
+    members = {name: jwk.get(name) for name in names}
+    if not all(isinstance(value, str) for value in members.values()):
+        return None
+    text = json.dumps(members, separators=(",", ":"), ensure_ascii=False)
+    return base64url(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+
+
+def is_pem(text: bytes) -> bool:
+    """Return whether a text has a PEM block, and is not JSON."""
+    return b"-----BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
+
+
+def read_key_file(path: str | PathLike[str]) -> bytes:
+    """Return the text of a file with a key.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"path: {path} cannot be read: {error.strerror}") from None
+
+
+def read_public_pem(pem: bytes | str) -> PublicKey:
+    """Return the public key in a PEM text, which may be of another kind than a verifier can use.
+
+    Raises:
+        ConfigurationError: there is no key.
+    """
+    try:
+        key = serialization.load_pem_public_key(_pem_octets(pem))
+    except (ValueError, UnsupportedAlgorithm):
+        raise ConfigurationError("pem: expected one public key, -----BEGIN PUBLIC KEY-----") from None
+    return cast("PublicKey", key)
+
+
+def read_private_pem(pem: bytes | str, password: bytes | None) -> PrivateKey:
+    """Return the private key in a PEM text, which may be of another kind than a signer can use.
+
+    Raises:
+        ConfigurationError: there is no key, or `password` does not fit it. Nothing of it is in the message.
+    """
+    try:
+        key = serialization.load_pem_private_key(_pem_octets(pem), password)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ConfigurationError("pem: expected one private key, and its password if it is encrypted") from None
+    return cast("PrivateKey", key)
+
+
+def _pem_octets(pem: object) -> bytes:
+    if isinstance(pem, str):
+        return pem.encode("utf-8", "surrogatepass")
+    if isinstance(pem, bytes):
+        return pem
+    raise ConfigurationError("pem: give the text of a PEM file, as str or bytes")

@@ -10,11 +10,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LEAST_RSA_BITS
 from undersigned.message.structured_fields import base64url
+from undersigned.signature.jwk import read_private_pem, thumbprint
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.pem import read_private_pem
 from undersigned.signature.public_jwk import ALGS, base64url_integer, public_jwk
 from undersigned.signature.signing_key import SigningKey
-from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.message.component import whole_field
-from undersigned.signature.jwk import PRIVATE_MEMBERS
-from undersigned.signature.pem import is_pem, read_key_file
+from undersigned.signature.jwk import PRIVATE_MEMBERS, is_pem, read_key_file
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:

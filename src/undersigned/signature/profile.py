@@ -18,8 +18,8 @@ from undersigned.signature.rules import (
     ReplayRule,
     Selection,
     Validity,
+    name_of,
 )
-from undersigned.signature.rules.coverage import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

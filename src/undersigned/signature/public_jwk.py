@@ -9,8 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from undersigned.errors import ConfigurationError
 from undersigned.message.structured_fields import base64url
 from undersigned.signature.algorithms import RSA, algorithm_for
-from undersigned.signature.pem import read_public_pem
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import read_public_pem, thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

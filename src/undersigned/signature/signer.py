@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestBuilder
 from undersigned.message.structured_fields import Parameter, serialize_byte_sequence
-from undersigned.signature.covering import Covering, check_names
-from undersigned.signature.draft import Draft, Drafting
-from undersigned.signature.parameter_text import ParameterText
-from undersigned.signature.prepared import PreparedSignature
+from undersigned.signature.draft import Covering, Draft, Drafting, ParameterText, PreparedSignature, check_names
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signing, raw_signature
 from undersigned.signature.signed_fields import SignedFields

@@ -8,17 +8,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.algorithms import BY_NAME, SHARED_SECRET, algorithm_for
+from undersigned.signature.algorithms import BY_NAME, algorithm_for
 from undersigned.signature.jwk import (
     JWK,
+    SHARED_SECRET,
     UnusableKey,
     algorithm_of,
+    is_pem,
     private_key_of,
+    read_key_file,
+    read_private_pem,
+    read_secret,
     secret_of,
     texts_of,
 )
-from undersigned.signature.pem import is_pem, read_key_file, read_private_pem
-from undersigned.signature.shared_secret import read_secret
 
 if TYPE_CHECKING:
     from os import PathLike

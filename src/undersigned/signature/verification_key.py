@@ -12,26 +12,27 @@ from http_message_signatures import HTTPMessageSignaturesException
 from http_message_signatures.algorithms import HTTPSignatureAlgorithm
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.algorithms import BY_NAME, SHARED_SECRET, algorithm_for
+from undersigned.signature.algorithms import BY_NAME, algorithm_for
 from undersigned.signature.jwk import (
     JWK,
+    SHARED_SECRET,
     UNNAMED,
     UnusableKey,
     algorithms_of,
     named_algorithm,
     public_key_of,
+    read_public_pem,
+    read_secret,
     text_of,
     texts_of,
+    thumbprint,
 )
-from undersigned.signature.pem import read_public_pem
 from undersigned.signature.public_jwk import public_jwk
-from undersigned.signature.shared_secret import read_secret
-from undersigned.signature.thumbprint import thumbprint
 
 if TYPE_CHECKING:
     from undersigned.signature.jwk import PublicKey
     from undersigned.signature.profile import Profile
-    from undersigned.signature.rules.key import KeyRule
+    from undersigned.signature.rules import KeyRule
 
 _Purposes: TypeAlias = Iterable[str]
 _Algorithms: TypeAlias = dict[str, HTTPSignatureAlgorithm]

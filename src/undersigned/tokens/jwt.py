@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
 from undersigned.message.strict_json import loads
-from undersigned.signature.jwk import ALGORITHM_NAMES
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import ALGORITHM_NAMES, thumbprint
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ from undersigned.signature.components import (
 )
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.own_parameters import fault_of_own
-from undersigned.signature.rules.parameters import PARAMETERS
+from undersigned.signature.rules import PARAMETERS
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import VerifiedSignature

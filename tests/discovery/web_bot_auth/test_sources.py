@@ -27,7 +27,7 @@ from undersigned.message import write_signature_agent
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.signature_agent import DIRECTORY_PATH
 from undersigned.profiles import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 
 NAME = thumbprint(PUBLIC)
 OTHER = thumbprint(OTHER_PUBLIC)

@@ -19,8 +19,9 @@ from undersigned.signature.rules import (
     ReplayRule,
     Selection,
     Validity,
+    covered_member,
+    is_component,
 )
-from undersigned.signature.rules.coverage import covered_member, is_component
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from undersigned.discovery.kept import Copy
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_AUTHORIZED_AGENTS, MOST_KEYS, MOST_REDIRECTS
 from undersigned.message.timestamps import read_time
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_
 from undersigned.discovery.kept import Copy, Loader, source_error
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES
 from undersigned.limits import MOST_BRAND_BYTES, MOST_JWKS_BYTES
-from undersigned.signature.thumbprint import thumbprint
+from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,822 @@
+"""The rules of a profile: each part of what makes a signature acceptable, as frozen data.
+
+`undersigned.Profile` is composed of them. A profile that changes one part makes it with `dataclasses.replace`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
+
+from undersigned.errors import AnswerForm, ConfigurationError, Reason, VerificationUnavailable
+from undersigned.limits import MOST_SELECTED
+from undersigned.message import token
+from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
+from undersigned.message.field_types import field_type
+from undersigned.message.reading import Reading
+from undersigned.message.structured_fields import KEY, Encoding, MalformedField
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from undersigned.errors import SignatureError
+    from undersigned.message.component import Coverage
+    from undersigned.message.field_types import FieldType
+    from undersigned.message.request import Request
+    from undersigned.message.response import Response
+    from undersigned.message.structured_fields import Parameter
+
+__all__ = [
+    "Answers",
+    "Caps",
+    "CoverageRule",
+    "DigestPolicy",
+    "DigestRule",
+    "KeyRule",
+    "ParameterMode",
+    "ParameterRule",
+    "Pick",
+    "Remembered",
+    "ReplayRule",
+    "Selection",
+    "Validity",
+]
+
+
+def check_seconds(option: str, value: object, *, least: int, optional: bool) -> None:
+    """Check that `value` is a whole number of seconds, at least `least`, or None if the option is optional.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if value is None and optional:
+        return
+    if type(value) is not int or value < least:
+        raise ConfigurationError(f"{option}: give whole seconds, at least {least}{', or None' if optional else ''}")
+
+
+def check_choice(option: str, value: object, choices: Collection[str]) -> None:
+    """Check that `value` is one of `choices`.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ConfigurationError(f"{option}: give one of {', '.join(sorted(choices))}")
+
+
+def check_flag(option: str, value: object) -> None:
+    """Check that `value` is True or False.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"{option}: give True or False")
+
+
+def check_texts(option: str, value: object, valid: Callable[[str], object], *, example: str) -> None:
+    """Check that `value` is a tuple of texts, each of which is `valid`.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (None,)
+    if not all(isinstance(text, str) and valid(text) for text in texts):
+        raise ConfigurationError(f"{option}: give a tuple of valid names, such as {example}")
+
+
+Pick = Literal["preferred", "only", "any", "all"]
+"""Which signature is verified if a message has several.
+
+`preferred`: the one with the profile's label, else the first with its tag, else the first. Its tag must be the
+profile's. `only`: a message with several is rejected. `any`: those with the profile's tag, one after the other, until
+one is valid. `all`: each of those with the profile's tag must be valid.
+"""
+
+_PICKS: frozenset[str] = frozenset(get_args(Pick))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A rule that selects the signatures of a message that are of a profile.
+
+    Attributes:
+        tags: the accepted `tag` values; a signer writes the first. Empty: any tag, or none.
+        skipped_tags: signatures with one of these tags are of another profile, and not looked at.
+        label: the label that a signer writes, and that `preferred` takes first.
+        pick: which signature is verified if there are several.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    tags: tuple[str, ...] = ()
+    skipped_tags: tuple[str, ...] = ()
+    label: str = "sig1"
+    pick: Pick = "preferred"
+
+    def __post_init__(self) -> None:
+        check_choice("selection.pick", self.pick, _PICKS)
+        for option in ("tags", "skipped_tags"):
+            check_texts(
+                f"selection.{option}", getattr(self, option), _is_tag, example='("my-app",), in printable ASCII'
+            )
+        if not set(self.tags).isdisjoint(self.skipped_tags):
+            raise ConfigurationError("selection.skipped_tags: a tag cannot be both accepted and skipped")
+        if not isinstance(self.label, str) or KEY.fullmatch(self.label) is None:
+            raise ConfigurationError(
+                "selection.label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)"
+            )
+
+    @property
+    def tag(self) -> str | None:
+        """The tag that a signer writes, or None if it writes none."""
+        return self.tags[0] if self.tags else None
+
+    def accepts(self, tag: object) -> bool:
+        """Return whether a signature with this tag (None if it has none) is of this profile."""
+        return tag not in self.skipped_tags and (not self.tags or tag in self.tags)
+
+    def labels(self, members: Mapping[str, Mapping[str, Parameter]]) -> Sequence[str]:
+        """Return the labels of the signatures to verify, in their order; none if no signature is of this profile.
+
+        Args:
+            members: the parameters of each signature by its label.
+
+        Raises:
+            MalformedField: the message has several signatures, and the profile takes only one.
+        """
+        if self.pick == "only" and len(members) > 1:
+            raise MalformedField("the message has several signatures, and the profile takes only one")
+        if self.pick == "preferred" and self.label in members:
+            return (self.label,)
+        of_profile = [label for label, parameters in members.items() if self.accepts(parameters.get("tag"))]
+        if self.pick == "preferred":
+            return of_profile[:1] or tuple(members)[:1]
+        return of_profile[: MOST_SELECTED + 1]
+
+
+def _is_tag(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+ParameterMode = Literal["required", "optional", "forbidden", "ignored"]
+"""Whether a signature must, may or must not have a parameter, or may have it with any value of its type."""
+
+ParameterType = Literal["string", "integer", "boolean"]
+"""The type of a parameter: a String, an Integer or a Boolean (RFC 9651 section 3.3)."""
+
+PARAMETERS: Final = ("created", "expires", "nonce", "keyid", "alg", "tag")
+"""The registered signature parameters, in the order that a signer writes them (RFC 9421 section 2.3)."""
+
+_MODES: frozenset[str] = frozenset(get_args(ParameterMode))
+_TYPES: Final[Mapping[str, type]] = MappingProxyType({"string": str, "integer": int, "boolean": bool})
+_REGISTERED: Final[Mapping[str, type]] = MappingProxyType(
+    {name: int if name in {"created", "expires"} else str for name in PARAMETERS}
+)
+_SPELLING: Final = MappingProxyType({str: "a string", int: "an integer", bool: "a boolean"})
+_DIGIT = "[A-Za-z0-9_-]"
+_NONCE = f"(?>(?:{_DIGIT}{{4}})*)(?:{_DIGIT}{{2,3}})?"
+
+
+def _no_parameters() -> Mapping[str, tuple[ParameterMode, ParameterType]]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterRule:
+    """A rule for the parameters of a signature. Parameters that it does not name may be signed, and are ignored.
+
+    Attributes:
+        created: whether a signature must have `created`. The next five say this for their own parameter.
+        expires: whether it must have `expires`.
+        nonce: whether it must have `nonce`.
+        keyid: whether it must have `keyid`.
+        alg: whether it must have `alg`. Unless it is ignored, it must agree with the key.
+        tag: whether it must have `tag`.
+        own: the profile's own parameters: the mode and type of each.
+        nonce_bytes: the least bytes that a nonce decodes to, as unpadded Base64url. None: a nonce is any string.
+        written: what a signer also writes, although it is not required: registered parameters and own booleans.
+        audience: an own string, which must be the target URI of the request without its query. A signer writes it.
+        echo: an own string of responses, which must be the nonce of the request's signature. A signer writes it.
+        echo_if: a boolean of the request's signature, by which it asks for `echo`.
+        nonce_pattern: matches an acceptable nonce; None if any string is one.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    created: ParameterMode = "required"
+    expires: ParameterMode = "required"
+    nonce: ParameterMode = "required"
+    keyid: ParameterMode = "required"
+    alg: ParameterMode = "required"
+    tag: ParameterMode = "required"
+    own: Mapping[str, tuple[ParameterMode, ParameterType]] = field(default_factory=_no_parameters)
+    nonce_bytes: int | None = None
+    written: frozenset[str] = frozenset()
+    audience: str = ""
+    echo: str = ""
+    echo_if: str = ""
+    nonce_pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
+    required: frozenset[str] = field(init=False, repr=False, compare=False)
+    forbidden: frozenset[str] = field(init=False, repr=False, compare=False)
+    ignored: frozenset[str] = field(init=False, repr=False, compare=False)
+    types: Mapping[str, type] = field(init=False, repr=False, compare=False)
+    asks_more: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        modes: dict[str, ParameterMode] = {name: getattr(self, name) for name in PARAMETERS}
+        for name, mode in modes.items():
+            check_choice(f"parameters.{name}", mode, _MODES)
+        types = dict(_REGISTERED)
+        for name, (mode, kind) in _own(self.own).items():
+            modes[name] = mode
+            types[name] = _TYPES[kind]
+        flags = {name for name, kind in types.items() if kind is bool}
+        if not isinstance(self.written, frozenset) or not self.written <= {*PARAMETERS, *flags}:
+            raise ConfigurationError('parameters.written: give a frozenset of names, such as frozenset({"created"})')
+        for option in ("audience", "echo"):
+            if getattr(self, option) and types.get(getattr(self, option)) is not str:
+                raise ConfigurationError(f"parameters.{option}: give the name of a string in parameters.own")
+        clash = sorted(name for name in self.written if modes[name] == "forbidden")
+        if clash:
+            raise ConfigurationError(f"parameters.written: {clash[0]} is forbidden, so a signer cannot write it")
+        assign = object.__setattr__
+        assign(self, "nonce_pattern", _nonce_pattern(self.nonce_bytes))
+        for group in ("required", "forbidden", "ignored"):
+            assign(self, group, frozenset(name for name, mode in modes.items() if mode == group))
+        assign(self, "asks_more", bool(self.forbidden or self.own))
+        assign(self, "types", MappingProxyType(types))
+        assign(self, "own", MappingProxyType(dict(self.own)))
+
+    @property
+    def signed(self) -> tuple[str, ...]:
+        """The registered parameters that a signer writes, in their order."""
+        return tuple(name for name in PARAMETERS if name in self.required or name in self.written)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The own booleans that a signer writes."""
+        return tuple(name for name in self.own if name in self.written)
+
+    def missing(self, parameters: Mapping[str, Parameter]) -> list[str]:
+        """Return the required parameters that are absent, in their order."""
+        return [name for name in (*PARAMETERS, *self.own) if name in self.required and name not in parameters]
+
+    def fault_of_types(self, parameters: Mapping[str, Parameter]) -> str:
+        """Return what is wrong with the type of a parameter or with the nonce, or ""."""
+        types = self.types
+        for name, value in parameters.items():
+            if name in types and type(value) is not types[name]:
+                return f"the {name} parameter is not {_SPELLING[types[name]]}"
+        return ""
+
+
+def _own(own: object) -> Mapping[str, tuple[ParameterMode, ParameterType]]:
+    """Check the profile's own parameters, and return them."""
+    given = cast("Mapping[object, object]", own) if isinstance(own, Mapping) else {None: None}
+    for name, rule in given.items():
+        if not isinstance(name, str) or KEY.fullmatch(name) is None or name in PARAMETERS:
+            raise ConfigurationError("parameters.own: map names in lower case to a mode and a type")
+        pair = cast("tuple[object, ...]", rule) if isinstance(rule, tuple) else ()
+        if len(pair) != 2 or pair[0] not in _MODES or pair[1] not in _TYPES:  # noqa: PLR2004 - a pair
+            raise ConfigurationError(f'parameters.own: {name}: give a mode and a type, such as ("required", "string")')
+    return cast("Mapping[str, tuple[ParameterMode, ParameterType]]", own)
+
+
+def _nonce_pattern(least_bytes: object) -> re.Pattern[str] | None:
+    if least_bytes is None:
+        return None
+    if type(least_bytes) is not int or least_bytes < 0:
+        raise ConfigurationError("parameters.nonce_bytes: give whole bytes, at least 0, or None")
+    # The shortest nonce is the usual one. No whole number of bytes leaves one character over.
+    least = -(-least_bytes * 4 // 3)
+    return re.compile(rf"{_DIGIT}{{{least}}}|(?=.{{{least}}}){_NONCE}")
+
+
+_DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
+_COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")
+_PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
+# A query parameter is a component only with its name.
+_IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
+_FORBIDDEN = re.compile(rf"{_COMPONENT.pattern}|@query-param")
+_FIELD = re.compile(rf"{token.LOWER}+")
+_NO_NAMES: frozenset[str] = frozenset()
+_MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
+_SERIALIZED = re.compile(rf'"({token.LOWER}+)"(?:;[a-z]+(?:="[^"]*")?)*?;sf(?:;|\Z)')
+
+
+def _no_types() -> Mapping[str, FieldType]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageRule:
+    """The components that a signature must cover, and those it must not.
+
+    A component is a name in lower case, such as `@method`, or a whole identifier, such as `"@authority";req`.
+
+    Attributes:
+        always: components that every signature covers.
+        any_of: groups of components: a signature covers at least one of each group. A signer covers the first.
+        with_content: further components if the message has content.
+        with_query: further components if the request has a query.
+        if_sent: header fields that a signature covers if the message has them.
+        if_asked: header fields of the request that a response covers, by ;req, if the request has them.
+        sent: header fields that the message must have.
+        member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
+            or the only one that it covers. Empty: no such field.
+        never: components that a signature must not cover, with or without parameters.
+        field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
+            `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
+        by_content: the components that a signer writes, in their order, by whether the message has content. They are
+            `always`, the first of each group, and `with_content`.
+        reading: how a message is read for these components.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value, a component is both required and forbidden, or `;sf` is
+            required of a field of unknown type.
+    """
+
+    always: tuple[str, ...] = ("@method", "@target-uri", "@authority")
+    any_of: tuple[tuple[str, ...], ...] = ()
+    with_content: tuple[str, ...] = ()
+    with_query: tuple[str, ...] = ()
+    if_sent: tuple[str, ...] = ()
+    if_asked: tuple[str, ...] = ()
+    sent: tuple[str, ...] = ()
+    member_of: str = ""
+    never: frozenset[str] = frozenset()
+    field_types: Mapping[str, FieldType] = field(default_factory=_no_types)
+    by_content: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    is_conditional: bool = field(init=False, repr=False, compare=False)
+    reading: Reading = field(init=False, repr=False, compare=False)
+    _only_names: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for option in ("always", "with_content", "with_query"):
+            check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
+        for option in ("if_sent", "if_asked", "sent"):
+            check_texts(f"coverage.{option}", getattr(self, option), _FIELD.fullmatch, example='("content-type",)')
+        if not isinstance(self.any_of, tuple):
+            raise ConfigurationError(
+                'coverage.any_of: give a tuple of groups, such as (("@authority", "@target-uri"),)'
+            )
+        for group in self.any_of:
+            check_texts("coverage.any_of", group or None, is_component, example='("@authority", "@target-uri")')
+        if not isinstance(self.never, frozenset) or not all(
+            isinstance(name, str) and _FORBIDDEN.fullmatch(name) for name in self.never
+        ):
+            raise ConfigurationError('coverage.never: give a frozenset of names, such as frozenset({"@query-param"})')
+        if not isinstance(self.member_of, str) or (self.member_of and _FIELD.fullmatch(self.member_of) is None):
+            raise ConfigurationError("coverage.member_of: give the name of a header field in lower case")
+        bodiless = tuple(dict.fromkeys((*self.always, *(group[0] for group in self.any_of))))
+        with_content = tuple(dict.fromkeys((*bodiless, *self.with_content)))
+        clash = {name_of(one) for one in (*with_content, *self.with_query)} & self.never
+        if clash:
+            raise ConfigurationError(f"coverage.never: {min(clash)} is required, so it cannot be forbidden")
+        try:
+            Reading(field_types=self.field_types)
+        except ConfigurationError as wrong:
+            raise ConfigurationError(f"coverage.{wrong}") from None
+        untyped = self._untyped_fields(
+            (*with_content, *self.with_query, *(one for group in self.any_of for one in group))
+        )
+        if untyped:
+            raise ConfigurationError(f"coverage.field_types: ;sf needs the type of {untyped[0]}: add it here")
+        assign = object.__setattr__
+        types = MappingProxyType(dict(self.field_types))
+        assign(self, "field_types", types)
+        assign(self, "reading", Reading(field_types=types))
+        assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
+        rules = (self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of)
+        conditional = any(rules) or self.never or any(one[0] == '"' for one in with_content)
+        assign(self, "is_conditional", bool(conditional))
+        every = (*with_content, *self.with_query, *(one for group in self.any_of for one in group))
+        assign(self, "_only_names", not any(one[0] == '"' for one in every))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a signature could cover nothing."""
+        return not self.by_content[False]
+
+    def _untyped_fields(self, components: Iterable[str]) -> list[str]:
+        """Return the fields that are covered with `;sf`, and have no known type."""
+        serialized = [match[1] for one in components if (match := _SERIALIZED.match(one))]
+        return [name for name in serialized if field_type(name, self.field_types) is None]
+
+    def components_of(self, request: Request | Response) -> tuple[str, ...]:
+        """Return the components that a signer covers of this message, in their order."""
+        asked = [*self.by_content[request.has_body]]
+        if self.with_query and "?" in request.url:
+            asked += self.with_query
+        if self.if_sent:
+            combined = request.fields.combined
+            asked += [name for name in self.if_sent if name in combined]
+        if self.if_asked:
+            asked += [f'"{name}";req' for name in self._asked_fields(request)]
+        return tuple(dict.fromkeys(asked))
+
+    def _asked_fields(self, message: Request | Response) -> list[str]:
+        """Return the header fields of the request that a response must cover, if it must cover any."""
+        request = cast("Response", message).request
+        return [] if request is None else [name for name in self.if_asked if name in request.fields.combined]
+
+    def faults(self, coverage: Coverage, request: Request | Response, label: str) -> list[str]:
+        """Return what `coverage` lacks or must not have, a sentence each.
+
+        Args:
+            coverage: what the signature covers.
+            request: the message.
+            label: the label of the signature.
+        """
+        required = (*self.always, *self.with_content) if request.has_body else self.always
+        if self.with_query and "?" in request.url:
+            required += self.with_query
+        if self.if_sent:
+            combined = request.fields.combined
+            required += tuple([name for name in self.if_sent if name in combined])
+        # Nearly every rule has names only, so one set has all that a signature may cover of them.
+        names = coverage.bare if self._only_names else _NO_NAMES
+        missing = [] if names.issuperset(required) else [one for one in required if not covers(coverage, one)]
+        faults = [f"{', '.join(dict.fromkeys(missing))} must be covered"] if missing else []
+        for group in self.any_of:
+            if names.isdisjoint(group) and not any(covers(coverage, one) for one in group):
+                faults += [f"{' or '.join(group)} must be covered"]
+        if self.if_asked:
+            faults += [
+                f'"{name}";req must be covered'
+                for name in self._asked_fields(request)
+                if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts)
+            ]
+        if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
+            faults.append(f"one member of {self.member_of} must be covered, by ;key")
+        return faults
+
+    def absent(self, request: Request | Response) -> list[str]:
+        """Return the header fields that the message must have and does not have."""
+        return [name for name in self.sent if name not in request.fields.combined]
+
+    def unexpected_components(self, coverage: Coverage) -> list[str]:
+        """Return the components that are covered and must not be."""
+        return sorted(coverage.names & self.never)
+
+
+def covers(coverage: Coverage, component: str) -> bool:
+    """Return whether `component`, a name or an identifier, is covered."""
+    # A signature may cover a name that is written like an identifier, so each is looked for in its own place.
+    return component in (coverage.texts if component[0] == '"' else coverage.bare)
+
+
+def covered_member(identifiers: Iterable[str], field_name: str, label: str) -> str | None:
+    """Return the key of the member of a dictionary field that a signature is about, or None (Web Bot Auth 5.2.1).
+
+    It is the member of the signature's own label, if that is covered, else the only one that is covered.
+
+    Args:
+        identifiers: the identifiers of the covered components.
+        field_name: the field.
+        label: the label of the signature.
+    """
+    matches = [_MEMBER.fullmatch(text) for text in identifiers]
+    keys = [match[2] for match in matches if match is not None and match[1] == field_name]
+    if label in keys:
+        return label
+    return keys[0] if len(keys) == 1 else None
+
+
+def name_of(component: str) -> str:
+    """Return the name of a component that is written as a name or as an identifier."""
+    return component[1:].partition('"')[0] if component[0] == '"' else component
+
+
+def is_component(text: str) -> bool:
+    """Return whether `text` is the name or the identifier of a component that a profile can require."""
+    return (_IDENTIFIER if text[:1] == '"' else _COMPONENT).fullmatch(text) is not None
+
+
+DigestPolicy = Literal["required", "forbidden", "either"]
+"""Whether a signature over a message with content must, must not or may cover `content-digest`."""
+
+_POLICIES: frozenset[str] = frozenset(get_args(DigestPolicy))
+_ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestRule:
+    """A rule for the digest of the content: whether a signature covers it, and which digests count.
+
+    Attributes:
+        policy: whether `content-digest` must, must not or may be covered if the message has content.
+        encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
+        algorithms: the digests that are looked at, in the order that a signer prefers. At least one must be declared.
+        takes_all: whether these are all the digests that the library knows.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    policy: DigestPolicy = "required"
+    encodings: tuple[Encoding, ...] = ("base64",)
+    algorithms: tuple[DigestAlgorithm, ...] = ("sha-256", "sha-512")
+    takes_all: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_choice("digest.policy", self.policy, _POLICIES)
+        if not isinstance(self.encodings, tuple) or not self.encodings or not _ENCODINGS.issuperset(self.encodings):
+            raise ConfigurationError('digest.encodings: list "base64", "base64url" or both in a tuple')
+        algorithms = self.algorithms
+        if not isinstance(algorithms, tuple) or not algorithms or not DIGEST_ALGORITHMS.issuperset(algorithms):
+            raise ConfigurationError(
+                f"digest.algorithms: list some of {', '.join(sorted(DIGEST_ALGORITHMS))} in a tuple"
+            )
+        object.__setattr__(self, "takes_all", DIGEST_ALGORITHMS.issubset(algorithms))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRule:
+    """A rule for what a key must declare about itself.
+
+    Attributes:
+        purposes: the accepted values of the JWK's `adcp_use`. Empty: it is not looked at.
+        is_declared: whether the JWK must have `use` sig, `key_ops` with verify, and an `alg` that fits its type. If
+            not, these members may be absent, but must not say otherwise.
+        is_thumbprint: whether `keyid` must be the key's JWK thumbprint (RFC 7638).
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    purposes: frozenset[str] = frozenset()
+    is_declared: bool = False
+    is_thumbprint: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.purposes, frozenset) or not all(isinstance(one, str) for one in self.purposes):
+            raise ConfigurationError("key.purposes: give a frozenset of adcp_use values")
+        check_flag("key.is_declared", self.is_declared)
+        check_flag("key.is_thumbprint", self.is_thumbprint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validity:
+    """A rule for when a signature is valid, and for how long. All values are whole seconds.
+
+    Attributes:
+        longest: the most from `created` to `expires`. None: as long as `expires` says.
+        ahead: how far in the future `created` may be, since clocks differ.
+        behind: how long after its end a signature is accepted, since clocks differ.
+        default: how long a signature without `expires` is valid after `created`. None: `longest_age` alone ends it.
+        longest_age: the most from `created` to now, whatever `expires` says. None: no such bound.
+        signed_for: how long a signer's signatures are valid if nothing else is asked for.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    longest: int | None = 300
+    ahead: int = 60
+    behind: int = 60
+    default: int | None = None
+    longest_age: int | None = None
+    signed_for: int = 300
+
+    def __post_init__(self) -> None:
+        for option, least, optional in (
+            ("longest", 1, True),
+            ("ahead", 0, False),
+            ("behind", 0, False),
+            ("default", 1, True),
+            ("longest_age", 1, True),
+            ("signed_for", 1, False),
+        ):
+            check_seconds(f"validity.{option}", getattr(self, option), least=least, optional=optional)
+        if self.longest is not None and self.signed_for > self.longest:
+            raise ConfigurationError("validity.signed_for: a signer cannot make signatures valid longer than longest")
+
+    def end(self, created: int | None, expires: int | None) -> int | None:
+        """Return when a signature with these parameters ends, or None if nothing ends it."""
+        ends = [] if expires is None else [expires]
+        if created is not None and expires is None and self.default is not None:
+            ends.append(created + self.default)
+        if created is not None and self.longest_age is not None:
+            ends.append(created + self.longest_age)
+        return min(ends, default=None)
+
+    def window(self, created: int | None, expires: int | None, *, now: float) -> tuple[float, str]:
+        """Return the time after which no clock within the skew accepts a signature, and why it is not valid at `now`.
+
+        Args:
+            created: its parameter `created`.
+            expires: its parameter `expires`.
+            now: seconds since the epoch.
+
+        Returns:
+            Seconds since the epoch, or infinity if nothing ends it. Then the reason, or "" if it is valid.
+        """
+        end = expires if expires is not None and self.longest_age is None else self.end(created, expires)
+        until = math.inf if end is None else float(end + self.behind)
+        if created is not None:
+            if expires is not None and expires <= created:
+                return until, "expires is not after created"
+            if expires is not None and self.longest is not None and expires - created > self.longest:
+                return until, f"the signature is valid for longer than {self.longest} seconds"
+            if created > now + self.ahead:
+                return until, "created lies in the future"
+        return until, "the signature has expired" if until < now else ""
+
+
+Remembered = Literal["nonce", "base", "field", "nothing"]
+"""What is remembered of an accepted signature, together with its key.
+
+`nonce`: the nonce, or the base if the signature has no nonce. `base`: a digest of the signature base, which is the same
+however often an ECDSA key signs it. `field`: the value of a covered header field. Without the field, it is the base,
+or nothing if the method is a safe one, which may be repeated (RFC 9110 section 9.2.1). `nothing`: the same signature is
+accepted again until it expires.
+"""
+
+_REMEMBERED: frozenset[str] = frozenset(get_args(Remembered))
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """A bound on the live nonces of a store. Above it the store rejects new nonces; it never forgets a live one.
+
+    Attributes:
+        per_key: the cap for one key.
+        total: the cap for all keys together, or None for no such cap.
+        least: the lower of the two. A store with fewer nonces has reached neither.
+    """
+
+    per_key: int
+    total: int | None = None
+    least: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Note the lower cap."""
+        least = self.per_key if self.total is None else min(self.per_key, self.total)
+        object.__setattr__(self, "least", least)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRule:
+    """A rule that says what is remembered of an accepted signature, and for how long.
+
+    Attributes:
+        remembers: what is remembered.
+        field: the header field, if that is what is remembered.
+        accepts_repeats: whether a message with the same value of the field is accepted again if it has the same method,
+            target and content. The verified signature then says that it is `repeated`.
+        keeps_for: the least seconds that it is remembered, or None. It is always remembered as long as the signature is
+            valid.
+        caps: how many nonces may be live.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    remembers: Remembered = "nonce"
+    field: str = ""
+    accepts_repeats: bool = False
+    keeps_for: int | None = None
+    caps: Caps = Caps(per_key=1_000_000)
+
+    def __post_init__(self) -> None:
+        check_choice("replay.remembers", self.remembers, _REMEMBERED)
+        if not isinstance(self.field, str) or (self.remembers == "field") != bool(_FIELD.fullmatch(self.field)):
+            raise ConfigurationError('replay.field: name a header field in lower case, if remembers is "field"')
+        check_flag("replay.accepts_repeats", self.accepts_repeats)
+        if self.accepts_repeats and not self.field:
+            raise ConfigurationError("replay.accepts_repeats: name the field that says that a message is repeated")
+        check_seconds("replay.keeps_for", self.keeps_for, least=1, optional=True)
+        if not isinstance(self.caps, Caps):
+            raise ConfigurationError("replay.caps: give a Caps, such as Caps(per_key=1_000_000)")
+
+
+Challenge = Literal["signature", "accept-signature", "none"]
+"""The header field that tells a sender why a message was rejected.
+
+`signature`: `WWW-Authenticate: Signature error="<code>"` (AdCP). `accept-signature`: what a signature must cover (RFC
+9421 section 5). `none`: no field.
+"""
+
+ASKING: Final[frozenset[Reason]] = frozenset(
+    {
+        "signature_required",
+        "signature_params_incomplete",
+        "signature_params_unexpected",
+        "signature_tag_invalid",
+        "signature_components_incomplete",
+        "signature_components_unexpected",
+    }
+)
+"""The reasons for which another signature by the same key may be accepted."""
+
+_CHALLENGES: frozenset[str] = frozenset(get_args(Challenge))
+_REASONS: frozenset[str] = frozenset(get_args(Reason))
+_CODE = re.compile(r"[a-z_]*")
+_STATUSES = range(400, 600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The code, status and header fields that the sender of a rejected message gets.
+
+    Attributes:
+        prefix: the prefix of every error code that `codes` does not name.
+        codes: the code of a reason, if it is not the prefix and the reason.
+        statuses: the HTTP status of a reason, if it is neither 401 (the sender must act) nor 503 (the operator must).
+        member: the member of the JSON answer that has the code.
+        text_member: another member, which has the code in words. Empty: there is none.
+        rpc_codes: the code of a JSON-RPC error for a reason. The answer is then a JSON-RPC error (section 5.1), whose
+            data are the members above. Its id is null, since the body need not have been read.
+        challenge: the header field that says why.
+        asks: the reasons for which Accept-Signature also says what a signature must cover (RFC 9421 section 5). Empty:
+            it is sent only as a `challenge`.
+        unknown: the reasons for which the sender is merely unknown: the message is treated as one without a signature.
+
+    Raises:
+        ConfigurationError: an attribute has a wrong value.
+    """
+
+    prefix: str = ""
+    codes: Mapping[Reason, str] = field(default_factory=dict[Reason, str])
+    statuses: Mapping[Reason, int] = field(default_factory=dict[Reason, int])
+    member: str = "error"
+    text_member: str = ""
+    rpc_codes: Mapping[Reason, int] = field(default_factory=dict[Reason, int])
+    challenge: Challenge = "signature"
+    asks: frozenset[Reason] = ASKING
+    unknown: frozenset[Reason] = frozenset()
+    is_special: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for option in ("prefix", "member", "text_member"):
+            value: object = getattr(self, option)
+            if not isinstance(value, str) or _CODE.fullmatch(value) is None:
+                raise ConfigurationError(f"answers.{option}: use lower-case letters and underscores: it is sent")
+        check_choice("answers.challenge", self.challenge, _CHALLENGES)
+        for option in ("asks", "unknown"):
+            _check_reasons(option, dict.fromkeys(getattr(self, option), 0))
+        codes, statuses = _check_reasons("codes", self.codes), _check_reasons("statuses", self.statuses)
+        if not all(isinstance(code, str) and code and _CODE.fullmatch(code) for code in codes.values()):
+            raise ConfigurationError("answers.codes: use lower-case letters and underscores: codes are sent")
+        rpc_codes = _check_reasons("rpc_codes", self.rpc_codes)
+        if not all(type(code) is int for code in rpc_codes.values()):
+            raise ConfigurationError("answers.rpc_codes: give whole numbers, such as -32000")
+        for option in ("codes", "statuses", "rpc_codes"):
+            object.__setattr__(self, option, MappingProxyType(dict(getattr(self, option))))
+        special = (
+            self.statuses
+            or self.member != "error"
+            or self.text_member
+            or self.challenge != "signature"
+            or self.rpc_codes
+        )
+        object.__setattr__(self, "is_special", bool(special))
+        if not all(type(status) is int and status in _STATUSES for status in statuses.values()):
+            raise ConfigurationError("answers.statuses: give HTTP statuses from 400 to 599")
+
+    def code(self, reason: Reason) -> str:
+        """Return the code that the sender gets for `reason`."""
+        return self.codes.get(reason) or self.prefix + reason
+
+    def form(self, error: SignatureError, wanted: Callable[[], str]) -> AnswerForm | None:
+        """Return the form of the answer to a rejected message, or None for the usual form.
+
+        Args:
+            error: the error.
+            wanted: returns what a signature of the profile must have, as a member of Accept-Signature.
+        """
+        asks = error.reason in self.asks
+        if not self.is_special and not asks:
+            return None
+        unavailable = isinstance(error, VerificationUnavailable)
+        status = self.statuses.get(error.reason) if error.reason else None
+        fields: list[tuple[str, str]] = []
+        if self.challenge == "signature" and not unavailable:
+            fields.append(("WWW-Authenticate", f'Signature error="{error.code}"'))
+        if asks or (self.challenge == "accept-signature" and not unavailable):
+            fields.append(("Accept-Signature", wanted()))
+        texts = {self.member: error.code}
+        if self.text_member:
+            texts[self.text_member] = error.code.replace("_", " ")
+        rpc_code = self.rpc_codes.get(error.reason) if error.reason else None
+        return AnswerForm(status or (503 if unavailable else 401), tuple(texts.items()), tuple(fields), rpc_code)
+
+
+def _check_reasons(option: str, given: object) -> Mapping[object, object]:
+    reasons: Mapping[object, object] = {None: None}
+    if isinstance(given, Mapping):
+        reasons = cast("Mapping[object, object]", given)
+    names = cast("AbstractSet[object]", reasons.keys())
+    if not names <= _REASONS:
+        raise ConfigurationError(f"answers.{option}: give reasons of undersigned.errors.Reason")
+    return reasons

@@ -7,7 +7,7 @@ import click
 from undersigned.cli.group import MissingExtra
 
 
-@click.command(short_help="Serve two applications, and attack them.")
+@click.command()
 def demo() -> None:
     """Show that signed requests are accepted and changed requests rejected.
 

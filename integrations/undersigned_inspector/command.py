@@ -11,7 +11,7 @@ from .server import PageServer
 from .view import paste
 
 
-@click.command(short_help="Serve a page that shows why a request is rejected.")
+@click.command()
 @click.option("--port", type=click.IntRange(0, LAST_PORT), default=0, help="The port.  [default: any free one]")
 def inspect(*, port: int) -> None:
     """Serve a page on 127.0.0.1 that shows why a signed request is rejected.

@@ -51,17 +51,6 @@ def test_malformed_argument_goes_to_standard_error_with_exit_1_after_the_valid_o
     assert result.stderr.count("\n") == 1
 
 
-def test_json_writes_an_object_for_each_argument():
-    result = invoke("canonicalize", "--json", SPELLING, "ftp://a.example")
-    answered, rejected = objects(result.stdout_bytes)
-    assert (result.exit_code, answered, rejected["error"]) == (1, ANSWER, "target_uri_malformed")
-    assert invoke("canonicalize", "--json", SPELLING).exit_code == 0
-
-
-def test_dash_writes_json_with_or_without_the_json_option():
-    assert answers("canonicalize", "--json", "-", stdin=lines(SPELLING)) == [ANSWER]
-
-
 def test_dash_is_a_usage_error_when_combined_with_urls():
     result = invoke("canonicalize", "-", "https://a.example")
     assert (result.exit_code, result.stdout) == (2, "")
@@ -95,8 +84,6 @@ def test_explain_adds_the_changes_to_each_object():
         "unreserved",
     ]
     assert (rejected["rule"], [change["rule"] for change in rejected["changes"]]) == ("authority", ["scheme-case"])
-    result = invoke("canonicalize", "--explain", "--json", SPELLING)
-    assert objects(result.stdout_bytes) == [changed]
 
 
 def test_explain_shows_each_rule_and_the_result_as_text():

@@ -62,6 +62,7 @@ def test_output_says_what_to_do_next_and_when(folder):
         f"public JWK set to publish: {public}",
         f"next: 1. Publish {public} at once.",
         f"      2. From 2026-04-18 14:15:00 UTC on, sign with {private}: by then receivers know the key.",
+        "         The kid changes: receivers must know you by signature.signer, not by the keyid.",
         "      3. Before 2026-04-18 14:54:00 UTC, stop signing with old.",
         f"      4. From 2026-04-18 15:00:00 UTC on, drop it: undersigned rotate --finish --jwks {public}",
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, standard_input, write_object
+from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, standard_input
 from undersigned.errors import MalformedURL, printable
 from undersigned.url import ADCP, ADCP_RECEIVED
 from undersigned.url import canonicalize as canonical_form
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--received", is_flag=True, help="Reject a host with non-ASCII, as the receiver of a request does.")
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object per line, as with -.")
 @click.option("--explain", "explained", is_flag=True, help="Show the change by each rule; in JSON, as `changes`.")
 @click.argument("urls", nargs=-1, required=True, metavar="URL... | -")
-def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool, explained: bool) -> None:
+def canonicalize(*, urls: tuple[str, ...], received: bool, explained: bool) -> None:
     """Write the canonical form of URLs.
 
     The algorithm is AdCP URL canonicalization. The exit code is 1 if a URL argument has no canonical form. With -,
@@ -51,9 +50,7 @@ def canonicalize(*, urls: tuple[str, ...], received: bool, as_json: bool, explai
         raise click.UsageError("- reads URLs from standard input; give it as the only argument")
     answers = [answer(url) for url in urls]
     for url, one in zip(urls, answers, strict=True):
-        if as_json:
-            write_object(one)
-        elif explained:
+        if explained:
             click.echo("\n".join(_explanation(url, received=received)))
         elif "error" in one:
             click.echo(f"{one['error']}: {one['rule']}: {one['message']}", err=True)

@@ -36,7 +36,7 @@ def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...
         raise click.BadParameter(str(error)) from None
 
 
-@click.command(short_help="Show why a request is rejected, and what changed on the way.")
+@click.command()
 @jwks_option
 @keyid_option
 @click.option("--body", type=click.File("rb"), metavar="FILE", help="A file with the content, if FILE has none.")

@@ -8,18 +8,18 @@ from typing import Final, cast
 import click
 
 COMMANDS: Final = {
-    "canonicalize": "undersigned.cli.canonicalize",
-    "demo": "undersigned_demo.command",
-    "doctor": "undersigned.cli.doctor.command",
-    "explain": "undersigned.cli.explain",
-    "inspect": "undersigned_inspector.command",
-    "keygen": "undersigned.cli.keygen",
-    "request": "undersigned.cli.request",
-    "rotate": "undersigned.cli.rotate",
-    "sign": "undersigned.cli.sign",
-    "verify": "undersigned.cli.verify",
+    "canonicalize": ("undersigned.cli.canonicalize", "Write the canonical form of URLs."),
+    "demo": ("undersigned_demo.command", "Serve two applications, and attack them."),
+    "doctor": ("undersigned.cli.doctor.command", "Find what changes requests on the way to your server."),
+    "explain": ("undersigned.cli.explain", "Show why a request is rejected, and what changed on the way."),
+    "inspect": ("undersigned_inspector.command", "Serve a page that shows why a request is rejected."),
+    "keygen": ("undersigned.cli.keygen", "Make a key pair for request signing."),
+    "request": ("undersigned.cli.request", "Send a signed request, and show what comes back."),
+    "rotate": ("undersigned.cli.rotate", "Change the key for request signing, step by step."),
+    "sign": ("undersigned.cli.sign", "Write the header fields that sign a request."),
+    "verify": ("undersigned.cli.verify", "Verify signed requests, and say why one is rejected."),
 }
-"""The module of each command, which has it under its name."""
+"""The module of each command, which has it under its name, and what it does."""
 
 
 class MissingExtra(click.ClickException):
@@ -37,7 +37,7 @@ class MissingExtra(click.ClickException):
 
 
 class Commands(click.Group):
-    """A group that imports a command only when it is used, or when the help of all commands is shown."""
+    """A group that imports a command only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click passes it
         """Return the names of all commands."""
@@ -45,8 +45,14 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click passes it
         """Return the command of that name, or None."""
-        module = COMMANDS.get(cmd_name)
-        return None if module is None else cast("click.Command", getattr(import_module(module), cmd_name))
+        if cmd_name not in COMMANDS:
+            return None
+        return cast("click.Command", getattr(import_module(COMMANDS[cmd_name][0]), cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of all commands and what they do, without an import of each."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
 def _show_version(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's

@@ -1,16 +1,20 @@
-"""HTTP/1.1 to one server, byte for byte, without redirects and proxy settings; and the code of an answer."""
+"""HTTP/1.1 to one server, byte for byte, without redirects and proxy settings; its options; the code of an answer."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import re
+import socket
 import ssl
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import TYPE_CHECKING, BinaryIO, Final, cast, get_args
+
+import click
 
 from undersigned import profiles
+from undersigned.cli.options import file_name
 from undersigned.errors import Reason, UndersignedError
 from undersigned.middleware.answer import UNREAD
 
@@ -41,6 +45,40 @@ _IN_CONTENT: Final = frozenset(
 _MEMBERS: Final = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
 
 
+timeout_option = click.option(
+    "--timeout",
+    type=click.IntRange(1, 600),
+    default=10,
+    show_default=True,
+    help="Seconds of silence after which a connection fails.",
+)
+
+
+def _tls_context(_ctx: click.Context, _param: click.Parameter, file: BinaryIO | None) -> ssl.SSLContext:
+    """Return a TLS context that trusts the certificates of a file, or the system's if no file is given.
+
+    Raises:
+        click.BadParameter: the file has no PEM certificate.
+    """
+    if file is None:
+        return ssl.create_default_context()
+    try:
+        # Without any text, the context would trust what the system trusts.
+        return ssl.create_default_context(cadata=file.read().decode("ascii", "ignore") or "-")
+    except (ssl.SSLError, ValueError):
+        raise click.BadParameter(f"{file_name(file)} does not contain PEM certificates") from None
+
+
+ca_file_option = click.option(
+    "--ca-file",
+    "tls",
+    type=click.File("rb"),
+    callback=_tls_context,
+    metavar="FILE",
+    help="PEM certificates to trust.  [default: the system's]",
+)
+
+
 class NoAnswer(UndersignedError):
     """Raised when the server gives no HTTP answer. The message does not quote the server."""
 
@@ -69,8 +107,14 @@ def connect(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Gener
             yield connection
     except ssl.SSLCertVerificationError as distrusted:
         raise NoAnswer(f"the certificate is not trusted: {distrusted.verify_message}") from None
+    except ssl.SSLError:
+        raise NoAnswer("the server does not speak TLS as this client does") from None
+    except socket.gaierror:
+        raise NoAnswer("there is no such name, or no name server answers") from None
     except TimeoutError:
         raise NoAnswer(f"no data for {timeout:g} seconds") from None
+    except ConnectionRefusedError:
+        raise NoAnswer(f"the connection is refused: nothing listens at {host} on port {connection.port}") from None
     except OSError as failure:
         raise NoAnswer(failure.strerror or "the connection was closed") from None
     except http.client.HTTPException:

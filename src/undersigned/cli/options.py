@@ -1,10 +1,9 @@
-"""Options that several commands share: the profile, the parts of a request as curl has them, and the connection."""
+"""Options that several commands share: the profile, and the parts of a request as curl has them."""
 
 from __future__ import annotations
 
 import os
 import re
-import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, get_args
@@ -48,13 +47,6 @@ profile_option = click.option(
     show_default=True,
     help="The profile of the signatures.",
 )
-timeout_option = click.option(
-    "--timeout",
-    type=click.IntRange(1, 600),
-    default=10,
-    show_default=True,
-    help="Seconds of silence after which a connection fails.",
-)
 
 
 def algorithm_option(help_text: str) -> Callable[[Command], Command]:
@@ -67,31 +59,6 @@ def algorithm_option(help_text: str) -> Callable[[Command], Command]:
         show_default=True,
         help=f"{help_text} AdCP accepts the first two.",
     )
-
-
-def _tls_context(_ctx: click.Context, _param: click.Parameter, file: BinaryIO | None) -> ssl.SSLContext:
-    """Return a TLS context that trusts the certificates of a file, or the system's if no file is given.
-
-    Raises:
-        click.BadParameter: the file has no PEM certificate.
-    """
-    if file is None:
-        return ssl.create_default_context()
-    try:
-        # Without any text, the context would trust what the system trusts.
-        return ssl.create_default_context(cadata=file.read().decode("ascii", "ignore") or "-")
-    except (ssl.SSLError, ValueError):
-        raise click.BadParameter(f"{file_name(file)} does not contain PEM certificates") from None
-
-
-ca_file_option = click.option(
-    "--ca-file",
-    "tls",
-    type=click.File("rb"),
-    callback=_tls_context,
-    metavar="FILE",
-    help="PEM certificates to trust.  [default: the system's]",
-)
 
 
 @dataclass(frozen=True, slots=True)

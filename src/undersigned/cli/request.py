@@ -11,14 +11,12 @@ import click
 
 from undersigned import __version__, profiles
 from undersigned.cli.explain import explained_lines
-from undersigned.cli.http import NoAnswer, connect, read_verdict
+from undersigned.cli.http import NoAnswer, ca_file_option, connect, read_verdict, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
 from undersigned.cli.options import (
-    ca_file_option,
     data_option,
     header_option,
     profile_option,
-    timeout_option,
     typed_fields,
     wrong_url,
 )

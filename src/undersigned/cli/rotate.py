@@ -137,6 +137,7 @@ def _begun(rotation: Rotation, keyid: str, public: Path, private: Path, now: int
         f"next: 1. Publish {published} at once.",
         f"      2. From {_time(now + SPREAD)} on, sign with {signing}: by then receivers know the key.",
     ]
+    lines.append("         The kid changes: receivers must know you by signature.signer, not by the keyid.")
     for old, end in rotation.retiring.items():
         lines.append(f"      3. Before {_time(end - LAST_SIGNATURE)}, stop signing with {old}.")
         lines.append(f"      4. From {_time(end)} on, drop it: undersigned rotate --finish --jwks {published}")

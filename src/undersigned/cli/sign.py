@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from undersigned.signature.signed_fields import SignedFields
 
 
-@click.command(short_help="Write the header fields that sign a request.")
+@click.command()
 @key_option
 @keyid_option
 @profile_option
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 @data_option
 @click.option("--curl", "as_curl", is_flag=True, help="Write a whole curl command, for a shell.")
 @click.option("--created", type=SECONDS, help="The time of signing, in seconds since the epoch.  [default: now]")
-@click.option("--expires", type=SECONDS, help="In seconds since the epoch.  [default: the profile's latest]")
 @click.option("--nonce", help="Unpadded Base64url.  [default: a new nonce for each request]")
-@click.option("--label", help="The label of the signature.  [default: the profile's]")
 @click.argument("url", metavar="URL | -")
 def sign(
     *,
@@ -49,9 +47,7 @@ def sign(
     content: Content | None,
     as_curl: bool,
     created: int | None,
-    expires: int | None,
     nonce: str | None,
-    label: str | None,
     url: str,
 ) -> None:
     """Sign a request: write the header fields to add to it, one in a line, or a curl command.
@@ -82,7 +78,7 @@ def sign(
         signer = Signer(read_signing_key(key, by, keyid=keyid), profile=by)
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from None
-    signed = partial(signer.sign, created=created, expires=expires, nonce=nonce, label=label)
+    signed = partial(signer.sign, created=created, nonce=nonce)
     if url == "-":
         good = answer_lines(standard_input(), lambda value: _answer(value, signed), _line_error)
         click.get_current_context().exit(int(not good))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
 
-@click.command(short_help="Verify signed requests, and say why one is rejected.")
+@click.command()
 @jwks_option
 @keyid_option
 @profile_option

@@ -121,7 +121,7 @@ def test_ask_raises_when_the_server_cannot_be_reached():
 
 def test_ask_raises_when_the_name_does_not_resolve():
     client = ProbeClient(canonicalize("http://undersigned.invalid"), 10, ssl.create_default_context())
-    with pytest.raises(NoAnswer):
+    with pytest.raises(NoAnswer, match="no such name"):
         client.ask(PLAIN)
 
 

@@ -10,10 +10,10 @@ import click
 from undersigned import profiles
 from undersigned.cli.doctor.diagnosis import Examination
 from undersigned.cli.doctor.probe import ProbeClient
-from undersigned.cli.http import NoAnswer
+from undersigned.cli.http import NoAnswer, ca_file_option, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
-from undersigned.cli.options import ca_file_option, header_option, profile_option, timeout_option
+from undersigned.cli.options import header_option, profile_option
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.signature.signer import Signer
 from undersigned.url import CanonicalURL, canonicalize
@@ -36,7 +36,7 @@ def _read_url(_ctx: click.Context, _param: click.Parameter, text: str) -> Canoni
     return url
 
 
-@click.command(short_help="Find what changes requests on the way to your server.")
+@click.command()
 @key_option
 @keyid_option
 @profile_option

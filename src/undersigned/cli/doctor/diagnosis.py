@@ -202,4 +202,5 @@ def _rejection_finding(answer: Verdict, name: str) -> Finding:
     known = REASONS.get(cast("Reason", answer.code))
     if known is None:
         return Finding(name, f"it is rejected: {answer.code}", advice.LOG)
-    return Finding(name, known.meaning, known.sender)
+    # Who reads this has asked the doctor already.
+    return Finding(name, known.meaning, advice.LOG if "undersigned doctor" in known.sender else known.sender)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import http_sf
 import pytest
 
-from undersigned.message.field_types import FIELD_TYPES, field_type
+from undersigned.message.reading import FIELD_TYPES, field_type
 
 
 @pytest.mark.parametrize(

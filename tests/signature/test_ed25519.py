@@ -15,8 +15,7 @@ from tests.signature.edwards import ORDER, SMALL, encode, sign
 
 from undersigned import VerificationKey
 from undersigned.signature import ed25519
-from undersigned.signature.ed25519 import Ed25519, has_sodium, library
-from undersigned.signature.edwards25519 import SMALL_ORDER, is_of_prime_order
+from undersigned.signature.ed25519 import SMALL_ORDER, Ed25519, has_sodium, is_of_prime_order, library
 
 WYCHEPROOF = json.loads((Path(__file__).parents[1] / "vectors/wycheproof/ed25519_test.json").read_text("utf-8"))
 CASES = [

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC, b64url
 
 from undersigned import ConfigurationError, SigningKey, VerificationKey
-from undersigned.signature.edwards25519 import point_fault
+from undersigned.signature.ed25519 import point_fault
 from undersigned.signature.jwk import UNNAMED
 from undersigned.signature.rules import KeyRule
 

@@ -16,9 +16,8 @@ from undersigned.message.request import Request
 from undersigned.message.request_target import typed_target
 from undersigned.message.timestamps import http_date
 from undersigned.signature.components import UnresolvableComponent
-from undersigned.signature.draft import check_fields
+from undersigned.signature.draft import SignedFields, check_fields
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
-from undersigned.signature.signed_fields import SignedFields
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

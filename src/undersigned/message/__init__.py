@@ -1,6 +1,5 @@
 """HTTP messages: requests and responses, their header fields and their content."""
 
-from undersigned.message.accept_signature import WantedSignature, parse_accept_signature
 from undersigned.message.component import Component
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields, Headers
@@ -14,6 +13,7 @@ from undersigned.message.signature_agent import (
     SignatureAgentForm,
     write_signature_agent,
 )
+from undersigned.message.signature_input import WantedSignature, parse_accept_signature
 
 __all__ = [
     "DIRECTORY_PATH",

@@ -1,4 +1,4 @@
-"""Signature-Input: what a signature covers, and its parameters (RFC 9421 section 4.1).
+"""Signature-Input and Accept-Signature: what a signature covers, and its parameters (RFC 9421 sections 4.1 and 5.1).
 
 A pattern reads what nearly every signer writes: components with at most one parameter, strings without escapes,
 integers without leading zeros, and flags. http-sf reads everything else, in twenty times the time.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from undersigned.message.structured_fields import Parameter
+
 
 _CHARACTERS = r"[ !#-\[\]-~]*+"
 _TEXT = rf'"{_CHARACTERS}"'
@@ -232,3 +233,32 @@ def _parsed_member(value: object, parameters: Mapping[str, Parameter]) -> _Parse
             raise MalformedField("a covered component is repeated, or is @signature-params itself")
         seen.add(identity)
     return _Parsed(items, parameters)
+
+
+class WantedSignature(NamedTuple):
+    """A signature that is asked for: one member of Accept-Signature.
+
+    Attributes:
+        label: the label that the signature must have.
+        components: the components that it must cover.
+        parameters: the parameters that it must have: `created` and `expires` are True, the others have their value.
+    """
+
+    label: str
+    components: Sequence[Component]
+    parameters: Mapping[str, Parameter]
+
+
+def parse_accept_signature(value: str) -> tuple[WantedSignature, ...]:
+    """Read an Accept-Signature field value (all lines joined with a comma). It is bounded as Signature-Input is.
+
+    Args:
+        value: the field value.
+
+    Raises:
+        MalformedField: not a dictionary of inner lists of strings, too large, or a repeated label, parameter or
+            component.
+    """
+    # The two fields have one syntax (section 5.1).
+    members = parse_signature_input(value)
+    return tuple(WantedSignature(label, member.components, member.parameters) for label, member in members.items())

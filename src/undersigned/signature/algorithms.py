@@ -15,8 +15,7 @@ from http_message_signatures.algorithms import (
 )
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.ed25519 import Ed25519
-from undersigned.signature.edwards25519 import point_fault
+from undersigned.signature.ed25519 import Ed25519, point_fault
 from undersigned.signature.jwk import rsa_fault
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from undersigned.limits import (
     MOST_QUERY_PARAMETERS,
 )
 from undersigned.message import token
-from undersigned.message.field_types import field_type
-from undersigned.message.reading import STRICT
+from undersigned.message.reading import STRICT, field_type
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import (
     MalformedField,

@@ -24,7 +24,7 @@ from undersigned.signature.rules import PARAMETERS, name_of
 from undersigned.url import canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
@@ -32,6 +32,27 @@ if TYPE_CHECKING:
     from undersigned.message.structured_fields import Encoding, Parameter
     from undersigned.signature.profile import Profile, TargetForm
     from undersigned.url import CanonicalURL
+
+
+@dataclass(slots=True)
+class SignedFields:
+    """The header fields that sign one request. Iterating yields them: `[*headers, *signer.sign(request)]`.
+
+    Attributes:
+        fields: the header fields to add, as (name, value) pairs.
+        components: the names of the covered components, such as `@method` and `content-type`.
+        target_uri: the canonical target URI that was signed. Send the request to it.
+        signature_base: the base that was signed. It may contain header values, so the repr leaves it out.
+    """
+
+    fields: tuple[tuple[str, str], ...]
+    components: tuple[str, ...]
+    target_uri: str = field(repr=False)
+    signature_base: str = field(repr=False)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield the header fields to add."""
+        return iter(self.fields)
 
 
 _FIELD_NAME: Final = re.compile(rf"{token.LOWER}+")

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LEAST_RSA_BITS, LEAST_SECRET_BYTES, MOST_RSA_BITS
 from undersigned.message.structured_fields import base64url
-from undersigned.signature.edwards25519 import point_fault
+from undersigned.signature.ed25519 import point_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable

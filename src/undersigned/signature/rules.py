@@ -16,8 +16,7 @@ from undersigned.errors import AnswerForm, ConfigurationError, Reason, Verificat
 from undersigned.limits import MOST_SELECTED
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
-from undersigned.message.field_types import field_type
-from undersigned.message.reading import Reading
+from undersigned.message.reading import Reading, field_type
 from undersigned.message.structured_fields import KEY, Encoding, MalformedField
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from undersigned.errors import SignatureError
     from undersigned.message.component import Coverage
-    from undersigned.message.field_types import FieldType
+    from undersigned.message.reading import FieldType
     from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Parameter

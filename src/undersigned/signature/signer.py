@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestBuilder
 from undersigned.message.structured_fields import Parameter, serialize_byte_sequence
-from undersigned.signature.draft import Covering, Draft, Drafting, ParameterText, PreparedSignature, check_names
+from undersigned.signature.draft import (
+    Covering,
+    Draft,
+    Drafting,
+    ParameterText,
+    PreparedSignature,
+    SignedFields,
+    check_names,
+)
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signing, raw_signature
-from undersigned.signature.signed_fields import SignedFields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -1,12 +1,11 @@
 """An A2A agent that knows who calls it.
 
     pip install 'undersigned[starlette]' 'a2a-sdk[http-server]' uvicorn
-    python examples/a2a_server.py --jwks keys/public.jwks.json --port 8000
+    undersigned keygen --out keys
+    python examples/a2a_server.py
 
 The agent card is open to everybody; every message must be signed. `a2a_client.py` sends one.
 """
-
-import argparse
 
 import uvicorn
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -38,13 +37,9 @@ class Plans(AgentExecutor):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_file(options.jwks)
+    keys = KeySet.from_file("keys/public.jwks.json")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-    origin = f"http://127.0.0.1:{options.port}"
+    origin = "http://127.0.0.1:8000"
     interface = a2a_pb2.AgentInterface(url=f"{origin}/a2a", protocol_binding="JSONRPC", protocol_version="1.0")
     card = a2a_pb2.AgentCard(name="plans", version="1", supported_interfaces=[interface])
     handler = DefaultRequestHandler(Plans(), InMemoryTaskStore(), card)
@@ -54,7 +49,7 @@ def main() -> None:
     ]
     agent = Starlette(routes=create_jsonrpc_routes(handler, "/a2a"), middleware=middleware)
     app = Starlette(routes=[*create_agent_card_routes(card), Mount("/", agent)])
-    uvicorn.run(app, host="127.0.0.1", port=options.port)
+    uvicorn.run(app, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """A FastMCP client that signs every request.
 
-Install `undersigned[httpx2]` and `fastmcp`, start `fastmcp_server.py`, then run:
+Install `undersigned[httpx2]` and `fastmcp`, start `fastmcp_server.py`, then run it where `undersigned keygen --out`
+wrote the keys:
 
-    python examples/fastmcp_client.py --key keys/private.jwk.json --url http://127.0.0.1:8000/mcp
+    python examples/fastmcp_client.py
 
 It prints who the server says has called.
 """
 
-import argparse
 import asyncio
 from typing import Any
 
@@ -30,12 +30,8 @@ async def buy(url: str, signer: Signer, plan: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", required=True, help="the caller's private JWK")
-    parser.add_argument("--url", required=True, help="the server's URL, such as http://127.0.0.1:8000/mcp")
-    options = parser.parse_args()
-    signer = Signer(SigningKey.from_file(options.key), profile=profiles.ADCP_3_2)
-    print(asyncio.run(buy(options.url, signer, "gold")))
+    signer = Signer(SigningKey.from_file("keys/private.jwk.json"), profile=profiles.ADCP_3_2)
+    print(asyncio.run(buy("http://127.0.0.1:8000/mcp", signer, "gold")))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """A FastMCP server whose tools know who calls them.
 
     pip install 'undersigned[starlette]' fastmcp uvicorn
-    python examples/fastmcp_server.py --jwks keys/public.jwks.json --port 8000
+    undersigned keygen --out keys
+    python examples/fastmcp_server.py
 
 Every request must be signed. `fastmcp_client.py` calls the tool.
 """
-
-import argparse
 
 import uvicorn
 from fastmcp import FastMCP
@@ -26,15 +25,11 @@ def buy(plan: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", required=True, help="the callers' public keys, a JWK set")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = KeySet.from_file(options.jwks)
+    keys = KeySet.from_file("keys/public.jwks.json")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-    origin = f"http://127.0.0.1:{options.port}"
+    origin = "http://127.0.0.1:8000"
     app = SignatureMiddleware(server.http_app(), verifier=verifier, origins=[origin])
-    uvicorn.run(app, host="127.0.0.1", port=options.port)
+    uvicorn.run(app, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

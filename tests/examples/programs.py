@@ -31,4 +31,4 @@ def ran_in(folder: Path, name: str, seller: str) -> subprocess.CompletedProcess[
     program = folder / f"{name}.py"
     program.write_text((EXAMPLES / program.name).read_text().replace("http://127.0.0.1:8000", seller))
     command = [sys.executable, "-W", "error", str(program)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=folder)  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, cwd=folder)  # noqa: S603

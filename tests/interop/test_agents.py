@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from tests.examples.programs import ran_in
 from tests.examples.test_web_apps import start_example
 from tests.keys import JSON
 from tests.wire import ask, assert_rejected, raw_request
@@ -20,8 +18,6 @@ from tests.wire import ask, assert_rejected, raw_request
 from undersigned import KeyPair, Request, Signer, profiles
 from undersigned_httpx.httpx2 import AsyncSignatureTransport
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-PATHS = {"mcp": "/mcp", "fastmcp": "/mcp", "a2a": ""}
 MESSAGE = {"messageId": "1", "role": "ROLE_USER", "parts": [{"text": "gold"}]}
 CALLS = {
     "mcp": ("/mcp", {"method": "tools/call", "params": {"name": "buy", "arguments": {"plan": "gold"}}}),
@@ -35,7 +31,7 @@ def buyers() -> list[KeyPair]:
     return [KeyPair.generate("ed25519", keyid=keyid) for keyid in ("buyer-a", "buyer-b")]
 
 
-@pytest.fixture(scope="module", params=PATHS)
+@pytest.fixture(scope="module", params=CALLS)
 def agent(request, buyers, tmp_path_factory):
     """The name of an agent, and the port that its server serves."""
     jwks = tmp_path_factory.mktemp("keys") / "jwks.json"
@@ -50,12 +46,10 @@ def signer(buyer: KeyPair) -> Signer:
 
 def test_tool_knows_who_called_it(agent, buyers, tmp_path):
     name, port = agent
+    (tmp_path / "keys").mkdir()
     for buyer in buyers:
-        key = tmp_path / "key.json"
-        key.write_text(json.dumps(buyer.private))
-        url = f"http://127.0.0.1:{port}{PATHS[name]}"
-        command = [sys.executable, str(EXAMPLES / f"{name}_client.py"), "--key", str(key), "--url", url]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603 - ours
+        (tmp_path / "keys/private.jwk.json").write_text(json.dumps(buyer.private))
+        ran = ran_in(tmp_path, f"{name}_client", f"http://127.0.0.1:{port}")
         assert ran.stdout.strip() == f"{buyer.signing_key().keyid} bought gold", ran.stderr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -25,12 +26,22 @@ html_theme_options = {"footer_icons": [], "top_of_page_buttons": []}
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline"]
-# Docstrings have code in single backticks, as Markdown has.
-default_role = "code"
+# Docstrings have code in single backticks, as Markdown has. What is a name of the library becomes a link.
+default_role = "py:obj"
 # Pygments has no lexer for the configuration of some servers, and two packages may have a class of the same name.
 suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
+# Without it, a signature has the repr of a whole profile, or the address of a function.
+autodoc_preserve_defaults = True
 napoleon_use_ivar = True
 napoleon_numpy_docstring = False
+
+# Read the Docs has a network when it builds; a build elsewhere fetches nothing.
+if os.environ.get("READTHEDOCS"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "cryptography": ("https://cryptography.io/en/latest", None),
+    }

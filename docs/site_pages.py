@@ -2,7 +2,8 @@
 
 - A page that is only a link to another Markdown file of the repository becomes that file, and links to it lead there.
 - A line that is only a link to a section of such a file becomes that section, with the text of the link as its heading.
-- A line `.. package:: NAME` becomes the reference of the public names of a package, from its `__all__`.
+- A line `.. package:: NAME` becomes the reference of the public names of a package, from its `__all__`. Names after it
+  are a part of them, as in `.. package:: undersigned: Signer SigningKey`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from docutils.nodes import Element
+    from sphinx.addnodes import pending_xref
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -29,9 +33,9 @@ _ONLY_LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)\)\s*")
 _SECTION = re.compile(r"^\[([^\]]+)\]\(([^)#:]+\.md)#([^)]+)\)$", re.MULTILINE)
 _LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
-_PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)$", re.MULTILINE)
+_PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)(?:: ([\w ]+))?$", re.MULTILINE)
 _CODE = re.compile(r"(``.+?``|`[^`]+`)(?=(\w?))", re.DOTALL)
-_FOLDERS = {ROOT / "examples": DOCS / "examples.md"}
+_FOLDERS = {ROOT / "examples": DOCS / "examples.md", ROOT / "README.md": DOCS / "quickstart.md"}
 
 
 @cache
@@ -93,12 +97,17 @@ def relinked(text: str, written: Path, page: Path) -> str:
     return _LINK.sub(moved, text)
 
 
-def reference(package: str) -> str:
-    """Return the reference of a package in reStructuredText: what its docstring says, and each public name."""
+def reference(package: str, part: str = "") -> str:
+    """Return the reference of a package in reStructuredText: what its docstring says, and each public name.
+
+    Args:
+        package: the package.
+        part: the names to describe, with spaces between them; if it is empty, all of them after the docstring.
+    """
     module = importlib.import_module(package)
-    lines = [f".. automodule:: {package}", "   :no-members:", ""]
+    lines = [f".. py:currentmodule:: {package}", ""] if part else [f".. automodule:: {package}", "   :no-members:", ""]
     elsewhere: list[str] = []
-    for name in public_names(module):
+    for name in part.split() or public_names(module):
         value: object = getattr(module, name)
         is_data = not (inspect.isclass(value) or inspect.isroutine(value))
         defined, said = _assigned(module, name) if is_data else (value.__module__, inspect.getdoc(value) or "")
@@ -127,7 +136,10 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def _home(package: str, name: str, defined: str) -> str:
-    """Return the package whose page describes a name: the nearest public one around the module that defines it."""
+    """Return the package whose page describes a name: the root, or the nearest public one around its module."""
+    root = importlib.import_module("undersigned")
+    if name in root.__all__ and getattr(root, name) is getattr(importlib.import_module(package), name):
+        return "undersigned"
     for home in [defined.rsplit(".", dots)[0] for dots in range(defined.count(".") + 1)]:
         if home in documented() and name in public_names(importlib.import_module(home)):
             return home
@@ -137,12 +149,16 @@ def _home(package: str, name: str, defined: str) -> str:
 @cache
 def documented() -> frozenset[str]:
     """Return the packages and modules that the reference describes."""
-    return frozenset(name for page in DOCS.rglob("*.md") for name in _PACKAGE.findall(page.read_text("utf-8")))
+    pages = [page.read_text("utf-8") for page in DOCS.rglob("*.md")]
+    return frozenset(name for text in pages for name, _ in _PACKAGE.findall(text))
 
 
 def _assigned(module: ModuleType, name: str) -> tuple[str, str]:
     """Return the module that assigns a name, and the text after the assignment, or "" for none."""
-    for statement, after in _pairs(ast.parse(inspect.getsource(module)).body):
+    written = ast.parse(inspect.getsource(module)).body
+    # An integration imports its framework in a `try`, which names the extra that is missing.
+    body = [inner for outer in written for inner in (outer.body if isinstance(outer, ast.Try) else [outer])]
+    for statement, after in _pairs(body):
         if isinstance(statement, ast.ImportFrom) and any((at.asname or at.name) == name for at in statement.names):
             source = f"{'.' * statement.level}{statement.module}"
             return _assigned(importlib.import_module(source, module.__package__), name)
@@ -169,7 +185,7 @@ def _read(app: Sphinx, name: str, source: list[str]) -> None:
     text = with_sections(source[0], page) if file == page else file.read_text("utf-8")
     text = relinked(text, file, page)
     with mock(app.config.autodoc_mock_imports):
-        source[0] = _PACKAGE.sub(lambda at: reference(at[1]), text)
+        source[0] = _PACKAGE.sub(lambda at: reference(at[1], at[2] or ""), text)
 
 
 def closed(lines: list[str]) -> list[str]:
@@ -181,6 +197,9 @@ def _described(*event: object) -> None:
     """Close the code in a docstring that autodoc has read: its lines are the last part of the event."""
     lines = cast("list[str]", event[-1])
     lines[:] = closed(lines)
+    if event[1] in {"attribute", "data", "property"}:
+        # Napoleon takes the words before a colon of the first line for a type. So the first line is an empty comment.
+        lines[:0] = ["..", ""]
 
 
 def _signed(*event: object) -> tuple[str, None] | None:
@@ -188,9 +207,28 @@ def _signed(*event: object) -> tuple[str, None] | None:
     return ("", None) if getattr(event[3], "_is_protocol", False) else None
 
 
+def _skipped(*event: object) -> bool | None:
+    """Skip the fields of a named tuple, which its docstring describes."""
+    return True if type(event[3]).__name__ == "_tuplegetter" else None
+
+
+def _linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: Element) -> Element | None:
+    """Link code in a docstring to what it names, if only one thing of the library has that name."""
+    from sphinx.util.nodes import make_refnode  # noqa: PLC0415 - the tests make pages without Sphinx
+
+    name = str(node.get("reftarget", ""))
+    if node.get("refdomain") != "py" or not name.replace(".", "").isidentifier():
+        return None
+    found = {full: at for full, at in env.domains.python_domain.objects.items() if f".{full}".endswith(f".{name}")}
+    own = found.get(f"undersigned.{name}") or (next(iter(found.values())) if len(found) == 1 else None)
+    return own and make_refnode(app.builder, node["refdoc"], own.docname, own.node_id, shown)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     app.connect("source-read", _read)
     app.connect("autodoc-process-signature", _signed)
     app.connect("autodoc-process-docstring", _described, priority=400)
+    app.connect("autodoc-skip-member", _skipped)
+    app.connect("missing-reference", _linked)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ import undersigned
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-INTEGRATIONS = re.findall(r'"integrations/(\w+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+INTEGRATIONS = [name for name in PROJECT["tool"]["importlinter"]["root_packages"] if name != "undersigned"]
 sys.path.insert(0, str(DOCS))
 
 import site_check  # noqa: E402 - a module of docs/
@@ -53,6 +55,16 @@ def test_every_public_name_of_the_reference_is_described(package):
     values = [getattr(module, name) for name in site_pages.public_names(module)]
     assert all(value.__doc__ for value in values if inspect.isclass(value) or inspect.isroutine(value))
     assert not re.search(r"^\.\. py:data:: \w+\n\n {3}\n", site_pages.reference(package), re.MULTILINE)
+
+
+def test_reference_has_every_name_of_the_root_once():
+    page = (DOCS / "reference" / "undersigned.md").read_text("utf-8")
+    named = " ".join(re.findall(r"^\.\. package:: undersigned: (.+)$", page, re.MULTILINE)).split()
+    assert sorted(named) == sorted(site_pages.public_names(undersigned))
+
+
+def test_name_of_the_root_is_described_under_the_root():
+    assert "* :py:obj:`Verifier <undersigned.Verifier>`" in site_pages.reference("undersigned.verification")
 
 
 def test_reference_has_the_text_after_an_assignment():

@@ -1,10 +1,9 @@
 """A FAPI 2.0 client: it signs its request with the token, and verifies the response together with the request.
 
-python examples/fapi_client.py --key client.jwk.json --token t0k3n --server-keys server.jwks.json \
-    --server https://bank.example
-"""
+Run it where `undersigned keygen --out keys` wrote the client's key, with `fapi_resource_server.py` running there:
 
-import argparse
+    python examples/fapi_client.py
+"""
 
 import requests
 
@@ -12,24 +11,19 @@ from undersigned import KeySet, MemoryReplayStore, Signer, SigningKey, Verifier,
 from undersigned.client import ResponseVerification
 from undersigned_requests import SignatureAdapter
 
+SERVER = "http://127.0.0.1:8000"
+
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", required=True, help="the client's private JWK")
-    parser.add_argument("--token", required=True, help="the access token")
-    parser.add_argument("--server", required=True, help="the server's origin, such as https://bank.example")
-    parser.add_argument("--server-keys", required=True, help="the server's public keys, a JWK set")
-    options = parser.parse_args()
-    key = SigningKey.from_file(options.key)
-    keys = KeySet.from_file(options.server_keys)
+    keys = KeySet.from_file("server/public.jwks.json")
     verifier = Verifier(profiles.FAPI_2_RESPONSE, keys=keys, replay=MemoryReplayStore())
-    signer = Signer(key, profile=profiles.FAPI_2_REQUEST)
+    signer = Signer(SigningKey.from_file("keys/private.jwk.json"), profile=profiles.FAPI_2_REQUEST)
     # All keys of the verifier are the server's, so any of them may sign.
     responses = ResponseVerification(verifier, signers=None)
     session = requests.Session()
-    session.mount(options.server, SignatureAdapter(signer, origins=[options.server], responses=responses))
-    headers = {"Authorization": f"Bearer {options.token}"}
-    answer = session.post(f"{options.server}/payments", json={"eur": 7}, headers=headers, timeout=10)
+    session.mount(SERVER, SignatureAdapter(signer, origins=[SERVER], responses=responses))
+    headers = {"Authorization": "Bearer t0k3n"}
+    answer = session.post(f"{SERVER}/payments", json={"eur": 7}, headers=headers, timeout=10)
     # A response that the server did not sign for this request raises a SignatureError.
     print(answer.status_code, answer.text.strip())
     return 0 if answer.ok else 1

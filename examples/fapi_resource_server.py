@@ -1,9 +1,10 @@
 """A FAPI 2.0 resource server: it looks for the keys of the client that a token was issued to, and signs its responses.
 
-python examples/fapi_resource_server.py --key server.jwk.json --jwks client.jwks.json --token t0k3n --port 8000
+Run it where `undersigned keygen` wrote the client's key (`--out keys`) and the server's (`--out server`):
+
+    python examples/fapi_resource_server.py
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 
 from flask import Flask
@@ -42,16 +43,9 @@ def resource_server(keys: ClientKeys, key: SigningKey, origins: ConfiguredOrigin
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", required=True, help="the server's private JWK")
-    parser.add_argument("--jwks", required=True, help="the client's public keys, a JWK set")
-    parser.add_argument("--token", required=True, help="the client's access token")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = ClientKeys({options.token: KeySet.from_file(options.jwks)})
-    key = SigningKey.from_file(options.key)
-    app = resource_server(keys, key, [f"http://127.0.0.1:{options.port}"])
-    serve(app, host="127.0.0.1", port=options.port)
+    keys = ClientKeys({"t0k3n": KeySet.from_file("keys/public.jwks.json")})
+    key = SigningKey.from_file("server/private.jwk.json")
+    serve(resource_server(keys, key, ["http://127.0.0.1:8000"]), host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """A GNAP client that calls a resource server with its access token, signed with the key that the token is bound to.
 
-python examples/gnap_client.py --key key.jwk.json --token t0k3n --server https://server.example
+Run it where `undersigned keygen --out keys` wrote the key, with `gnap_server.py` running there:
+
+    python examples/gnap_client.py
 """
 
-import argparse
 import json
 
 import httpx
@@ -19,12 +20,9 @@ def call(server: str, token: str, key: SigningKey) -> httpx.Response:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", required=True, help="the private JWK that the token is bound to")
-    parser.add_argument("--token", required=True, help="the access token")
-    parser.add_argument("--server", required=True, help="the server's origin, such as https://server.example")
-    options = parser.parse_args()
-    answer = call(options.server, options.token, SigningKey.from_file(options.key))
+    # The token is bound to this key.
+    key = SigningKey.from_file("keys/private.jwk.json")
+    answer = call("http://127.0.0.1:8000", "t0k3n", key)
     print(answer.status_code, answer.text)
     return 0 if answer.is_success else 1
 

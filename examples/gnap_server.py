@@ -1,9 +1,10 @@
 """A GNAP resource server: each access token is bound to a key of its client.
 
-python examples/gnap_server.py --jwks client.jwks.json --token t0k3n --origin https://server.example --port 8000
+Run it where `undersigned keygen --out keys` wrote the client's key:
+
+    python examples/gnap_server.py
 """
 
-import argparse
 from collections.abc import Sequence
 
 import uvicorn
@@ -42,14 +43,8 @@ def server(keys: TokenKeys, origins: ConfiguredOrigins) -> Starlette:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", required=True, help="the client's public key, a JWK set")
-    parser.add_argument("--token", required=True, help="the access token that is bound to it")
-    parser.add_argument("--origin", required=True, help="the public origin, such as https://server.example")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    keys = TokenKeys({options.token: KeySet.from_file(options.jwks)})
-    uvicorn.run(server(keys, [options.origin]), host="127.0.0.1", port=options.port)
+    keys = TokenKeys({"t0k3n": KeySet.from_file("keys/public.jwks.json")})
+    uvicorn.run(server(keys, ["http://127.0.0.1:8000"]), host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

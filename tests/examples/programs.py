@@ -26,9 +26,10 @@ def ran(name: str, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
 
 
-def ran_in(folder: Path, name: str, seller: str) -> subprocess.CompletedProcess[str]:
-    """Return an example that has run in a folder with its key, with another seller. Warnings are errors."""
+def ran_in(folder: Path, name: str, seller: str, *, bearer: str = "t0k3n") -> subprocess.CompletedProcess[str]:
+    """Return an example that has run in a folder with its keys, with another seller. Warnings are errors."""
     program = folder / f"{name}.py"
-    program.write_text((EXAMPLES / program.name).read_text().replace("http://127.0.0.1:8000", seller))
+    text = (EXAMPLES / program.name).read_text()
+    program.write_text(text.replace("http://127.0.0.1:8000", seller).replace("t0k3n", bearer))
     command = [sys.executable, "-W", "error", str(program)]
     return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, cwd=folder)  # noqa: S603

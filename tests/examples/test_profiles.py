@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 
 import httpx
-from tests.examples.programs import example, ran
+from tests.examples.programs import example, ran, ran_in
 from tests.examples.test_web_apps import start_example
-from tests.serving import uvicorn_server, waitress_server
+from tests.serving import uvicorn_server
 from tests.tokens.issuing import issue
 
 from undersigned import KeyPair, MemoryReplayStore, Signer, Verifier, profiles
@@ -153,13 +153,20 @@ def test_service_with_its_own_profile_knows_the_tenant_and_rejects_another_profi
     assert (changed.status_code, changed.json()) == (401, {"error": "request_signature_invalid"})
 
 
+def pair_in(folder, name, pair) -> None:
+    """Write the files of `undersigned keygen --out NAME`."""
+    (folder / name).mkdir(exist_ok=True)
+    (folder / name / "private.jwk.json").write_text(json.dumps(pair.private))
+    (folder / name / "public.jwks.json").write_text(json.dumps(pair.public))
+
+
 def test_gnap_client_is_known_by_the_key_that_its_token_is_bound_to(tmp_path):
-    module, at = example("gnap_server"), files(tmp_path, key=CLIENT.private, other=SERVER.private)
-    with uvicorn_server(module.server(module.TokenKeys({"t0k3n": CLIENT.key_set()}), here)) as port:
-        done = [
-            ran("gnap_client", key=at[key], token="t0k3n", server=f"http://127.0.0.1:{port}")
-            for key in ("key", "other")
-        ]
+    pair_in(tmp_path, "keys", CLIENT)
+    done = []
+    with start_example("gnap_server.py", jwks=tmp_path / "keys/public.jwks.json") as port:
+        for pair in (CLIENT, SERVER):
+            pair_in(tmp_path, "keys", pair)
+            done.append(ran_in(tmp_path, "gnap_client", f"http://127.0.0.1:{port}"))
     assert [(one.returncode, one.stdout.strip(), one.stderr) for one in done] == [
         (0, f'200 {{"photos of":"2027","key":"{CLIENT.public["keys"][0]["kid"]}"}}', ""),
         (1, '401 {"error": "invalid_client"}', ""),
@@ -167,13 +174,12 @@ def test_gnap_client_is_known_by_the_key_that_its_token_is_bound_to(tmp_path):
 
 
 def test_fapi_client_pays_and_verifies_the_response_with_its_request(tmp_path):
-    module = example("fapi_resource_server")
-    keys = module.ClientKeys({"t0k3n": CLIENT.key_set()})
-    at = files(tmp_path, key=CLIENT.private, server=SERVER.public)
-    with waitress_server(module.resource_server(keys, SERVER.signing_key(), here)) as port:
-        options = {"server": f"http://127.0.0.1:{port}", "server_keys": at["server"]}
-        done = ran("fapi_client", key=at["key"], token="t0k3n", **options)
-        other = ran("fapi_client", key=at["key"], token="of another client", **options)
+    pair_in(tmp_path, "keys", CLIENT)
+    pair_in(tmp_path, "server", SERVER)
+    keys = {"jwks": tmp_path / "keys/public.jwks.json", "server": tmp_path / "server/private.jwk.json"}
+    with start_example("fapi_resource_server.py", **keys) as port:
+        done = ran_in(tmp_path, "fapi_client", f"http://127.0.0.1:{port}")
+        other = ran_in(tmp_path, "fapi_client", f"http://127.0.0.1:{port}", bearer="of another client")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == '200 {"payment":"accepted"}\n'
     assert (other.returncode, other.stderr) == (1, "")

@@ -52,6 +52,9 @@ def start_example(example: str, **options: object):
             Path(folder, example).write_text(text.replace("8000", str(port)))
             Path(folder, "keys").mkdir()
             Path(folder, "keys/public.jwks.json").write_bytes(Path(str(options["jwks"])).read_bytes())
+            if "server" in options:
+                Path(folder, "server").mkdir()
+                Path(folder, "server/private.jwk.json").write_bytes(Path(str(options["server"])).read_bytes())
         process = subprocess.Popen(  # noqa: S603 - ours
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
         )

@@ -13,7 +13,7 @@ import pytest
 from sanic import Blueprint, Sanic
 from sanic.response import json as json_response
 from sanic.views import HTTPMethodView
-from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS
+from tests.keys import BODY, HOST, JSON, KEYID, ORIGIN, ORIGINS
 from tests.serving import uvicorn_server
 from tests.wire import CHANGES, ask, assert_rejected, assert_unsigned, exchange, raw_request
 
@@ -321,3 +321,18 @@ def test_decorator_rejects_anything_but_a_function(thing):
 def test_wrong_option_is_a_configuration_error(party):
     with pytest.raises(ConfigurationError, match=r"^max_body: "):
         make(party.verifier(), max_body="1M")
+
+
+def test_function_shapes_the_answer_with_the_request_of_the_framework(party):
+    def shape(response, request):
+        return response.with_content(request.method.encode(), "text/plain")
+
+    with serve_sanic(make(party.verifier(), mode="required", rejection=shape)) as port:
+        answer = ask(port, raw_request("PUT", "/public"))
+    assert (answer.status, answer.content, answer.fields["content-type"]) == (401, b"PUT", "text/plain")
+    assert "accept-signature" in answer.fields
+
+
+def test_unsigned_request_is_decided_by_the_target_that_is_routed(party):
+    with serve_sanic(make(party.verifier(), policy=Policy(required_for=["buy"]))) as port:
+        assert_rejected(ask(port, raw_request("GET", f"http://{HOST}/public")), "request_target_uri_malformed")

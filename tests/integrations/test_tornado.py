@@ -391,3 +391,20 @@ def test_guarded_prepare_lets_a_preflight_pass_to_the_options_of_its_handler(par
         assert ask(port, raw_request("OPTIONS", "/whole/x", PREFLIGHT)).status == 204
         assert ask(port, raw_request("OPTIONS", "/whole/x")).status == 401
         assert ask(port, raw_request("POST", "/whole/x", PREFLIGHT)).status == 401
+
+
+def test_function_shapes_the_answer_with_the_request_of_the_framework(party):
+    def shape(response, request):
+        return response.with_content(request.method.encode(), "text/plain")
+
+    with serve_tornado(make(party.verifier(), mode="required", rejection=shape)) as port:
+        answer = ask(port, raw_request("PUT", "/public"))
+    assert (answer.status, answer.content, answer.fields["content-type"]) == (401, b"PUT", "text/plain")
+    assert "accept-signature" in answer.fields
+
+
+def test_long_content_that_no_policy_reads_reaches_the_handler_whole(party):
+    body = b"x" * 300_000
+    with serve_tornado(make(party.verifier(), policy=Policy(required_for=["buy"]))) as port:
+        answer = ask(port, raw_request("POST", "/public", [("Content-Type", "text/plain")], body))
+    assert answer.json == {"body": body.decode(), "signed": False}

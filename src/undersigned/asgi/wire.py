@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from undersigned.asgi.chunked import AsyncIncoming
-from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
 
 if TYPE_CHECKING:
@@ -52,10 +51,7 @@ class WireIncoming(AsyncIncoming):
 
     def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target."""
-        received, path = RequestTarget.parse(self.raw_target), WireIncoming.routed_path(self)
-        if path != received.path and not received.is_path(path.encode("utf-8", "surrogatepass")):
-            raise MalformedURL("the path is not UTF-8", rule="request target")
-        return received, False
+        return RequestTarget.parse(self.raw_target), False
 
     def shown_target(self) -> str:
         """Return the request target."""

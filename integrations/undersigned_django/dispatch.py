@@ -89,10 +89,14 @@ async def check_view_async(
 
 def _route(request: HttpRequest, view: Callable[..., object], parameters: Mapping[str, object]) -> MatchedRoute:
     match = request.resolver_match
+    # A function runs for OPTIONS too, and a class answers it by its method `options`.
+    is_function = not hasattr(view, "view_class") and not hasattr(view, "cls")
     if match is None or match.func is not view:
-        return MatchedRoute(view, parameters=parameters)
+        return MatchedRoute(view, parameters=parameters, takes_any_method=is_function)
     names = tuple(name for name in (match.view_name, match.url_name) if name)
     # A view of django-ninja picks one of several functions by the method, and has the name of none of them.
     is_opaque = (view.__module__, getattr(view, "__qualname__", "").partition(".")[0]) == _PATH_VIEW
     endpoint = getattr(view, "view_class", view)
-    return MatchedRoute(endpoint, names, parameters, is_opaque, path=match.route, view=view)
+    return MatchedRoute(
+        endpoint, names, parameters, is_opaque, path=match.route, view=view, takes_any_method=is_function
+    )

@@ -203,15 +203,18 @@ def test_policy_by_route_rejects_what_it_lists(party):
     operations = {"named": lambda parameters: parameters["name"], Plans: "get_plans", "update": None}
     policy = Policy(required_for=["create", "get_plans"], resolver=RouteResolver(operations))
 
-    def ask(target: str) -> str:
+    def ask(target: str, method: str = "GET", **fields: str) -> str:
         app = SignatureMiddleware(
             WSGIHandler(), verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True
         )
-        _, status, _ = run_wsgi_app(app, environ_of("GET", target))
+        _, status, _ = run_wsgi_app(app, environ_of(method, target, **fields))
         return status[:3]
 
+    preflight = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[ROUTE]):
         RAN.clear()
+        # A function runs for every method; a class answers OPTIONS by itself.
+        assert [ask(target, "OPTIONS", **preflight) for target in ("/create", "/plans")] == ["401", "200"]
         rejected = ("/create", "/slashed/", "/op/create", "/plans")
         assert [ask(target) for target in rejected] == ["401"] * 4
         assert RAN == []

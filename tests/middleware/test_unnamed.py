@@ -22,6 +22,8 @@ CALL = b'[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s"}}]
 class Sent:
     """One request, sent over ASGI or WSGI in chunks, and what the application read."""
 
+    chunk = 65_536
+
     def __init__(self, party, side: str, **options) -> None:
         options = {"policy": NAMED, "profile": profiles.ADCP_3_2, **options}
         verifier = party.verifier(profile=options.pop("profile"))
@@ -65,7 +67,7 @@ class Sent:
         headers += [(b"content-length", str(len(body)).encode())] if body else []
         scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": headers}
         scope |= {"raw_path": target.encode()} if raw else {}
-        chunks = [body[at : at + 65_536] for at in range(0, len(body), 65_536)] or [b""]
+        chunks = [body[at : at + self.chunk] for at in range(0, len(body), self.chunk)] or [b""]
         sent: list[dict] = []
 
         async def receive():
@@ -130,6 +132,13 @@ def test_registration_after_any_amount_of_white_space_does_not_pass(make, encodi
     sent = make()
     body = (" " * blanks + '{"webhook": {"authentication": {}}}').encode(encoding)
     assert sent("POST", "/hooks", body=body) == (413 if blanks > MIB else 401)
+    assert sent.calls == 0
+
+
+def test_white_space_that_is_longer_than_the_bound_does_not_pass(make):
+    sent = make(max_unsigned_body=100)
+    sent.chunk = 101
+    assert sent("POST", "/hooks", body=b" " * 101 + b'{"webhook": {"authentication": {}}}') == 413
     assert sent.calls == 0
 
 

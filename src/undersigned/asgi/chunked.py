@@ -127,7 +127,7 @@ class AsyncIncoming(Incoming):
                     if chunk:
                         chunks.append(chunk)
                     if not is_known:
-                        is_json = may_be_json(b"".join(chunks), fields, ended=not more or size > most)
+                        is_json = may_be_json(b"".join(chunks), fields, ended=not more)
                         if is_json is False:
                             return None
                         is_known = is_json is True

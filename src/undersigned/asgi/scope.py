@@ -54,8 +54,9 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
 
 def shown_target(scope: MutableMapping[str, Any]) -> str:
     """Return what the server shows of the request target, valid or not, as evidence for the log."""
-    parts = (scope.get("raw_path"), scope.get("query_string"))
-    return b"?".join(part for part in parts if isinstance(part, bytes) and part).decode("latin-1")
+    raw, query = scope.get("raw_path"), scope.get("query_string")
+    path = raw if isinstance(raw, bytes) else b""
+    return (path + b"?" + query if isinstance(query, bytes) and query else path).decode("latin-1")
 
 
 def verified_scope(

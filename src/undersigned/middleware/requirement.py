@@ -125,6 +125,8 @@ class Verification(NamedTuple):
         policy = self.policy
         if policy is None or not isinstance(policy.resolver, RouteResolver):
             return self._replace(outer=outer)
+        if self._is_preflight() and not route.takes_any_method:
+            return self._replace(outer=outer)
         operation = policy.resolver.operation_of(route)
         if self.signature is not None:
             return self._replace(signature=replace(self.signature, operation=operation), operation=operation)
@@ -139,6 +141,13 @@ class Verification(NamedTuple):
         error = self.unsigned_error(_UNKNOWN if must_be_signed else _REQUIRED)
         self.reject(error, route=route.path)
         raise error
+
+    def _is_preflight(self) -> bool:
+        """Return whether the middleware let an unsigned request pass as a preflight."""
+        incoming = self.incoming
+        if self.signature is not None or incoming is None or incoming.has_body:
+            return False
+        return is_preflight(incoming.method, incoming.fields.combined)
 
     def _registers_webhook(self, policy: Policy, operation: Operation) -> bool:
         """Return whether the name of the operation makes the content a registration of a webhook with credentials."""

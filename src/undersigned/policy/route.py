@@ -34,6 +34,7 @@ class MatchedRoute:
         is_opaque: whether the endpoint is an application that routes by itself, so that its operation is not known.
         path: the path of the route as the framework spells it, such as `/plans/{plan}`, for decisions and telemetry.
         view: the function that the framework calls, if that is not the endpoint.
+        takes_any_method: whether the endpoint runs for every method, so that a CORS preflight would run it too.
     """
 
     endpoint: object
@@ -42,6 +43,7 @@ class MatchedRoute:
     is_opaque: bool = False
     path: str | None = field(default=None, compare=False)
     view: object = field(default=None, compare=False)
+    takes_any_method: bool = field(default=False, compare=False)
 
 
 class RouteResolver:

@@ -79,7 +79,6 @@ class Profile:
         dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
         required_components: the components a signer covers, in their order, by whether the message has content. There
             may be more if the request has a query or certain header fields.
-        asks_more: whether a coverage must meet more rules than `required_components`.
 
     Raises:
         ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
@@ -101,7 +100,6 @@ class Profile:
     target: TargetForm = "canonical"
     dangerous: str = ""
     required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
-    asks_more: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that the data does not contradict itself, and that a message can satisfy it."""
@@ -109,9 +107,7 @@ class Profile:
         by_content = dict(self.coverage.by_content)
         if self.digest.policy == "required":
             by_content[True] = tuple(dict.fromkeys((*by_content[True], "content-digest")))
-        assign = object.__setattr__
-        assign(self, "required_components", MappingProxyType(by_content))
-        assign(self, "asks_more", self.coverage.is_conditional or self.digest.policy == "forbidden")
+        object.__setattr__(self, "required_components", MappingProxyType(by_content))
         _check_agreement(self)
         _check_danger(self)
 

@@ -228,7 +228,6 @@ class ParameterRule:
     forbidden: frozenset[str] = field(init=False, repr=False, compare=False)
     ignored: frozenset[str] = field(init=False, repr=False, compare=False)
     types: Mapping[str, type] = field(init=False, repr=False, compare=False)
-    asks_more: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         modes: dict[str, ParameterMode] = {name: getattr(self, name) for name in PARAMETERS}
@@ -251,7 +250,6 @@ class ParameterRule:
         assign(self, "nonce_pattern", _nonce_pattern(self.nonce_bytes))
         for group in ("required", "forbidden", "ignored"):
             assign(self, group, frozenset(name for name, mode in modes.items() if mode == group))
-        assign(self, "asks_more", bool(self.forbidden or self.own))
         assign(self, "types", MappingProxyType(types))
         assign(self, "own", MappingProxyType(dict(self.own)))
 
@@ -307,7 +305,6 @@ _PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
 _IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
 _FORBIDDEN = re.compile(rf"{_COMPONENT.pattern}|@query-param")
 _FIELD = re.compile(rf"{token.LOWER}+")
-_NO_NAMES: frozenset[str] = frozenset()
 _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
 _SERIALIZED = re.compile(rf'"({token.LOWER}+)"(?:;[a-z]+(?:="[^"]*")?)*?;sf(?:;|\Z)')
 
@@ -357,7 +354,6 @@ class CoverageRule:
     by_content: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
     is_conditional: bool = field(init=False, repr=False, compare=False)
     reading: Reading = field(init=False, repr=False, compare=False)
-    _only_names: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for option in ("always", "with_content", "with_query"):
@@ -398,8 +394,6 @@ class CoverageRule:
         rules = (self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of)
         conditional = any(rules) or self.never or any(one[0] == '"' for one in with_content)
         assign(self, "is_conditional", bool(conditional))
-        every = (*with_content, *self.with_query, *(one for group in self.any_of for one in group))
-        assign(self, "_only_names", not any(one[0] == '"' for one in every))
 
     @property
     def is_empty(self) -> bool:
@@ -442,12 +436,10 @@ class CoverageRule:
         if self.if_sent:
             combined = request.fields.combined
             required += tuple([name for name in self.if_sent if name in combined])
-        # Nearly every rule has names only, so one set has all that a signature may cover of them.
-        names = coverage.bare if self._only_names else _NO_NAMES
-        missing = [] if names.issuperset(required) else [one for one in required if not covers(coverage, one)]
+        missing = [one for one in required if not covers(coverage, one)]
         faults = [f"{', '.join(dict.fromkeys(missing))} must be covered"] if missing else []
         for group in self.any_of:
-            if names.isdisjoint(group) and not any(covers(coverage, one) for one in group):
+            if not any(covers(coverage, one) for one in group):
                 faults += [f"{' or '.join(group)} must be covered"]
         if self.if_asked:
             faults += [
@@ -516,7 +508,6 @@ class DigestRule:
         policy: whether `content-digest` must, must not or may be covered if the message has content.
         encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
         algorithms: the digests that are looked at, in the order that a signer prefers. At least one must be declared.
-        takes_all: whether these are all the digests that the library knows.
 
     Raises:
         ConfigurationError: an attribute has a wrong value.
@@ -525,7 +516,6 @@ class DigestRule:
     policy: DigestPolicy = "required"
     encodings: tuple[Encoding, ...] = ("base64",)
     algorithms: tuple[DigestAlgorithm, ...] = ("sha-256", "sha-512")
-    takes_all: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_choice("digest.policy", self.policy, _POLICIES)
@@ -536,7 +526,6 @@ class DigestRule:
             raise ConfigurationError(
                 f"digest.algorithms: list some of {', '.join(sorted(DIGEST_ALGORITHMS))} in a tuple"
             )
-        object.__setattr__(self, "takes_all", DIGEST_ALGORITHMS.issubset(algorithms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -651,17 +640,10 @@ class Caps:
     Attributes:
         per_key: the cap for one key.
         total: the cap for all keys together, or None for no such cap.
-        least: the lower of the two. A store with fewer nonces has reached neither.
     """
 
     per_key: int
     total: int | None = None
-    least: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Note the lower cap."""
-        least = self.per_key if self.total is None else min(self.per_key, self.total)
-        object.__setattr__(self, "least", least)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -200,11 +200,6 @@ def test_caps_are_a_value():
     assert Caps(1) == Caps(1, None)
 
 
-@pytest.mark.parametrize(("caps", "least"), [(Caps(3), 3), (Caps(3, 5), 3), (Caps(5, 3), 3)])
-def test_least_cap_is_the_one_that_is_reached_first(caps, least):
-    assert caps.least == least
-
-
 def test_a_million_nonces_of_a_key_may_be_live_if_nothing_is_given():
     assert ReplayRule().caps == Caps(per_key=1_000_000)
 
@@ -357,8 +352,6 @@ def test_group_is_covered_by_each_of_its_components(group, names):
 
 def test_digest_by_either_algorithm_is_required_if_nothing_is_given():
     assert DigestRule() == DigestRule(policy="required", encodings=("base64",), algorithms=("sha-256", "sha-512"))
-    assert [DigestRule(algorithms=(name,)).takes_all for name in ("sha-256", "sha-512")] == [False, False]
-    assert DigestRule().takes_all
 
 
 def test_first_signature_by_its_label_is_preferred_if_nothing_is_given():

@@ -90,7 +90,7 @@ class Admitted(NamedTuple):
         signature: the verified signature, or None if another credential or none identifies the caller.
         operation: the operation of the request, if a policy has resolved it.
         content: the content, or None if nothing had to read it to its end.
-        request: the request, with its content if that was read.
+        request: the request, with its content if that was read and there is a policy.
         warning: the error of a signature that the policy forgave.
     """
 
@@ -153,7 +153,7 @@ class Gate:
             SignatureError: the request is rejected.
         """
         policy = self._policy
-        message = _Message(request, self._verifier, server, undeclared=undeclared)
+        message = _Message(request, self._verifier, server, undeclared=undeclared, by_policy=policy is not None)
         if policy is None:
             return Admitted(await message.verify(), None, message.content, message.request)
         result: SignatureResult = "unsigned"
@@ -254,10 +254,12 @@ def _path_of(request: Request) -> str:
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_authenticated", "_undeclared", "_verifier", "content", "request", "server")
+    __slots__ = ("_authenticated", "_by_policy", "_undeclared", "_verifier", "content", "request", "server")
 
-    def __init__(self, request: Request, verifier: GateVerifier, server: Server, *, undeclared: bool) -> None:
-        self.request, self._undeclared = request, undeclared
+    def __init__(
+        self, request: Request, verifier: GateVerifier, server: Server, *, undeclared: bool, by_policy: bool
+    ) -> None:
+        self.request, self._undeclared, self._by_policy = request, undeclared, by_policy
         self._verifier, self.server = verifier, server
         self._authenticated: ReceivedSignature | SignatureError | None = None
         self.content: Content | None = None
@@ -307,8 +309,10 @@ class _Message:
             covered, self._undeclared = Content(), False
         elif covered is None:
             covered = await self.server.read_content(digest)
-            has_body = self.request.has_body
-            self.content, self.request = covered, self.request.with_content(covered)
+            self.content, has_body = covered, self.request.has_body
+            if self._by_policy or not has_body:
+                # Only a policy reads it. A request with its content joins the chunks: it holds them twice.
+                self.request = self.request.with_content(covered)
             if not has_body and len(covered) > 0:
                 # No field declared this content. A signature over content must cover more than one over none.
                 self._authenticated = None

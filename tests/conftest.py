@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,6 +90,14 @@ def pytest_collection_finish() -> None:
     """Let no later collection of garbage look at the tests again, which are the most objects of the process."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_teardown() -> None:
+    """Take back what a framework did to the root logger: the next test may compare what is logged."""
+    root = logging.getLogger()
+    root.setLevel(logging.WARNING)
+    for handler in [handler for handler in root.handlers if not type(handler).__module__.startswith("_pytest")]:
+        root.removeHandler(handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,7 +33,7 @@ def demo_here(**environment: str) -> Result:
 
 def test_command_shows_every_attempt_by_both_clients_and_exits_0():
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-X", "dev", "-m", "undersigned", "demo"],
+        [sys.executable, "-W", "error", "-m", "undersigned", "demo"],
         capture_output=True,
         text=True,
         timeout=300,

@@ -71,6 +71,14 @@ def test_decision_and_line_name_the_request(side, caplog):
     assert "hidden" not in caplog.text + repr(told)
 
 
+def test_line_of_a_rejected_target_withholds_its_query(side, party, caplog):
+    gate = side(origins=["https://other.example"])
+    status, _, _ = gate.ask("/plans?token=hidden", party.fields("GET", f"{ORIGIN}/plans?token=hidden"))
+    (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert f"received: Host {HOST}, request target /plans?(withheld)" in record.getMessage()
+    assert (status, "hidden" in record.getMessage()) == (401, False)
+
+
 def test_decision_of_an_invalid_signature_has_the_rebuilt_target_uri_and_the_claimed_key(side, caplog):
     gate = side()
     gate.ask("/other?secret=hidden", gate.party.fields("GET", f"{ORIGIN}/p"))

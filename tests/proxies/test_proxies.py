@@ -128,7 +128,7 @@ def test_rewritten_host_is_rejected_and_logged(visit, proxy, front, backend, arr
         assert visited.get("/p?x=1") == (401, {"error": "request_target_uri_malformed"})
     assert "the authority is not one of the configured origins" in log[0]
     assert "a proxy must forward Host and the request target unchanged" in log[0]
-    assert f"received: Host {arrives.format(backend=backend)}, request target /p?x=1\n" in log[0]
+    assert f"received: Host {arrives.format(backend=backend)}, request target /p?(withheld)\n" in log[0]
 
 
 @every_backend

@@ -23,6 +23,7 @@ from undersigned.middleware.authority import (
     target_error,
 )
 from undersigned.middleware.decision import Recorder
+from undersigned.middleware.evidence import without_query
 from undersigned.middleware.rejection_log import logger
 from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.middleware.start_line import start_line
@@ -191,7 +192,7 @@ class Guard:
                 request.canonical_url() if admitted.signature is None else admitted.signature.target, origin
             )
         except MalformedURL as malformed:
-            hosts, shown = incoming.fields.values("host"), incoming.shown_target()
+            hosts, shown = incoming.fields.values("host"), without_query(incoming.shown_target())
             raise target_error(profile, malformed, hosts=hosts, target=shown) from None
         self._recorder.record_acceptance(admitted.signature, admitted.warning, incoming)
         return Accepted(self._verification(incoming, admitted), admitted.content, is_closed=not has_body)

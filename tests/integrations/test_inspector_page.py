@@ -316,13 +316,18 @@ def test_what_cannot_be_used_is_named_and_not_quoted(texts):
 
 
 def test_command_serves_the_page_until_it_is_interrupted():
-    program = [sys.executable, "-m", "undersigned", "inspect"]
+    # A shell lets the programs that it starts in the background ignore SIGINT, and they let theirs.
+    start = "import signal; from undersigned.__main__ import main; signal.signal(2, signal.default_int_handler); main()"
+    program = [sys.executable, "-c", start, "inspect"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:  # noqa: S603 - our own words
-        url = running.stdout.readline().split()[1]
-        running.stdout.readline()
-        assert Visitor(url).ask()[0] == 200
-        running.send_signal(signal.SIGINT)
-        _, error = running.communicate(timeout=60)
+        try:
+            url = running.stdout.readline().split()[1]
+            running.stdout.readline()
+            assert Visitor(url).ask()[0] == 200
+            running.send_signal(signal.SIGINT)
+            _, error = running.communicate(timeout=60)
+        finally:
+            running.kill()
     assert (running.returncode, error) == (0, "")
 
 

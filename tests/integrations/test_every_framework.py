@@ -50,6 +50,15 @@ def test_signed_path_with_escapes_reaches_a_view_as_the_canonical_one_without_th
                 assert (path, signed.status) == (path, expected.status)
 
 
+@every_framework
+def test_fragment_hides_no_operation_that_must_be_signed(framework, party):
+    # A target has none (RFC 9112 section 3.2). Some servers and frameworks cut it off before they route.
+    policy = Policy(required_for=["listed"])
+    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}) as port:
+        for target in ("/open/listed", "/open/listed#x", "/open/listed#?x", "/open/listed?#x"):
+            assert (target, ask(port, raw_request("GET", target)).status) in {(target, 400), (target, 401)}
+
+
 UPLOAD = b"x" * 300_000
 
 

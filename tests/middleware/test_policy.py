@@ -191,7 +191,7 @@ def test_operation_and_content_reach_the_application_as_they_were_verified(side)
 
 
 @pytest.mark.parametrize(
-    "target", ["/adcp/create_media_buy/", "/adcp/x/../create_media_buy", "/adcp%2Fcreate_media_buy"]
+    "target", ["/adcp/create_media_buy/", "/adcp/x/../create_media_buy", "/adcp%2Fcreate_media_buy", f"{BUY}#x"]
 )
 def test_required_operation_must_be_signed_in_any_spelling_of_its_path(side, target):
     gate = side(policy=Policy(required_for=["create_media_buy"]))

@@ -232,8 +232,9 @@ class Guard:
         path, (target, mark, query) = incoming.routed_path(), incoming.shown_target().partition("?")
         url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
         raw = unquote(target, errors="replace")
-        if target and raw != path:
-            # Some routers read the one and some the other, so neither may contain a listed operation.
+        if (target and raw != path) or "#" in target:
+            # Some routers read the one and some the other, and some cut off a fragment, which no target may have. So
+            # neither may contain a listed operation.
             path = f"{path}\n{raw}"
         request = Request(method, url, incoming.fields, has_body=has_body)
         undeclared = incoming.has_body is None

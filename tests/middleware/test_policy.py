@@ -20,6 +20,7 @@ from undersigned import (
     ConfigurationError,
     Decision,
     JSONRPCResolver,
+    Operation,
     Policy,
     Request,
     Signer,
@@ -383,6 +384,25 @@ def test_uncovered_content_is_read_when_it_names_the_operation(party):
     signed = signer.sign(Request("POST", f"{ORIGIN}/mcp", JSON, body))
     assert gate.request("POST", "/mcp", [*JSON, *signed], body) == (200, None)
     assert gate.calls[0]["operation"].name == "create_media_buy"
+
+
+class ByField:
+    """A resolver that needs no content, but comes before the signature."""
+
+    reads_body = comes_first = True
+
+    def resolve(self, request):
+        return Operation(request.fields.combined.get("x-operation"))
+
+
+def test_content_that_is_not_json_is_looked_at_once_and_reaches_the_application(side):
+    gate = side(policy=Policy(warn_for=["sync"], resolver=ByField()), fallback=lambda _context: True)
+    body = b"not JSON " * 400
+    failed = [*gate.party.fields("POST", f"{ORIGIN}/p", b"other", JSON), ("X-Operation", "sync")]
+    failed = [(name, "sig1=:AAAA:" if name == "Signature" else value) for name, value in failed]
+    assert gate.request("POST", "/p", failed, body) == (200, None)
+    assert gate.calls[0]["body"] == body
+    assert gate.decisions[-1].outcome == "warned"
 
 
 def test_every_request_makes_one_decision(side):

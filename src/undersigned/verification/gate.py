@@ -254,7 +254,16 @@ def _path_of(request: Request) -> str:
 class _Message:
     """A request that is being verified, with its content once it has been read."""
 
-    __slots__ = ("_authenticated", "_by_policy", "_undeclared", "_verifier", "content", "request", "server")
+    __slots__ = (
+        "_authenticated",
+        "_by_policy",
+        "_is_begun",
+        "_undeclared",
+        "_verifier",
+        "content",
+        "request",
+        "server",
+    )
 
     def __init__(
         self, request: Request, verifier: GateVerifier, server: Server, *, undeclared: bool, by_policy: bool
@@ -262,6 +271,7 @@ class _Message:
         self.request, self._undeclared, self._by_policy = request, undeclared, by_policy
         self._verifier, self.server = verifier, server
         self._authenticated: ReceivedSignature | SignatureError | None = None
+        self._is_begun = False
         self.content: Content | None = None
 
     @property
@@ -275,8 +285,9 @@ class _Message:
             self._keep(await self.server.read_content(None))
 
     async def read_unverified(self, most: int) -> None:
-        """Read the content as `read`, if it begins as JSON."""
-        if self.is_unread:
+        """Read the content as `read`, if it begins as JSON. Its beginning can be read only once."""
+        if self.is_unread and not self._is_begun:
+            self._is_begun = True
             content = await self.server.read_unverified(most)
             if content is not None:
                 self._keep(content)

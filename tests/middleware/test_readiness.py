@@ -215,6 +215,35 @@ def test_one_caller_at_a_time_asks_and_others_get_the_last_answer(monkeypatch):
     assert first == [200]
 
 
+def test_source_that_never_answers_is_not_ready_for_anybody(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(readiness.time, "monotonic", clock)
+    asked, going = threading.Event(), threading.Event()
+
+    class Hanging(Store):
+        def claim(self, keyid, nonce, **options):
+            if self.claims == 1 and not asked.is_set():
+                asked.set()
+                assert going.wait(60)
+            elif asked.is_set():
+                raise OSError
+            return super().claim(keyid, nonce, **options)
+
+    made = wsgi.ReadyRoute(wsgi_app, verifier=verifier(replay=Hanging()))
+    assert call_wsgi(made)[0] == 200
+    clock.now += 1
+    thread = threading.Thread(target=lambda: call_wsgi(made))
+    thread.start()
+    try:
+        assert asked.wait(60)
+        assert call_wsgi(made)[0] == 200
+        clock.now += 60
+        assert call_wsgi(made)[0] == 503
+    finally:
+        going.set()
+        thread.join(60)
+
+
 def test_blocking_sources_are_asked_in_a_thread():
     class Blocking(Store):
         blocking = True

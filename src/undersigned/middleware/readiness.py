@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _KEPT: Final = 1.0
 """Seconds for which an answer is kept: a stranger who asks for it does not reach the store more often."""
 
+_LONGEST: Final = 10.0
+"""Seconds after which a source that has not answered is not ready, and is asked again."""
+_ALL: Final[tuple[Part, ...]] = ("keys", "revocations", "store")
+
 METHODS: Final = frozenset({"GET", "HEAD"})
 
 
@@ -36,18 +40,20 @@ class Readiness:
             raise ConfigurationError("path: give the path of the check, such as /ready")
         self.path = path
         self._verifier = verifier
-        self._unready: tuple[Part, ...] = ("keys", "revocations", "store")
+        self._unready = _ALL
         self._until = 0.0
-        self._asking = threading.Lock()
+        self._is_asking = False
+        self._lock = threading.Lock()
 
     async def answer(self) -> tuple[int, list[tuple[str, str]], bytes]:
         """Return the status, the header fields and the content of the response."""
-        if time.monotonic() >= self._until and self._asking.acquire(blocking=False):
+        if self._begins():
+            until = 0.0
             try:
                 self._unready = await awaited(self._verifier.unready())
-                self._until = time.monotonic() + _KEPT
+                until = time.monotonic() + _KEPT
             finally:
-                self._asking.release()
+                self._is_asking, self._until = False, until
         unready = self._unready
         content = json.dumps({"ready": not unready, "unready": unready}).encode("ascii")
         fields = [
@@ -56,3 +62,15 @@ class Readiness:
             ("Cache-Control", "no-store"),
         ]
         return 503 if unready else 200, fields, content
+
+    def _begins(self) -> bool:
+        """Return whether this caller asks. No lock is held while it does: a source may hang, and a process fork."""
+        # The clock is read under the lock, so that nobody has a time from before the last asking.
+        with self._lock:
+            now = time.monotonic()
+            if now < self._until:
+                return False
+            if self._is_asking:
+                self._unready = _ALL
+            self._is_asking, self._until = True, now + _LONGEST
+            return True

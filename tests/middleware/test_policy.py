@@ -4,9 +4,11 @@ gets."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import json
 import logging
+import weakref
 
 import pytest
 from starlette.applications import Starlette
@@ -403,6 +405,27 @@ def test_content_that_is_not_json_is_looked_at_once_and_reaches_the_application(
     assert gate.request("POST", "/p", failed, body) == (200, None)
     assert gate.calls[0]["body"] == body
     assert gate.decisions[-1].outcome == "warned"
+
+
+def test_signed_request_is_freed_without_the_collector(side):
+    gate = side(policy=Policy(required_for=["create_media_buy"]), on_decision=None)
+    held: list[weakref.ref] = []
+    application = gate.app.app
+
+    def noting(context, *others):
+        held.append(weakref.ref(context["undersigned"].incoming))
+        return application(context, *others)
+
+    gate.app.app = noting
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        assert gate.signed("POST", BUY, BODY) == (200, None)
+        gate.calls.clear()
+        assert held[0]() is None
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def test_every_request_makes_one_decision(side):

@@ -117,7 +117,9 @@ class ScopeIncoming(AsyncIncoming):
                 receive = bodiless(receive)
             elif self.more is not None:
                 receive = replay(self.chunks, receive, more=self.more)
-        new = {**scope, "headers": self._headers} if self._verified is None else self._verified
+        # Not kept: the scope refers to this request, and a cycle would hold its content until it is collected.
+        verified, self._verified = self._verified, None
+        new = {**scope, "headers": self._headers} if verified is None else verified
         new["state"] = {**scope.get("state", {}), "signature": accepted.verification.signature}
         new[VERIFICATION] = accepted.verification
         return new, receive

@@ -106,7 +106,9 @@ class EnvironIncoming(Incoming):
 
     def forwarded(self, accepted: Accepted) -> dict[str, Any]:
         """Return the environ that the application gets."""
-        new = {**self._environ} if self._verified is None else self._verified
+        # Not kept: the environ refers to this request, and a cycle would hold its content until it is collected.
+        verified, self._verified = self._verified, None
+        new = {**self._environ} if verified is None else verified
         if accepted.content is not None:
             put_back(new, accepted.content)
         elif accepted.is_closed:

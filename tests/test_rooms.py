@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +21,9 @@ def collect(*arguments: str) -> subprocess.CompletedProcess[str]:
     others = [f"--ignore={path}" for path in HERE.iterdir() if path.name not in IN_ROOMS and path.name != "conftest.py"]
     command = [sys.executable, "-c", WITHOUT_PACKAGES, "-q", "--collect-only", "-p", "no:cacheprovider"]
     command += [*others, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE.parent)  # noqa: S603 - ours
+    # Options of the outer run, such as --cov, would take the outer run's data of coverage.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE.parent, env=environment)  # noqa: S603 - ours
 
 
 def test_expression_of_markers_imports_no_room_that_is_not_named():

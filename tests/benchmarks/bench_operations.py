@@ -48,12 +48,16 @@ class _Side(NamedTuple):
 
 def rows(*, quick: bool) -> list[Row]:
     """Measure each addition alone, and all of them."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as opened:
-        return asyncio.run(_measure(Path(folder), opened, 2 if quick else 40))
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(_measure(Path(folder), 2 if quick else 40))
 
 
-async def _measure(folder: Path, opened: contextlib.ExitStack, rounds: int) -> list[Row]:
-    sides = list(_sides(folder, opened))
+async def _measure(folder: Path, rounds: int) -> list[Row]:
+    async with contextlib.AsyncExitStack() as opened:
+        return await _compare(list(_sides(folder, opened)), rounds)
+
+
+async def _compare(sides: list[_Side], rounds: int) -> list[Row]:
     taken: list[list[float]] = [[] for _ in sides]
     for turn in range(rounds + 1):
         for side, times in zip(sides, taken, strict=True):
@@ -90,7 +94,7 @@ async def _application(_scope, _receive, send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-def _sides(folder: Path, opened: contextlib.ExitStack) -> Iterator[_Side]:
+def _sides(folder: Path, opened: contextlib.AsyncExitStack) -> Iterator[_Side]:
     telemetry = Telemetry(meter_provider=MeterProvider(metric_readers=[InMemoryMetricReader()]))
     server = KeyServer(certificate(folder / "server.pem", *HOSTS))
     opened.callback(server.close)
@@ -112,13 +116,15 @@ def _sides(folder: Path, opened: contextlib.ExitStack) -> Iterator[_Side]:
     if HIREDIS_AVAILABLE:
         parsers.append(("redis-py with hiredis", {}))
     for name, options in parsers:
-        yield _Side(name, _app(replay=_redis(store, options)))
-    yield _Side("all of this", _app(telemetry=telemetry, replay=_redis(store, options), **remote))
+        yield _Side(name, _app(replay=_redis(opened, store, options)))
+    yield _Side("all of this", _app(telemetry=telemetry, replay=_redis(opened, store, options), **remote))
 
 
-def _redis(server: Server, options: dict[str, object]) -> AsyncRedisReplayStore:
+def _redis(opened: contextlib.AsyncExitStack, server: Server, options: dict[str, object]) -> AsyncRedisReplayStore:
     pool = BlockingConnectionPool(port=server.port, max_connections=_AT_ONCE, timeout=5, socket_timeout=5, **options)
-    return AsyncRedisReplayStore(Redis.from_pool(pool))
+    client = Redis.from_pool(pool)
+    opened.push_async_callback(client.aclose)
+    return AsyncRedisReplayStore(client)
 
 
 def _app(*, telemetry: Telemetry | None = None, replay=None, keys=KEYS, revocations=None) -> ASGIApp:

@@ -119,7 +119,8 @@ def handshake(port: int, path: str, fields=()) -> bytes:
     ]
     raw = raw_request("GET", path, [*upgrade, *fields]).replace(b"Connection: close", b"Connection: Upgrade")
     received = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    # An old uvicorn closes the connection only when nobody has answered its ping, after 40 seconds.
+    with socket.create_connection(("127.0.0.1", port), timeout=90) as connection:
         connection.sendall(raw)
         # A client that is told to close answers, and an answer that is no switch of protocols may leave it open.
         while (chunk := connection.recv(65536)) and not _is_whole(received := received + chunk):

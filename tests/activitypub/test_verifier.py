@@ -30,8 +30,8 @@ from undersigned import (
     Verifier,
 )
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
+from undersigned.cavage.date import http_date
 from undersigned.cavage.header import serialize_parameters
-from undersigned.message.timestamps import http_date
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.signature.rules import ReplayRule
 from undersigned.verification.verifier import finish

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from undersigned.cavage.base import signing_string
+from undersigned.cavage.date import http_date
 from undersigned.cavage.digest import digest_builder, legacy_digest
 from undersigned.cavage.header import REQUEST_TARGET, serialize_parameters
 from undersigned.errors import ConfigurationError, SigningError
@@ -14,7 +15,6 @@ from undersigned.message import token
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
 from undersigned.message.request_target import typed_target
-from undersigned.message.timestamps import http_date
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.draft import SignedFields, check_fields
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature

@@ -6,7 +6,6 @@ import contextlib
 import os
 import threading
 import time
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -261,7 +260,7 @@ class SqliteReplayStore:
                 raise ConfigurationError(f"path: {self._path} is a database, but not a replay store: give another path")
             for statement in _SCHEMA:
                 connection.execute(statement)
-            identity = uuid.uuid4().hex
+            identity = os.urandom(16).hex()
             connection.execute("INSERT INTO store VALUES (?, 0, 0)", (identity,))
             return identity
 

@@ -1,7 +1,7 @@
-"""Write into docs/errors what the library says of its codes: their spelling, step and status, and what to do.
+"""Write into docs/errors.md what the library says of its codes: their spelling, step and status, and what to do.
 
-`python docs/error_codes.py` rewrites the lines that begin with `Codes:` or `Code:`, and the table of all codes. What a
-code means, its causes and its fixes are written by hand.
+`python docs/error_codes.py` rewrites the list below each code. What a code means, its causes and its fixes are written
+by hand.
 """
 
 from __future__ import annotations
@@ -22,13 +22,10 @@ from undersigned.reasons import REASONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DOCS: Final = Path(__file__).parent
-FOLDER: Final = DOCS / "errors"
+PAGE: Final = Path(__file__).parent / "errors.md"
 
 _SOURCE = Path(undersigned.__file__).parent
-_ENTRY = re.compile(r"^(### ([a-z_]+)\n\n).+$", re.MULTILINE)
-_ROW = re.compile(r"(?<=\| code \| page \|\n\|---\|---\|\n)(?:\| .+ \|\n)+")
-_PREFIX = re.compile(r"^(?:request|webhook)_(?=signature|target|body)")
+_ENTRY = re.compile(r"^(### ([a-z_]+)\n\n.+\n\n)(?:- .+\n)+", re.MULTILINE)
 _PROTOCOLS = {
     "adcp": "AdCP",
     "ucp": "UCP",
@@ -52,10 +49,10 @@ _COMPUTED: Mapping[str, set[object]] = {
 
 
 def entry(code: str) -> str:
-    """Return the line about a reason, or about the code of a request that was not read to its end."""
+    """Return the list about a reason, or about the code of a request that was not read to its end."""
     for response in UNREAD:
         if response.code == code:
-            return f"Code: `{code}`. Status {response.status}."
+            return f"- Code: `{code}`. Status {response.status}.\n"
     codes: dict[object, set[str]] = {}
     statuses: dict[object, set[str]] = {}
     for profile in profiles.BY_NAME.values():
@@ -67,32 +64,9 @@ def entry(code: str) -> str:
     usual = next(status for status, names in statuses.items() if _OTHERS in names)
     *others, last = sorted(map(str, steps()[code]), key=lambda step: float(step.replace("a", ".5")))
     step = f"Steps {', '.join(others)} and {last}" if others else f"Step {last}"
-    told = f"Codes: {_joined(codes, '`{}`', code)}. {step}. Status {_joined(statuses, '{}', usual)}."
+    told = f"- Codes: {_joined(codes, '`{}`', code)}. {step}. Status {_joined(statuses, '{}', usual)}.\n"
     advice = REASONS[cast("Reason", code)]
-    return f"{told} The sender: {advice.sender}. The operator: {advice.operator}."
-
-
-def table() -> str:
-    """Return the rows of the table of all codes, each with the place of a page that explains it."""
-    places = {
-        name: f"{path.name}#{name}"
-        for path in FOLDER.glob("*.md")
-        for _, name in _ENTRY.findall(path.read_text("utf-8"))
-    }
-    told: dict[str, set[str]] = {response.code: {response.code} for response in UNREAD}
-    for reason in get_args(Reason):
-        for profile in profiles.BY_NAME.values():
-            told.setdefault(_PREFIX.sub("", profile.answers.code(reason)), set()).add(reason)
-    rows: list[str] = []
-    for code, reasons in sorted(told.items()):
-        links = [f"[{_title(places[one])}]({places[one]})" for one in sorted({code} & reasons or reasons)]
-        several = links[0] if len(links) == 1 else "the log says which: see all codes of this page"
-        rows.append(f"| `{code}` | {' or '.join(links) if len(links) == _FEW else several} |\n")
-    return "".join(rows)
-
-
-_FEW = 2
-"""As many links as fit into a row."""
+    return f"{told}- The sender: {advice.sender}.\n- The operator: {advice.operator}.\n"
 
 
 @cache
@@ -109,9 +83,8 @@ def steps() -> Mapping[str, set[object]]:
 
 
 def rewritten(text: str) -> str:
-    """Return a page with the lines and the table as the library has them."""
-    with_lines = _ENTRY.sub(lambda found: found[1] + entry(found[2]), text)
-    return _ROW.sub(lambda _: table(), with_lines)
+    """Return the page with the lists as the library has them."""
+    return _ENTRY.sub(lambda found: found[1] + entry(found[2]), text)
 
 
 def _protocol(name: str) -> str:
@@ -126,10 +99,5 @@ def _joined(values: Mapping[object, set[str]], spelled: str, usual: object) -> s
     return "; ".join([spelled.format(usual), *([", ".join(sorted(rest))] if rest else [])])
 
 
-def _title(place: str) -> str:
-    return (FOLDER / place.partition("#")[0]).read_text("utf-8").partition("\n")[0].removeprefix("# ")
-
-
 if __name__ == "__main__":
-    for page in FOLDER.glob("*.md"):
-        page.write_text(rewritten(page.read_text("utf-8")), "utf-8")
+    PAGE.write_text(rewritten(PAGE.read_text("utf-8")), "utf-8")

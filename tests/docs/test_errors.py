@@ -1,4 +1,4 @@
-"""The pages of error codes: every code and every exception is there, and what the pages quote from the log is so."""
+"""The page of error codes: every code and every exception is there, and what it quotes from the log is so."""
 
 from __future__ import annotations
 
@@ -33,34 +33,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "docs" / "errors"
+PAGE = (ROOT / "docs" / "errors.md").read_text("utf-8")
 # With a built wheel, the packages are elsewhere than this file.
 PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["root_packages"]
 SOURCES = [file for name in PACKAGES for file in Path(find_spec(name).origin).parent.rglob("*.py")]
-PAGES = {path.stem: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.md"))}
-FAMILIES = {name: text for name, text in PAGES.items() if name not in {"index", "exceptions"}}
-ENTRY = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n(.+?)\n", re.MULTILINE)
+SECTIONS = re.findall(r"^## .+?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+ENTRIES = dict(re.findall(r"^### ([a-z_]+)\n\n.+\n\n((?:- .+\n)+)", PAGE, re.MULTILINE))
+CAUSE = re.compile(r"^\d\. \*\*.+?\*\*\n   See: (.+)\n   Fix: .+\n", re.MULTILINE)
 sys.path.insert(0, str(ROOT / "docs"))
 
 import error_codes  # noqa: E402 - a module of docs/
-
-ENTRIES = {code: facts for text in FAMILIES.values() for code, facts, _ in ENTRY.findall(text)}
-CAUSE = re.compile(r"^\d\. \*\*(.+?)\*\*\n    - See: (.+)\n    - Fix: (.+)\n", re.MULTILINE)
-CAUSES = [(name, *cause) for name, text in PAGES.items() for cause in CAUSE.findall(text)]
+import site_pages  # noqa: E402 - as above
 
 
-def test_pages_have_every_reason_and_no_other():
+def test_page_has_every_reason_and_no_other():
     assert sorted(ENTRIES) == sorted([*get_args(Reason), *(response.code for response in UNREAD)])
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page_says_of_each_code_what_the_library_does(name):
-    assert PAGES[name] == error_codes.rewritten(PAGES[name]), "run `python docs/error_codes.py`"
+def test_page_says_of_each_code_what_the_library_does():
+    assert error_codes.rewritten(PAGE) == PAGE, "run `python docs/error_codes.py`"
+
+
+@pytest.mark.parametrize("code", ENTRIES)
+def test_code_is_the_anchor_of_its_entry(code):
+    assert site_pages.anchor(code) == code
 
 
 def test_line_of_a_reason_has_its_codes_step_and_statuses():
     assert "`request_signature_key_unknown` (AdCP)" in ENTRIES["signature_key_unknown"]
-    assert "Step 7. Status 401; 400 (WIMSE), 403 (Web Bot Auth). The sender: give" in ENTRIES["signature_key_unknown"]
+    assert (
+        "Step 7. Status 401; 400 (WIMSE), 403 (Web Bot Auth).\n- The sender: give" in ENTRIES["signature_key_unknown"]
+    )
     assert "Steps 9a and 13." in ENTRIES["signature_rate_abuse"]
     assert "Steps 9a, 12 and 13." in ENTRIES["signature_store_unavailable"]
     assert "Steps 6 and 7." in ENTRIES["signature_identity_missing"]
@@ -69,21 +72,19 @@ def test_line_of_a_reason_has_its_codes_step_and_statuses():
     assert "Status 503; 424 (UCP)." in ENTRIES["signature_jwks_unavailable"]
 
 
-def test_index_has_every_code_of_every_profile():
+def test_page_has_every_code_of_every_profile():
     told = {profile.answers.code(reason) for reason in get_args(Reason) for profile in profiles.BY_NAME.values()}
-    without = {code.removeprefix("request_").removeprefix("webhook_") for code in told}
-    rows = re.findall(r"^\| `([a-z_]+)` \| ", PAGES["index"], re.MULTILINE)
-    assert sorted(rows) == sorted([*without, *(response.code for response in UNREAD)])
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "index"])
-def test_page_of_a_family_has_five_causes(name):
-    assert len([cause for cause in CAUSES if cause[0] == name]) == 5
+    assert [code for code in told if f"`{code}`" not in PAGE] == []
 
 
 def is_text(quoted: str) -> bool:
     """Return whether the page quotes a text, and not a command or a name."""
     return " " in quoted and not quoted.startswith("undersigned ")
+
+
+def quoted_in(text: str) -> list[str]:
+    """Return what the causes in a text quote from the log."""
+    return [quoted for see in CAUSE.findall(text) for quoted in re.findall(r"`([^`]+)`", see) if is_text(quoted)]
 
 
 @cache
@@ -101,9 +102,7 @@ def texts() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "quoted", sorted({text for _, _, see, _ in CAUSES for text in re.findall(r"`([^`]+)`", see) if is_text(text)})
-)
+@pytest.mark.parametrize("quoted", sorted(set(quoted_in(PAGE))))
 def test_text_that_a_page_quotes_is_a_text_of_the_library(quoted):
     assert any(quoted in text for text in texts())
 
@@ -123,8 +122,8 @@ def exceptions() -> set[str]:
     return found
 
 
-def test_page_of_exceptions_has_every_one_and_no_other():
-    rows = re.findall(r"^\| `(\w+)` \| ", PAGES["exceptions"], re.MULTILINE)
+def test_page_has_every_exception_and_no_other():
+    rows = re.findall(r"^\| `(\w+)` \| ", SECTIONS[-1], re.MULTILINE)
     assert sorted(rows) == sorted(exceptions())
 
 
@@ -154,7 +153,7 @@ FAULTS = {
     "key": change("Signature-Input", 'keyid="buyer"', 'keyid="stranger"'),
     "invalid": change("Signature-Input", f";created={NOW}", f";created={NOW + 1}"),
 }
-"""One fault for each family that a changed signature field can cause."""
+"""One fault of each kind that a changed signature field can cause."""
 
 
 def rejection(verifier: Verifier, fields: list[tuple[str, str]], url: str, body: bytes) -> SignatureError:
@@ -175,35 +174,32 @@ def signed() -> list[tuple[str, str]]:
     return [*signer.sign(Request("POST", "https://a.example/plans", FIELDS, BODY), created=NOW)]
 
 
-def assert_explained(error: SignatureError, name: str) -> None:
-    """Check that the page of the family has the code with the step, and a cause that quotes what the log says."""
-    assert f"### {error.reason}\n" in PAGES[name]
+def assert_explained(error: SignatureError) -> None:
+    """Check that the page has the code with the step, and near it a cause that quotes what the log says."""
+    section = next(text for text in SECTIONS if f"### {error.reason}\n" in text)
     steps = re.search(r"Steps? ([^.]+)\.", ENTRIES[error.reason])[1]
     assert str(error.step) in re.findall(r"\w+", steps)
-    quoted = [
-        text for page, _, see, _ in CAUSES if page == name for text in re.findall("`([^`]+)`", see) if is_text(text)
-    ]
-    patterns = [".+".join(re.escape(part) for part in text.split("...")) for text in quoted]
+    patterns = [".+".join(re.escape(part) for part in text.split("...")) for text in quoted_in(section)]
     assert any(re.search(pattern, error.detail) for pattern in patterns), error.detail
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_page_of_the_family_explains_a_changed_signature_field(name, verifier, signed):
-    assert_explained(rejection(verifier, FAULTS[name](signed), "https://a.example/plans", BODY), name)
+def test_page_explains_a_changed_signature_field(name, verifier, signed):
+    assert_explained(rejection(verifier, FAULTS[name](signed), "https://a.example/plans", BODY))
 
 
-def test_page_of_the_family_explains_a_changed_body_a_repeated_key_and_a_replay(verifier, signed):
+def test_page_explains_a_changed_body_a_repeated_key_and_a_replay(verifier, signed):
     url = "https://a.example/plans"
-    assert_explained(rejection(verifier, signed, url, BODY + b" "), "body")
+    assert_explained(rejection(verifier, signed, url, BODY + b" "))
     verifier.verify(Request("POST", url, [*FIELDS, *signed], BODY))
-    assert_explained(rejection(verifier, signed, url, BODY), "replay")
+    assert_explained(rejection(verifier, signed, url, BODY))
     twice = b'{"plan":"gold","plan":"lead"}'
     signer = Signer(SigningKey.from_jwk(KEY.private), profile=profiles.ADCP_3_2)
     again = [*signer.sign(Request("POST", url, FIELDS, twice), created=NOW)]
-    assert_explained(rejection(verifier, again, url, twice), "body")
+    assert_explained(rejection(verifier, again, url, twice))
 
 
-def test_page_of_the_family_explains_a_broken_store_and_a_stale_list(signed):
+def test_page_explains_a_broken_store_and_a_stale_list(signed):
     class Down(MemoryReplayStore):
         def claim(self, *_: object, **__: object) -> Claim:
             raise OSError
@@ -213,4 +209,4 @@ def test_page_of_the_family_explains_a_broken_store_and_a_stale_list(signed):
     down = Verifier(profiles.ADCP_3_2, keys=keys, replay=Down(), clock=clock)
     old = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore(), revocations=stale, clock=clock)
     for verifier in (down, old):
-        assert_explained(rejection(verifier, signed, "https://a.example/plans", BODY), "unavailable")
+        assert_explained(rejection(verifier, signed, "https://a.example/plans", BODY))

@@ -17,7 +17,9 @@ ROWS = {
     cells[0].strip("` "): cells
     for cells in (row.strip("|").split("|") for row in re.findall(r"^\| `[A-Z].*\|$", PAGE, re.MULTILINE))
 }
-SNIPPETS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+PAGES = [ROOT / "docs" / "profiles.md", *sorted((ROOT / "docs" / "profiles").glob("*.md"))]
+SNIPPET = re.compile(r"```python\n(.*?)```", re.DOTALL)
+SNIPPETS = SNIPPET.findall(PAGE)
 COMPONENTS = re.compile(r'"?[@a-z][a-z-]+"?(?:;req)?')
 NAMES = [name for name in names if name != "BY_NAME"]
 
@@ -73,9 +75,20 @@ def test_own_profile_of_the_page_signs_and_verifies():
     assert verifier.verify(Request(request.method, request.url, [*request.fields, *fields]))
 
 
-def test_every_snippet_of_the_page_compiles():
-    for snippet in SNIPPETS:
-        compile(snippet, "docs/profiles.md", "exec")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_snippet_of_a_page_that_makes_a_verifier_runs(page):
+    given = {"jwks": KeyPair.generate(keyid="buyer").public, "issuer_keys": KeyPair.generate().key_set()}
+    for snippet in SNIPPET.findall(page.read_text("utf-8")):
+        compile(snippet, page.name, "exec")
+        if "verifier = " in snippet:
+            made = dict(given)
+            exec(snippet, made)  # noqa: S102 - the page's own snippet
+            assert isinstance(made["verifier"], Verifier)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_profile_is_on_the_page_of_its_protocol(name):
+    assert [page.stem for page in PAGES[1:] if f"`{name}`" in page.read_text("utf-8")]
 
 
 def test_profile_on_the_page_about_migrating_accepts_a_plain_signature():

@@ -9,47 +9,21 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.host import LONGEST_NAME, a_labels
-from undersigned.url.path import (
-    canonical_path,
-    dot_segments,
-    empty_path,
-    encoded_dots,
-    hex_case,
-    triplets,
-    unreserved,
-)
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
-from undersigned.url.syntax import DEFAULT_PORTS
 from undersigned.url.syntax import authority as authority_rule
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
     from undersigned.url.rule_set import RuleSet
 
-# A URL that the rules would return as it is: nearly every URL. A URL with an IPv6 address, an A-label or a port above
-# 59999 does not match. Every repetition is possessive: without backtracking, time is linear.
-_RESERVED: Final = r"%(?:2[0-9A-CF]|3[A-F]|[0189A-F][0-9A-F]|40|5[B-E]|60|7[BCDF])"
-_PATH: Final = r"[!\"$&->@-\[\]-~]*+"
+# Nearly every URL is canonical already. This one is: it has no escape, no port and no IPv6 address. Every repetition is
+# possessive: without backtracking, time is linear.
 _CANONICAL: Final = re.compile(
-    r"http(?>(s)?)://"
-    r"((?!xn--)[a-z0-9_-]{1,63}+(?>(?:\.(?!xn--)[a-z0-9_-]{1,63}+)*)"
-    r"(?>(?::(?(1)(?!443/)|(?!80/))(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)(?=/))"
-    rf"{_PATH}(?>(?:{_RESERVED}{_PATH})*)(?>(?:\?[!-\"$-\[\]-~]*+)?)"
+    r"https?://([a-z0-9_-]{1,63}+(?>(?:\.[a-z0-9_-]{1,63}+)*))/[!\"$&->@-\[\]-~]*+(?>(?:\?[!-\"$-\[\]-~]*+)?)"
 )
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
-# A URL with a name in ASCII, or an IPv4 address, in nearly any spelling.
-_LABEL: Final = r"(?![Xx][Nn]--)[A-Za-z0-9_-]{1,63}+"
-_USUAL: Final = re.compile(
-    r"([Hh][Tt][Tt][Pp][Ss]?)://(?>(?:[!\"$-.0->A-Z^-~]*+@)?)"
-    rf"({_LABEL}(?>(?:\.{_LABEL})*))(?>(?::([1-5][0-9]{{4}}|[1-9][0-9]{{0,3}}))?)"
-    r"(?>((?:/[!\"$->@-\[\]-~]*+)?)((?:\?[!-\"$-\[\]-~]*+)?))(?>(?:#[!-\[\]-~]*+)?)"
-)
 
-# `canonical_path` applies these in one pass.
-_OF_PATH: Final = (triplets, dot_segments, empty_path, unreserved, hex_case, encoded_dots)
-_SENT: Final[RuleSet] = tuple([rule for rule in ADCP if rule not in _OF_PATH])
-_RECEIVED: Final[RuleSet] = tuple([rule for rule in ADCP_RECEIVED if rule not in _OF_PATH])
-_A_LABELS_UNCHECKED: Final[RuleSet] = tuple([rule for rule in _RECEIVED if rule is not a_labels])
+_A_LABELS_UNCHECKED: Final[RuleSet] = tuple([rule for rule in ADCP_RECEIVED if rule is not a_labels])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +90,7 @@ def canonicalize(url: str, *, received: bool = False) -> CanonicalURL:
         MalformedURL: `url` has no canonical form. The error's `rule` names the rule that rejected it.
         TypeError: `url` is not a `str`.
     """
-    return _if_canonical(url) or _if_usual(url) or _apply(_RECEIVED if received else _SENT, URL.parse(url))
+    return _if_canonical(url) or _apply(ADCP_RECEIVED if received else ADCP, URL.parse(url))
 
 
 def canonicalize_authority(authority: str, scheme: str, *, received: bool = False) -> str:
@@ -130,9 +104,9 @@ def canonicalize_authority(authority: str, scheme: str, *, received: bool = Fals
     Raises:
         MalformedURL: `authority` has no canonical form, it contains more than a host and a port, or `scheme` is neither
             http nor https.
-        TypeError: an argument is not a `str`.
+        TypeError: `authority` is not a `str`.
     """
-    return _authority(_RECEIVED if received else _SENT, authority, scheme)
+    return _authority(ADCP_RECEIVED if received else ADCP, authority, scheme)
 
 
 def comparable_authority(authority: str, scheme: str) -> str:
@@ -164,35 +138,18 @@ def same_url(a: str, b: str) -> bool:
 
 
 def _if_canonical(url: str) -> CanonicalURL | None:
-    """Return `url` if it is plainly canonical already. None means that the rules must decide."""
-    if "/." in url and _DOT_SEGMENT.search(url):
-        return None
+    """Return `url` if it is plainly canonical already. None means that the rules decide."""
     match = _CANONICAL.fullmatch(url)
-    if match is None:
+    if match is None or "xn--" in match[1] or len(match[1]) > LONGEST_NAME or _DOT_SEGMENT.search(url):
         return None
     # Not `url` itself, which may be an instance of a subclass of `str`.
-    target_uri, authority = match.group(0, 2)
-    return CanonicalURL(target_uri, authority) if len(authority) <= LONGEST_NAME else None
-
-
-def _if_usual(url: str) -> CanonicalURL | None:
-    """Return the canonical form of a URL with a name in ASCII or an IPv4 address. None means that the rules decide."""
-    match = _USUAL.fullmatch(url)
-    if match is None:
-        return None
-    scheme, host, port, path, query = match.groups()
-    if len(host) > LONGEST_NAME:
-        return None
-    scheme, authority = scheme.lower(), host.lower()
-    if port and (scheme, port) not in DEFAULT_PORTS:
-        authority = f"{authority}:{port}"
-    return CanonicalURL(f"{scheme}://{authority}{canonical_path(path)}{query}", authority)
+    return CanonicalURL(match[0], match[1])
 
 
 def _authority(rules: RuleSet, authority: str, scheme: str) -> str:
-    canonical = _if_canonical(scheme + "://" + authority + "/")
-    if scheme in {"https", "http"} and canonical is not None and canonical.authority == authority:
-        return canonical.authority
+    plain = _if_canonical(f"https://{authority}/")
+    if scheme in {"https", "http"} and plain is not None and plain.authority == authority:
+        return plain.authority
     url = URL.parse("//" + authority)
     if url.path or (url.userinfo, url.query, url.fragment) != (None, None, None):
         raise MalformedURL("the authority must be a host and an optional port only", rule=authority_rule.name)
@@ -202,4 +159,4 @@ def _authority(rules: RuleSet, authority: str, scheme: str) -> str:
 def _apply(rules: RuleSet, url: URL) -> CanonicalURL:
     for rule in rules:
         url = rule.apply(url)
-    return CanonicalURL(str(url._replace(path=canonical_path(url.path))), url.authority or "")
+    return CanonicalURL(str(url), url.authority or "")

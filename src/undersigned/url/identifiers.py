@@ -6,8 +6,7 @@ Registered URLs and URLs to look up both come from peers, so both are canonicali
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL, UndersignedError
 from undersigned.url.canonical import CanonicalURL, canonicalize
@@ -32,8 +31,7 @@ class MalformedIdentifier(UndersignedError, ValueError):
         self.position = position
 
 
-@dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(NamedTuple):
     """A registered identifier.
 
     Attributes:

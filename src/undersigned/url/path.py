@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
@@ -18,22 +17,10 @@ _BAD_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")
 _UNRESERVED: Final = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"  # RFC 3986 section 2.3
 # The first digit of each triplet is decimal, so these are all its spellings.
-_DECODED: Final[Mapping[str, str]] = MappingProxyType(
-    {triplet: char for char in _UNRESERVED for triplet in (f"%{ord(char):02X}", f"%{ord(char):02x}")}
-)
+_DECODED: Final[Mapping[str, str]] = {
+    triplet: char for char in _UNRESERVED for triplet in (f"%{ord(char):02X}", f"%{ord(char):02x}")
+}
 _UNRESERVED_TRIPLET: Final = re.compile(r"(%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]))")
-_ENCODED_DOT: Final = "%2E"
-# Every spelling of two hexadecimal digits, and what is written for a percent sign with them.
-_WRITTEN: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        f"{high}{low}": _DECODED.get(f"%{high}{low}") or f"%{high}{low}".upper()
-        for high in "0123456789ABCDEFabcdef"
-        for low in "0123456789ABCDEFabcdef"
-    }
-    # Plain dot segments are removed before encoded dots are decoded.
-    | {"2E": _ENCODED_DOT, "2e": _ENCODED_DOT}
-)
-_DIGITS: Final = 2
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/])")
 
 
@@ -80,20 +67,14 @@ def canonical_path(path: str) -> str:
     Raises:
         MalformedURL: the path has a percent sign without two hexadecimal digits, or an encoded dot segment.
     """
-    if "%" in path:
-        # As the rules do, in a third of their time: a path may have thousands of triplets.
-        first, *rest = path.split("%")
-        try:
-            written = [_WRITTEN[piece] if len(piece) == _DIGITS else _WRITTEN[piece[:2]] + piece[2:] for piece in rest]
-        except KeyError:
-            raise _bad_triplet_error(path) from None
-        path = first + "".join(written)
+    has_triplets = "%" in path
+    if has_triplets:
+        _check_triplets(path)
     if has_dot_segments(path):
         path = remove_dot_segments(path)
-    if _ENCODED_DOT in path:
-        path = path.replace(_ENCODED_DOT, ".")
-        if has_dot_segments(path):
-            raise _encoded_dots_error()
+    if has_triplets:
+        path = upper_triplets(decode_unreserved(path))
+        _check_encoded_dots(path)
     return path or "/"
 
 
@@ -105,18 +86,18 @@ def has_dot_segments(path: str) -> bool:
 @rule("triplets", source="RFC 3986 section 2.1", preserves="always")
 def triplets(url: URL) -> URL:
     """Reject a percent sign in the path unless two hexadecimal digits follow it."""
-    if _BAD_TRIPLET.search(url.path):
-        raise _bad_triplet_error(url.path)
+    _check_triplets(url.path)
     return url
 
 
-def _bad_triplet_error(path: str) -> MalformedURL:
-    at = len(_BAD_TRIPLET.split(path, maxsplit=1)[0])
-    found = quote(path[at : at + 3])
-    return MalformedURL(
-        f"the path contains {found}: expected two hexadecimal digits after '%'; write a percent sign as %25",
-        rule=triplets.name,
-    )
+def _check_triplets(path: str) -> None:
+    bad = _BAD_TRIPLET.search(path)
+    if bad:
+        found = quote(path[bad.start() : bad.start() + 3])
+        raise MalformedURL(
+            f"the path contains {found}: expected two hexadecimal digits after '%'; write a percent sign as %25",
+            rule=triplets.name,
+        )
 
 
 @rule("dot-segments", source="AdCP step 5; RFC 3986 section 5.2.4", preserves="always")
@@ -148,19 +129,18 @@ def hex_case(url: URL) -> URL:
 @rule("encoded-dots", source="AdCP steps 5 and 6; RFC 3986 section 6.2.2.3", preserves="always")
 def encoded_dots(url: URL) -> URL:
     """Reject a path that contains a `.` or `..` segment after decoding."""
+    _check_encoded_dots(url.path)
+    return url
+
+
+def _check_encoded_dots(path: str) -> None:
     # If the segment stayed, canonicalizing the result again would change it. If it were removed, the path would differ
     # from the one that servers use which remove dot segments before they decode.
-    if not has_dot_segments(url.path):
-        return url
-    raise _encoded_dots_error()
-
-
-def _encoded_dots_error() -> MalformedURL:
-    """Return the error about a `.` or `..` segment that is percent-encoded."""
-    return MalformedURL(
-        "the path contains a percent-encoded '.' or '..' segment, which servers interpret differently; remove it",
-        rule=encoded_dots.name,
-    )
+    if has_dot_segments(path):
+        raise MalformedURL(
+            "the path contains a percent-encoded '.' or '..' segment, which servers interpret differently; remove it",
+            rule=encoded_dots.name,
+        )
 
 
 def _with_path(url: URL, path: str) -> URL:

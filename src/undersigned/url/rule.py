@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 _LONGEST_QUOTE: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A step of a rule set.
 
     Attributes:
@@ -29,7 +27,7 @@ class Rule:
     name: str
     source: str
     preserves: Literal["always", "usually", "never"]
-    apply: Callable[[URL], URL] = field(repr=False)
+    apply: Callable[[URL], URL]
 
     @property
     def summary(self) -> str:

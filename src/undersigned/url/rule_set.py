@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from undersigned.errors import MalformedURL
 from undersigned.url.host import a_labels, as_received, host_case, ip_literal, reg_name, root_dot
@@ -51,8 +50,7 @@ ADCP_RECEIVED: Final[RuleSet] = (as_received, *ADCP)
 """The AdCP URL canonicalization algorithm for a URL from a peer: a host with non-ASCII characters is rejected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A change by one rule: the whole URL before and after it, as text."""
 
     rule: Rule
@@ -60,8 +58,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """The steps of one URL through a rule set.
 
     The texts come from the caller's URL. They may contain anything, control characters included.

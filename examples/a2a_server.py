@@ -37,7 +37,7 @@ class Plans(AgentExecutor):
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     origin = "http://127.0.0.1:8000"
     interface = a2a_pb2.AgentInterface(url=f"{origin}/a2a", protocol_binding="JSONRPC", protocol_version="1.0")

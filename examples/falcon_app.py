@@ -28,7 +28,7 @@ async def signed(request: falcon.asgi.Request, *_rest: object) -> None:
         required_signature(request.scope)
     except SignatureError as error:
         answer = ErrorResponse.of(error)
-        raise falcon.HTTPUnauthorized(title=answer.code, headers=answer.headers) from None
+        raise falcon.HTTPError(answer.status, title=answer.code, headers=answer.headers) from None
 
 
 class Plans:

@@ -21,11 +21,11 @@ server = FastMCP("plans")
 def buy(plan: str) -> str:
     """Buy a plan."""
     signature = required_signature(get_http_request().scope)
-    return f"{signature.keyid} bought {plan}"
+    return f"{signature.signer} bought {plan}"
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     origin = "http://127.0.0.1:8000"
     app = SignatureMiddleware(server.http_app(), verifier=verifier, origins=[origin])

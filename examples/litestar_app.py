@@ -10,7 +10,7 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 import uvicorn
 from litestar import Litestar, Request, get, post
 from litestar.connection import ASGIConnection
-from litestar.exceptions import NotAuthorizedException
+from litestar.exceptions import HTTPException
 from litestar.handlers import BaseRouteHandler
 
 from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
@@ -26,10 +26,10 @@ async def welcome() -> dict[str, str]:
 def signed(connection: ASGIConnection, _handler: BaseRouteHandler) -> None:
     if not is_preflight(connection.scope.get("method"), connection.headers):
         try:
-            required_signature(connection.scope)
+            required_signature(connection.scope, route=connection.scope["path_template"])
         except SignatureError as error:
             answer = ErrorResponse.of(error)
-            raise NotAuthorizedException(answer.code, headers=answer.headers) from None
+            raise HTTPException(answer.code, status_code=answer.status, headers=answer.headers) from None
 
 
 @post("/plans/{plan:str}", guards=[signed], status_code=200)

@@ -21,11 +21,11 @@ def buy(plan: str, context: Context) -> str:
     """Buy a plan."""
     # The request that carried this very call, not the one that began the session.
     signature = required_signature(context.request_context.request.scope)
-    return f"{signature.keyid} bought {plan}"
+    return f"{signature.signer} bought {plan}"
 
 
 def main() -> None:
-    keys = KeySet.from_file("keys/public.jwks.json")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     origin = "http://127.0.0.1:8000"
     app = SignatureMiddleware(server.streamable_http_app(), verifier=verifier, origins=[origin])

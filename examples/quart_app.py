@@ -9,7 +9,7 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
 import uvicorn
 from quart import Quart, Response, request
-from werkzeug.exceptions import Unauthorized
+from werkzeug.exceptions import default_exceptions
 
 from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware, required_signature
@@ -29,7 +29,8 @@ async def buy(plan: str) -> dict[str, str]:
         signature = required_signature(request.scope)
     except SignatureError as error:
         answer = ErrorResponse.of(error)
-        raise Unauthorized(answer.code, Response(answer.body, answer.status, dict(answer.fields))) from None
+        response = Response(answer.body, answer.status, dict(answer.fields))
+        raise default_exceptions[answer.status](answer.code, response) from None
     return {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 

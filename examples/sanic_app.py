@@ -10,7 +10,7 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 import uvicorn
 from sanic import HTTPResponse, Request, Sanic
 from sanic import json as json_response
-from sanic.exceptions import Unauthorized
+from sanic.exceptions import SanicException
 
 from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware, required_signature
@@ -30,7 +30,7 @@ async def buy(request: Request, plan: str) -> HTTPResponse:
         signature = required_signature(request.scope)
     except SignatureError as error:
         answer = ErrorResponse.of(error)
-        raise Unauthorized(answer.code, headers=answer.headers) from None
+        raise SanicException(answer.code, answer.status, quiet=True, headers=answer.headers) from None
     return json_response({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import missing_extra
+from undersigned.middleware import ErrorResponse
 
 from .requirement import Denial, verification
 from .settings import read_setting
@@ -68,10 +70,11 @@ class SignatureAuthentication(BaseAuthentication):
         Denial(detail, lambda: request.successful_authenticator is None).note(request._request)  # noqa: SLF001 - as above
         return None
 
-    def authenticate_header(self, request: Request) -> str:
-        """Return the challenge for WWW-Authenticate, so that an unsigned request gets 401 and not 403."""
+    def authenticate_header(self, request: Request) -> str | None:
+        """Return the challenge for WWW-Authenticate: an unsigned request gets 401, or 403 if the profile says so."""
         profile = verification(request._request).profile  # noqa: SLF001 - as above
-        return f'Signature error="{profile.error("signature_required", step=0, detail=_UNSIGNED).code}"'
+        answer = ErrorResponse.of(profile.error("signature_required", step=0, detail=_UNSIGNED))
+        return None if answer.status == HTTPStatus.FORBIDDEN else f'Signature error="{answer.code}"'
 
 
 class IsSigned(BasePermission):

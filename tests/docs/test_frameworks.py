@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import inspect
 import json
+import logging
 import re
 import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 import sanic
@@ -25,9 +27,12 @@ from tests.keys import BODY, JSON, ORIGINS, Party, ed25519_pair
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import ask, assert_rejected, assert_unsigned, handshake, raw_request
 
-from undersigned import KeyPair, KeySet, MemoryReplayStore, Signer, SigningKey, Verifier, profiles
+from undersigned import KeyPair, KeySet, MemoryReplayStore, Profile, Signer, SigningKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.testing.fixtures import SignedClients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DOCS = Path(__file__).parents[2] / "docs"
 SECTIONS = [
@@ -84,10 +89,17 @@ def _applications_may_have_one_name(monkeypatch):
 def run(party, monkeypatch):
     """Return a function that runs sections of a page one after the other, beside `signatures.py` for the party."""
 
-    def running(page: str, *titles: str, without: str = "", keys: dict | None = None) -> dict:
+    def running(
+        page: str,
+        *titles: str,
+        without: str = "",
+        keys: dict | None = None,
+        profile: Profile = profiles.ADCP_3_2,
+        rejection: Callable | None = None,
+    ) -> dict:
         signatures = ModuleType("signatures")
         known = KeySet.from_jwks(keys or party.jwks, owner="acme")
-        verifier = Verifier(profiles.ADCP_3_2, keys=known, replay=MemoryReplayStore())
+        verifier = Verifier(profile, keys=known, replay=MemoryReplayStore())
         vars(signatures).update(keys=known, verifier=verifier, origins=ORIGINS)
         monkeypatch.setitem(sys.modules, "signatures", signatures)
         # Some frameworks look the module of a function up to read its annotations.
@@ -96,7 +108,11 @@ def run(party, monkeypatch):
         for title in titles:
             snippet = snippets(page)[title]
             assert without in snippet
-            code = compile(snippet.replace(without, ""), f"{page}.md", "exec", dont_inherit=True)
+            snippet = snippet.replace(without, "")
+            if rejection is not None:
+                vars(module)["rejection"] = rejection
+                snippet = snippet.replace('mode="optional"', 'mode="optional", rejection=rejection')
+            code = compile(snippet, f"{page}.md", "exec", dont_inherit=True)
             exec(code, vars(module))  # noqa: S102 - the page's own words
         return vars(module)
 
@@ -131,10 +147,17 @@ def check(port: int, party: Party, path: str = "/plans/gold", *, caller: str | N
     assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
 
 
+NAMES_NO_ROUTE = {"tornado"}
+
+
 @every_page
-def test_one_route_requires_a_signature(page, run, party):
+def test_one_route_requires_a_signature(page, run, party, caplog, monkeypatch):
+    # Litestar takes the handlers of the root logger away.
+    monkeypatch.setattr(logging.getLogger("undersigned"), "handlers", [caplog.handler])
     with PAGES[page](run(f"frameworks/{page}", "One route")) as port:
         check(port, party)
+    [route] = {record.signature_route for record in caplog.records if hasattr(record, "signature_route")}
+    assert ("plans" in (route or "")) == (page not in NAMES_NO_ROUTE)
 
 
 @every_page
@@ -197,6 +220,7 @@ def test_page_of_another_site_reads_every_answer(page, run, party):
         assert (signed.status // 100, signed.json["caller"]) == (2, "acme")
         for answer in (preflight, unsigned, signed):
             assert answer.fields["access-control-allow-origin"] == "https://shop.example"
+        assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
 
 
 CODES = {"drf": "not_authenticated"}
@@ -207,8 +231,22 @@ def test_handler_of_the_application_answers_when_a_route_rejects_a_request(page,
     with PAGES[page](run(f"frameworks/{page}", "One route", "Errors")) as port:
         unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
         assert (unsigned.status, unsigned.json) == (401, {"problem": CODES.get(page, "request_signature_required")})
-        assert unsigned.fields["www-authenticate"] == 'Signature error="request_signature_required"'
+        assert_unsigned(unsigned)
         assert ask(port, party.raw("POST", "/plans/gold", BODY)).json["caller"] == "acme"
+        assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
+
+
+@pytest.mark.parametrize("titles", [["One route"], ["One route", "Errors"]], ids=len)
+@pytest.mark.parametrize(
+    ("profile", "status"), [(profiles.WEB_BOT_AUTH_STRING, 403), (profiles.UCP, 401)], ids=["bot", "UCP"]
+)
+@every_page
+def test_route_rejects_a_request_as_the_profile_says(page, profile, status, titles, run):
+    names = run(f"frameworks/{page}", *titles, profile=profile, keys=dict(KeyPair.generate().public))
+    with PAGES[page](names) as port:
+        unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
+        assert unsigned.status == status
+        assert "@authority" in unsigned.fields["accept-signature"]
 
 
 @pages_with("Tests")
@@ -284,6 +322,29 @@ def test_envelope_of_the_page_keeps_status_and_fields(run, party):
         assert answer.json == {"problem": "request_signature_required"}
         late = ask(port, party.raw("GET", "/", age=1000))
         assert (late.status, late.json) == (401, {"problem": "request_signature_window_invalid"})
+
+
+def test_route_answers_with_the_content_that_ucp_prescribes(run):
+    section = re.search(r"UCP prescribes.*?```python\n(.*?)```", (DOCS / "frameworks.md").read_text("utf-8"), re.DOTALL)
+    names = run("frameworks/fastapi", "One route", profile=profiles.UCP) | run("frameworks", "One error envelope")
+    exec(section[1], names)  # noqa: S102 - the page's own words
+    with uvicorn_server(names["app"]) as port:
+        answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
+        assert (answer.status, answer.json) == (401, {"code": "signature_missing", "content": "signature missing"})
+
+
+CORS_INSIDE = {"flask", "litestar", "tornado"}
+
+
+@every_page
+def test_page_of_another_site_reads_why_a_signature_is_rejected(page, run, party):
+    readable = run("frameworks", "One error envelope", "The order of the layers")["readable"]
+    with PAGES[page](
+        run(f"frameworks/{page}", "One route", "CORS", rejection=readable if page in CORS_INSIDE else None)
+    ) as port:
+        late = ask(port, party.raw("POST", "/plans/gold", BODY, age=1000, extra=[("Origin", "https://shop.example")]))
+        assert (late.status, late.json) == (401, {"error": "request_signature_window_invalid"})
+        assert late.fields["access-control-allow-origin"] == "https://shop.example"
 
 
 def test_two_profiles_of_the_page_are_for_routes_of_their_own(run, party):

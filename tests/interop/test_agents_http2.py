@@ -24,12 +24,13 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from tests.integrations.clients import HTTP_2
-from tests.integrations.seller import KEYID, make_signer, make_verifier
+from tests.integrations.seller import KEYS, make_signer, make_verifier
 from tests.servers.hypercorn_server import hypercorn
 
 import undersigned_httpx
 import undersigned_httpx.httpx2
 from undersigned.asgi import SignatureMiddleware
+from undersigned.discovery import KeySources
 from undersigned_starlette import SignatureBackend
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -98,7 +99,7 @@ def test_tool_knows_who_called_it_over_http_2(name):
     make, call = AGENTS[name]
     bound = socket.create_server(("127.0.0.1", 0))
     origin = f"http://127.0.0.1:{bound.getsockname()[1]}"
-    options = {"verifier": make_verifier(), "origins": [origin], "http2_server": "hypercorn"}
+    options = {"verifier": make_verifier(KeySources({"acme": KEYS})), "origins": [origin], "http2_server": "hypercorn"}
     app = SignatureMiddleware(make(origin), **options)
     versions = set()
 
@@ -108,5 +109,5 @@ def test_tool_knows_who_called_it_over_http_2(name):
         await app(scope, receive, send)
 
     with hypercorn(noting, bound):
-        assert asyncio.run(call(origin)) == f"{KEYID} bought gold"
+        assert asyncio.run(call(origin)) == "acme bought gold"
     assert versions == {"2"}

@@ -18,8 +18,8 @@ from undersigned.wsgi import SignatureMiddleware
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.cli.doctor.finding import Diagnosis, Finding
-    from undersigned.cli.doctor.probe import Probe
+    from undersigned.cli.doctor.checks import Diagnosis, Finding
+    from undersigned.cli.doctor.probes import Probe
 
 URL = "https://seller.example.com"
 

@@ -40,13 +40,11 @@ def test_several_signed_lines_are_not_reduced_to_the_first(pair):
     assert "2 signed requests: give one of them. `undersigned verify` checks every line" in result.output
 
 
-@pytest.mark.parametrize(
-    "options", [("--kid", "x"), ("--alg", "rsa-pss-sha512"), ("--overlap", "3600"), ("--pem", "-")]
-)
+@pytest.mark.parametrize("options", [("--kid", "x"), ("--alg", "rsa-pss-sha512"), ("--overlap", "3600")])
 def test_rotate_finish_rejects_an_option_for_a_new_key(options, pair):
     result = invoke("rotate", "--finish", *options, "--jwks", pair[1])
     assert result.exit_code == 2
-    assert f"--finish makes no key: leave out {options[0]}" in result.output
+    assert "--finish makes no key: leave out --alg, --kid and --overlap" in result.output
 
 
 @pytest.mark.parametrize("stdin", [b"5\n", b"{\n", lines({**UNSIGNED, "url": "https://a.example\\b"})])

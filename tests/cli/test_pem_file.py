@@ -90,14 +90,6 @@ def test_explain_and_doctor_read_pem(files, tmp_path):
     assert (result.exit_code, "no answer: the connection is refused" in result.stderr) == (1, True)
 
 
-def test_rotate_takes_the_new_key_from_pem(files, tmp_path):
-    assert invoke("keygen", "--kid", "old", "--out", str(tmp_path)).exit_code == 0
-    options = ("--jwks", str(tmp_path / "public.jwks.json"), "--pem", str(files.private), "--kid", "new")
-    assert invoke("rotate", *options).exit_code == 0
-    written = json.loads((tmp_path / "private.next.jwk.json").read_text())
-    assert written == KeyPair.from_pem(files.private.read_bytes(), keyid="new").private
-
-
 def test_keygen_takes_an_rsa_key_and_its_algorithm(tmp_path):
     files = Files(tmp_path, rsa.generate_private_key(65537, 2048))
     assert "--alg" in error("keygen", "--pem", files.private, "--out", tmp_path / "keys")

@@ -19,7 +19,7 @@ from undersigned.errors import Reason, UndersignedError
 from undersigned.middleware.answer import UNREAD
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
     from undersigned.url import CanonicalURL
 
@@ -84,11 +84,24 @@ class NoAnswer(UndersignedError):
 
 
 @contextmanager
-def connect(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Generator[http.client.HTTPConnection]:
-    """Yield a connection, which is opened when something is sent, and close it.
+def send(
+    site: CanonicalURL,
+    method: str,
+    target: str,
+    fields: Iterable[tuple[str, str]],
+    content: bytes | list[bytes],
+    *,
+    timeout: float,
+    tls: ssl.SSLContext,
+) -> Generator[http.client.HTTPResponse]:
+    """Send a request over a connection of its own, with these header fields only, and yield the answer.
 
     Args:
         site: a URL of the server, with the host and port to connect to.
+        method: the method.
+        target: the request target.
+        fields: all header fields, each value with one character for each byte.
+        content: the content; a list is sent in chunks.
         timeout: the seconds of silence after which the connection fails.
         tls: the certificates to trust if the scheme is https.
 
@@ -104,7 +117,12 @@ def connect(site: CanonicalURL, *, timeout: float, tls: ssl.SSLContext) -> Gener
         connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
         with closing(connection):
-            yield connection
+            connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+            for name, value in fields:
+                connection.putheader(name, value.encode("latin-1"))
+            connection.endheaders(content or None, encode_chunked=isinstance(content, list))
+            with connection.getresponse() as response:
+                yield response
     except ssl.SSLCertVerificationError as distrusted:
         raise NoAnswer(f"the certificate is not trusted: {distrusted.verify_message}") from None
     except ssl.SSLError:

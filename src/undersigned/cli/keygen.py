@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, get_args
 
 import click
-from click.core import ParameterSource
 
-from undersigned.cli.keys import pem_option, warn_if_exposed
-from undersigned.cli.options import algorithm_option
+from undersigned.cli.keys import warn_if_exposed
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
 
@@ -22,11 +20,23 @@ PRIVATE = "private.jwk.json"
 PUBLIC = "public.jwks.json"
 PRIVATE_MODE = 0o600
 
+algorithm_option = click.option(
+    "--alg",
+    "algorithm",
+    type=click.Choice(get_args(Algorithm)),
+    help="The signature algorithm of the new key. AdCP accepts the first two.  [default: ed25519]",
+)
+
 
 @click.command()
-@algorithm_option("The signature algorithm.")
+@algorithm_option
 @click.option("--kid", "keyid", metavar="ID", help="The key's kid.  [default: the RFC 7638 thumbprint]")
-@pem_option
+@click.option(
+    "--pem",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="A private key in PEM, without a password, to take instead of a new one.",
+)
 @click.option(
     "--out",
     "directory",
@@ -35,7 +45,7 @@ PRIVATE_MODE = 0o600
     type=click.Path(file_okay=False, path_type=Path),
     help="The directory for the files; created if it does not exist.",
 )
-def keygen(*, algorithm: Algorithm, keyid: str | None, pem: BinaryIO | None, directory: Path) -> None:
+def keygen(*, algorithm: Algorithm | None, keyid: str | None, pem: BinaryIO | None, directory: Path) -> None:
     """Make a key pair for request signing.
 
     The files are a private JWK (mode 0600) and a JWK set to publish. Existing files are never overwritten.
@@ -63,7 +73,7 @@ def keygen(*, algorithm: Algorithm, keyid: str | None, pem: BinaryIO | None, dir
     click.echo(f"public JWK set to publish: {click.format_filename(directory / PUBLIC)}")
 
 
-def key_pair(algorithm: Algorithm, keyid: str | None, pem: BinaryIO | None) -> KeyPair:
+def key_pair(algorithm: Algorithm | None, keyid: str | None, pem: BinaryIO | None) -> KeyPair:
     """Return a new key pair, or the pair of a private key in PEM.
 
     Args:
@@ -77,9 +87,8 @@ def key_pair(algorithm: Algorithm, keyid: str | None, pem: BinaryIO | None) -> K
     """
     try:
         if pem is None:
-            return KeyPair.generate(algorithm, keyid=keyid)
-        is_chosen = click.get_current_context().get_parameter_source("algorithm") is ParameterSource.COMMANDLINE
-        pair = KeyPair.from_pem(pem.read(), keyid=keyid, algorithm=algorithm if is_chosen else None)
+            return KeyPair.generate(algorithm or "ed25519", keyid=keyid)
+        pair = KeyPair.from_pem(pem.read(), keyid=keyid, algorithm=algorithm)
     except ConfigurationError as wrong:
         hint = "--kid" if pem is None else "--pem, --kid or --alg"
         raise click.BadParameter(str(wrong), param_hint=hint) from None

@@ -62,12 +62,6 @@ keyid_option = click.option(
     metavar="ID",
     help="For a key in PEM, which has no key ID: the kid under which verifiers know it.",
 )
-pem_option = click.option(
-    "--pem",
-    type=click.File("rb"),
-    metavar="FILE",
-    help="A private key in PEM, without a password, to take instead of a new one.",
-)
 
 
 def warn_if_exposed(file: BinaryIO) -> None:

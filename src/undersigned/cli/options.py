@@ -6,21 +6,17 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, get_args
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
 from undersigned import profiles
 from undersigned.message.strict_json import loads
-from undersigned.signature.key_pair import Algorithm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from undersigned.errors import MalformedURL
-
-Command = TypeVar("Command", bound="Callable[..., object]")
-
 
 STANDARD_INPUT: Final = "standard input"
 
@@ -47,18 +43,6 @@ profile_option = click.option(
     show_default=True,
     help="The profile of the signatures.",
 )
-
-
-def algorithm_option(help_text: str) -> Callable[[Command], Command]:
-    """Return the option for the signature algorithm of a new key."""
-    return click.option(
-        "--alg",
-        "algorithm",
-        type=click.Choice(get_args(Algorithm)),
-        default="ed25519",
-        show_default=True,
-        help=f"{help_text} AdCP accepts the first two.",
-    )
 
 
 @dataclass(frozen=True, slots=True)

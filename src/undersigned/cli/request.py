@@ -11,7 +11,7 @@ import click
 
 from undersigned import __version__, profiles
 from undersigned.cli.explain import explained_lines
-from undersigned.cli.http import NoAnswer, ca_file_option, connect, read_verdict, timeout_option
+from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
 from undersigned.cli.options import (
     data_option,
@@ -102,17 +102,11 @@ def request(
     target = canonicalize(sent.url)
     path = sent.url.removeprefix(f"{target.scheme}://{target.authority}")
     try:
-        with connect(target, timeout=timeout, tls=tls) as connection:
-            connection.putrequest(sent.method, path, skip_host=True, skip_accept_encoding=True)
-            for name, value in sent.fields:
-                connection.putheader(name, value.encode("latin-1"))
-            connection.endheaders(sent.body or None)
-            with connection.getresponse() as response:
-                received = _write(response)
-                why = _why(response, received, sent, by, keys)
+        with send(target, sent.method, path, sent.fields, sent.body, timeout=timeout, tls=tls) as response:
+            received = _write(response)
     except NoAnswer as silence:
         raise click.ClickException(f"{printable(sent.url)}: no answer: {silence}") from None
-    for line in why:
+    for line in _why(response, received, sent, by, keys):
         click.echo(line, err=True)
     click.get_current_context().exit(int(response.status not in range(200, 300)))
 

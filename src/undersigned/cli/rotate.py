@@ -6,14 +6,11 @@ import datetime as dt
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, cast
 
 import click
-from click.core import ParameterSource
 
-from undersigned.cli.keygen import PRIVATE_MODE, create_files, json_text, key_pair
-from undersigned.cli.keys import pem_option
-from undersigned.cli.options import algorithm_option
+from undersigned.cli.keygen import PRIVATE_MODE, algorithm_option, create_files, json_text, key_pair
 from undersigned.errors import ConfigurationError
 from undersigned.signature.public_jwks import read_public_jwks
 from undersigned.signature.rotation import (
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from undersigned.signature.rotation import Rotation
 
 NEXT = "private.next.jwk.json"
-_OF_A_NEW_KEY = ("algorithm", "pem", "keyid", "overlap")
 
 
 @click.command()
@@ -43,21 +39,16 @@ _OF_A_NEW_KEY = ("algorithm", "pem", "keyid", "overlap")
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The public JWK set; it is rewritten.",
 )
-@algorithm_option("The signature algorithm of the new key.")
-@pem_option
+@algorithm_option
 @click.option("--kid", "keyid", metavar="ID", help="The new key's kid.  [default: the RFC 7638 thumbprint]")
 @click.option(
     "--overlap",
     type=click.IntRange(LEAST_OVERLAP, 31_536_000),
-    default=3600,
-    show_default=True,
     metavar="SECONDS",
-    help="How long the old key stays in the set.",
+    help="How long the old key stays in the set.  [default: 3600]",
 )
 @click.option("--finish", is_flag=True, help="Add no key; drop those whose overlap is over.")
-def rotate(
-    *, path: Path, algorithm: Algorithm, pem: BinaryIO | None, keyid: str | None, overlap: int, finish: bool
-) -> None:
+def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overlap: int | None, finish: bool) -> None:
     """Change the key for request signing, step by step.
 
     The first run makes a key pair. It writes the private JWK to private.next.jwk.json next to the set (mode 0600) and
@@ -70,8 +61,8 @@ def rotate(
       undersigned rotate --jwks keys/public.jwks.json
       undersigned rotate --jwks keys/public.jwks.json --finish
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    if finish:
-        _reject_options_of_a_new_key(click.get_current_context())
+    if finish and (algorithm or keyid or overlap):
+        raise click.UsageError("--finish makes no key: leave out --alg, --kid and --overlap")
     # If the path is a symbolic link, replace the file that it leads to, not the link.
     path, now = path.resolve(), int(time.time())
     try:
@@ -82,9 +73,9 @@ def rotate(
                 _replace(path, rotation.text)
             lines = _finished(rotation, path)
         else:
-            pair = key_pair(algorithm, keyid, pem)
+            pair = key_pair(algorithm, keyid, None)
             [new] = cast("list[Mapping[str, object]]", pair.public["keys"])
-            rotation = begin_rotation(jwks, new, now=now, overlap=overlap)
+            rotation = begin_rotation(jwks, new, now=now, overlap=overlap or 3600)
             private = path.with_name(NEXT)
             # The private key comes first, so that the set never has a public key without a private key.
             create_files({private: (PRIVATE_MODE, json_text(pair.private))})
@@ -103,13 +94,6 @@ def rotate(
         name = click.format_filename(failure.filename or path)
         raise click.UsageError(f"{name}: {failure.strerror}") from None
     click.echo("\n".join(lines))
-
-
-def _reject_options_of_a_new_key(context: click.Context) -> None:
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if option.name in _OF_A_NEW_KEY and given:
-            raise click.UsageError(f"--finish makes no key: leave out {option.opts[0]}")
 
 
 def _replace(path: Path, text: bytes) -> None:
@@ -136,8 +120,8 @@ def _begun(rotation: Rotation, keyid: str, public: Path, private: Path, now: int
         *_dropped(rotation),
         f"next: 1. Publish {published} at once.",
         f"      2. From {_time(now + SPREAD)} on, sign with {signing}: by then receivers know the key.",
+        "         The kid changes: receivers must know you by signature.signer, not by the keyid.",
     ]
-    lines.append("         The kid changes: receivers must know you by signature.signer, not by the keyid.")
     for old, end in rotation.retiring.items():
         lines.append(f"      3. Before {_time(end - LAST_SIGNATURE)}, stop signing with {old}.")
         lines.append(f"      4. From {_time(end)} on, drop it: undersigned rotate --finish --jwks {published}")

@@ -102,7 +102,7 @@ def test_targets_are_written_below_a_finding_and_notes_at_the_end(monkeypatch, k
         origins=("http://127.0.0.1",),
         options={"mode": "optional", "verifier": _verifier(keys)},
     )
-    monkeypatch.setattr("undersigned.cli.doctor.probe.ProbeClient.ask", lambda _self, probe: route.ask(probe))
+    monkeypatch.setattr("undersigned.cli.doctor.command.ask", lambda _site, probe, **_options: route.ask(probe))
     result = invoke("doctor", "--key", keys.private, "http://127.0.0.1")
     lines = result.stdout.splitlines()
     at = lines.index("  PROBLEM  repeated slashes: the slashes are merged")

@@ -8,8 +8,8 @@ from tests import keys
 from tests.cli.route import URL, Route
 
 from undersigned import Policy, profiles
-from undersigned.cli.doctor import advice
-from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS
+from undersigned.cli.doctor import checks as advice
+from undersigned.cli.doctor.checks import CONTENTS, SPELLINGS
 from undersigned.cli.http import NoAnswer, Verdict
 from undersigned.reasons import REASONS
 from undersigned.signature.rules import Selection

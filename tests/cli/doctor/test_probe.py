@@ -12,7 +12,8 @@ from tests.certificate import localhost_certificate
 from tests.cli.listener import listener
 
 from undersigned import canonicalize
-from undersigned.cli.doctor.probe import MOST_CONTENT, Probe, ProbeClient
+from undersigned.cli.doctor import probes
+from undersigned.cli.doctor.probes import MOST_CONTENT, Probe
 from undersigned.cli.http import NoAnswer, Verdict, read_verdict
 
 PLAIN = Probe("GET", "/p", "seller.example.com")
@@ -20,8 +21,8 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 def ask(port: int, probe: Probe = PLAIN, *, scheme: str = "http", timeout: float = 10) -> Verdict:
-    client = ProbeClient(canonicalize(f"{scheme}://127.0.0.1:{port}"), timeout, ssl.create_default_context())
-    return client.ask(probe)
+    site = canonicalize(f"{scheme}://127.0.0.1:{port}")
+    return probes.ask(site, probe, timeout=timeout, tls=ssl.create_default_context())
 
 
 @pytest.mark.parametrize("target", ["/a%2Fb//c/./d/%7Eu?b=2&a=1", "//evil.example/p", "/p?", "/p??", "/a/../b"])
@@ -120,9 +121,9 @@ def test_ask_raises_when_the_server_cannot_be_reached():
 
 
 def test_ask_raises_when_the_name_does_not_resolve():
-    client = ProbeClient(canonicalize("http://undersigned.invalid"), 10, ssl.create_default_context())
+    site = canonicalize("http://undersigned.invalid")
     with pytest.raises(NoAnswer, match="no such name"):
-        client.ask(PLAIN)
+        probes.ask(site, PLAIN, timeout=10, tls=ssl.create_default_context())
 
 
 def test_ask_raises_when_the_server_is_silent():
@@ -149,10 +150,8 @@ def tls(certificate) -> ssl.SSLContext:
 
 def test_probe_is_sent_over_tls_when_the_certificate_is_trusted(tls, certificate):
     with listener(OK, tls=tls) as port:
-        client = ProbeClient(
-            canonicalize(f"https://localhost:{port}"), 10, ssl.create_default_context(cafile=certificate)
-        )
-        assert client.ask(PLAIN) == Verdict(200, "")
+        site, trusted = canonicalize(f"https://localhost:{port}"), ssl.create_default_context(cafile=certificate)
+        assert probes.ask(site, PLAIN, timeout=10, tls=trusted) == Verdict(200, "")
 
 
 def test_probe_is_not_sent_when_the_certificate_is_not_trusted(tls):

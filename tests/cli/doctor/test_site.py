@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import canonicalize
-from undersigned.cli.doctor.site import MARK, Site
+from undersigned.cli.doctor.probes import MARK, Site
 
 PATHS = st.lists(st.sampled_from(["a", "api", "a%2Fb", "v1", "", "caf%C3%A9"]), max_size=4).map("/".join)
 URLS = st.builds(

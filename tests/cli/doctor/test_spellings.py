@@ -5,7 +5,7 @@ import json
 import pytest
 
 from undersigned import canonicalize, same_url
-from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS
+from undersigned.cli.doctor.checks import CONTENTS, SPELLINGS
 
 ORIGIN = "https://seller.example.com/undersigned-doctor"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from undersigned import profiles
 from undersigned.cli.doctor.diagnosis import Examination
-from undersigned.cli.doctor.probe import ProbeClient
+from undersigned.cli.doctor.probes import ask
 from undersigned.cli.http import NoAnswer, ca_file_option, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
@@ -21,7 +22,7 @@ from undersigned.url import CanonicalURL, canonicalize
 if TYPE_CHECKING:
     import ssl
 
-    from undersigned.cli.doctor.finding import Diagnosis
+    from undersigned.cli.doctor.checks import Diagnosis
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH")
 
@@ -77,8 +78,8 @@ def doctor(
     by = profiles.BY_NAME[profile]
     try:
         signer = Signer(read_signing_key(key, by, keyid=keyid), profile=by)
-        ask = ProbeClient(url, timeout, tls).ask
-        diagnosis = Examination(url, signer, ask, method=method, fields=headers).diagnose()
+        asked = partial(ask, url, timeout=timeout, tls=tls)
+        diagnosis = Examination(url, signer, asked, method=method, fields=headers).diagnose()
     except (ConfigurationError, SigningError) as error:
         raise click.UsageError(str(error)) from None
     except NoAnswer as silence:

@@ -10,18 +10,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from undersigned.cli.doctor import advice
-from undersigned.cli.doctor.finding import Diagnosis, Finding
-from undersigned.cli.doctor.probe import SignedProbes
-from undersigned.cli.doctor.site import Site
-from undersigned.cli.doctor.spellings import CONTENTS, SPELLINGS, Content, Spelling
+from undersigned.cli.doctor import checks as advice
+from undersigned.cli.doctor.checks import CONTENTS, SPELLINGS, Content, Diagnosis, Finding, Spelling
+from undersigned.cli.doctor.probes import SignedProbes, Site
 from undersigned.cli.http import NoAnswer
 from undersigned.reasons import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undersigned.cli.doctor.probe import Probe
+    from undersigned.cli.doctor.probes import Probe
     from undersigned.cli.http import Verdict
     from undersigned.errors import Reason
     from undersigned.signature.signer import Signer

@@ -1,7 +1,8 @@
-"""Spellings: valid request targets and contents that reveal known changes on the way.
+"""What the doctor checks, what it finds, and what it advises.
 
-Each of them reveals one kind of change. Some changes are part of canonicalization, such as removed dot segments, a
-decoded `%7e`, and escapes in upper case. They change no signature, so nothing here tests them.
+A spelling is a valid request target or content that reveals one kind of change on the way. Some changes are part of
+canonicalization, such as removed dot segments, a decoded `%7e`, and escapes in upper case. They change no signature, so
+nothing here tests them.
 """
 
 from __future__ import annotations
@@ -10,10 +11,78 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from undersigned.cli.doctor.advice import LONE_QUESTION_MARK, PATH, QUERY
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+PATH = (
+    "forward the request target unchanged. nginx: `proxy_pass http://app;` without a path, and no rewrite. HAProxy: no "
+    "normalize-uri. Apache: `AllowEncodedSlashes NoDecode`, `MergeSlashes Off` and `ProxyPass ... nocanon`"
+)
+QUERY = "forward the query unchanged: do not sort, decode or drop any of it."
+LONE_QUESTION_MARK = (
+    "nginx: `proxy_pass http://app;` without a path, and no rewrite. If that is not possible, clients must not send a "
+    "? without a query"
+)
+CONTENT = "forward the content unchanged: do not drop, decompress, re-encode or rewrite it"
+CHUNKS = (
+    "the application's server does not show chunked content to applications: put a buffering proxy in front of it "
+    "(nginx, unless proxy_request_buffering is off), or use gunicorn, waitress or an ASGI server"
+)
+HOST = (
+    "forward Host unchanged. nginx: `proxy_set_header Host $http_host;` (its default is the name in proxy_pass, and "
+    "$host drops the port). HAProxy: no `set-header Host`. Apache: `ProxyPreserveHost On`"
+)
+UNKNOWN_CHANGE = (
+    "see the log of the logger `undersigned` (level INFO): it contains the rebuilt signature base, whose @method, "
+    "@target-uri and @authority are the values that arrived"
+)
+LOG = "see the log of the logger `undersigned`: it names the cause"
+RECEIVED = "the logger `undersigned` names the cause, and after `received:` the Host and the target that arrived"
+CONTENT_FIELDS = "forward Content-Type and Content-Digest unchanged"
+REDIRECTED = "use the URL that it redirects to: a signature is valid for one URL only"
+FAILING = "see the log of the server, and for 502 or 504 the log of the proxy: the application does not answer"
+NOT_VERIFIED = (
+    "check that the path of the URL leads to the application, that SignatureMiddleware is its outermost middleware, "
+    "and that nothing on the way answers instead"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A change on the way, or another reason why signatures are not accepted.
+
+    Attributes:
+        check: the name of the check.
+        problem: a description of the problem.
+        advice: the setting that fixes it.
+        sent: the request target that was sent, or an empty text.
+        arrives: the request target that arrives, or an empty text if it is not known.
+    """
+
+    check: str
+    problem: str
+    advice: str
+    sent: str = ""
+    arrives: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The result of one examination.
+
+    Attributes:
+        url: the examined URL.
+        requests: the number of requests that were sent.
+        passed: the names of the checks without a problem.
+        findings: the problems.
+        notes: further information for the operator.
+    """
+
+    url: str
+    requests: int
+    passed: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import sys
 from pathlib import Path
@@ -9,13 +8,11 @@ from pathlib import Path
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from hypothesis import given
-from hypothesis.strategies import integers
 from tests.signature.edwards import ORDER, SMALL, encode, sign
 
 from undersigned import VerificationKey
 from undersigned.signature import ed25519
-from undersigned.signature.ed25519 import SMALL_ORDER, Ed25519, has_sodium, is_of_prime_order, library
+from undersigned.signature.ed25519 import Ed25519, has_sodium, library, point_fault
 
 WYCHEPROOF = json.loads((Path(__file__).parents[1] / "vectors/wycheproof/ed25519_test.json").read_text("utf-8"))
 CASES = [
@@ -25,6 +22,11 @@ CASES = [
 ]
 SECRET, NONCE = 2**250 + 7, 2**200 + 9
 MESSAGE = b"a message"
+
+
+def is_accepted(test) -> bool:
+    """What both libraries say of a case: only its owner can have made a key with a part of small order."""
+    return test["result"] == "valid" or (test["result"], test["flags"]) == ("acceptable", ["MixedOrderPublicKey"])
 
 
 def verifies(public: bytes, signature: bytes, message: bytes) -> bool:
@@ -43,11 +45,11 @@ def by_openssl(monkeypatch):
 @pytest.mark.usefixtures("by_openssl")
 def test_openssl_answers_as_wycheproof_expects(public, test):
     answer = verifies(public, bytes.fromhex(test["sig"]), bytes.fromhex(test["msg"]))
-    assert answer is (test["result"] == "valid")
+    assert answer is is_accepted(test)
 
 
-def test_the_encodings_of_small_order_are_those_of_the_eight_points():
-    assert frozenset(map(encode, SMALL)) == SMALL_ORDER
+def test_the_points_of_small_order_are_known_by_their_encodings():
+    assert [point_fault(encode(point)) for point in SMALL].count("") == 0
 
 
 @pytest.mark.parametrize("r", SMALL)
@@ -69,27 +71,6 @@ def test_signature_with_a_scalar_beyond_the_order_is_invalid():
     assert verifies(*sign(SECRET, NONCE, MESSAGE), MESSAGE)
     assert not verifies(*sign(SECRET, NONCE, MESSAGE, more=1), MESSAGE)
     assert ORDER > 2**252
-
-
-@pytest.mark.parametrize("small", SMALL[1:])
-@pytest.mark.usefixtures("by_openssl")
-def test_signature_is_invalid_when_its_key_has_a_part_of_small_order(small):
-    assert not any(verifies(*sign(SECRET, nonce, MESSAGE, key=small), MESSAGE) for nonce in range(1, 20))
-
-
-@pytest.mark.usefixtures("by_openssl")
-def test_some_signatures_by_a_mixed_key_would_be_valid_without_our_check():
-    made = [sign(SECRET, nonce, MESSAGE, key=SMALL[4]) for nonce in range(1, 20)]
-    for public, signature in made:
-        with contextlib.suppress(InvalidSignature):
-            return Ed25519PublicKey.from_public_bytes(public).verify(signature, MESSAGE)
-    pytest.fail("OpenSSL rejects all of them")
-
-
-@given(secret=integers(1, ORDER - 1))
-def test_key_of_an_honest_owner_is_of_prime_order(secret):
-    public = Ed25519PrivateKey.from_private_bytes(secret.to_bytes(32, "little")).public_key().public_bytes_raw()
-    assert is_of_prime_order(public)
 
 
 def test_object_without_the_key_that_is_asked_for_does_nothing():

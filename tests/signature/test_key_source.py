@@ -45,12 +45,8 @@ def test_key_set_rejects_a_member_that_is_not_an_object():
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({"keys": [PUBLIC]}, "this is a JWK set: make a key set of a JWK set with KeySet.from_jwks"),
-        ({"keys": {}}, "this is a JWK set"),
+        ({"keys": [PUBLIC]}, "make a key set of a JWK set with KeySet.from_jwks"),
         ({"buyer-ed25519": PUBLIC}, "every value must be a VerificationKey"),
-        ([PUBLIC], "KeySet.from_jwks"),
-        ("keys/public.jwks.json", "KeySet.from_jwks"),
-        (None, "KeySet.from_jwks"),
         ({}, "the key set is empty"),
     ],
 )
@@ -81,10 +77,9 @@ def test_jwk_set_without_a_key_to_verify_with_or_with_a_private_one_is_rejected(
     assert len(ExaminedKeys.from_jwks({"keys": [PUBLIC, *members[1:]]}).keys) >= 1
 
 
-@pytest.mark.parametrize("keys", [(), (PUBLIC,), ("buyer-ed25519",)])
-def test_key_set_of_something_else_than_keys_is_rejected(keys):
-    with pytest.raises(ConfigurationError, match=r"^keys: "):
-        KeySet.of(*keys)
+def test_key_set_of_no_keys_is_rejected():
+    with pytest.raises(ConfigurationError, match="the key set is empty"):
+        KeySet.of()
 
 
 def test_examined_keys_may_be_empty_and_unfit():

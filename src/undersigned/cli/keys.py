@@ -15,9 +15,9 @@ from undersigned.cli.options import STANDARD_INPUT, file_name
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.signature.algorithms import RSA
-from undersigned.signature.jwk import is_pem, read_private_pem, read_public_pem, thumbprint
+from undersigned.signature.jwk import is_pem, public_jwk, read_private_pem, read_public_pem, thumbprint
 from undersigned.signature.key_source import ExaminedKeys
-from undersigned.signature.public_jwk import pem_jwks, public_jwk
+from undersigned.signature.public_jwks import pem_jwks
 from undersigned.signature.signing_key import SigningKey
 
 if TYPE_CHECKING:

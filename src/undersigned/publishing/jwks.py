@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
 from undersigned.signature.jwk import is_pem
-from undersigned.signature.public_jwk import pem_jwks
-from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.signature.public_jwks import pem_jwks, public_jwks_text, read_public_jwks
 from undersigned.signature.watched_file import WatchedFile
 
 if TYPE_CHECKING:

@@ -23,45 +23,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
 
-_FACTORS: Final = ("p", "q", "dp", "dq", "qi")
-_SMALLEST_EXPONENT: Final = 3
-_LARGEST_EXPONENT: Final = 2**32
-
-
-def rsa_fault(modulus: int, exponent: int) -> str:
-    """Return why two numbers may not be a public RSA key, or "" (RFC 7518 section 3.3 and 3.5 on the length).
-
-    A long modulus and a large exponent make each verification expensive, and the publisher of a key chooses them.
-    """
-    bits = modulus.bit_length()
-    if not LEAST_RSA_BITS <= bits <= MOST_RSA_BITS:
-        return f"an RSA key must have {LEAST_RSA_BITS} to {MOST_RSA_BITS} bits"
-    if modulus % 2 == 0 or exponent % 2 == 0 or not _SMALLEST_EXPONENT <= exponent < _LARGEST_EXPONENT:
-        return "n must be odd, and e odd and from 3 to 2^32"
-    return ""
-
-
-def private_rsa_numbers(public: rsa.RSAPublicNumbers, secret: int, factors: Mapping[str, int]) -> rsa.RSAPrivateNumbers:
-    """Return all numbers of a private key. The prime factors are computed if none of them is given.
-
-    Args:
-        public: the modulus and the public exponent.
-        secret: the private exponent.
-        factors: `p`, `q`, `dp`, `dq` and `qi`, or nothing (RFC 7518 section 6.3.2).
-
-    Raises:
-        ValueError: the numbers do not belong together, or only some factors are given.
-    """
-    if factors and len(factors) != len(_FACTORS):
-        raise ValueError
-    if factors:
-        p, q, dp, dq, qi = (factors[name] for name in _FACTORS)
-    else:
-        p, q = rsa.rsa_recover_prime_factors(public.n, public.e, secret)
-        dp, dq, qi = rsa.rsa_crt_dmp1(secret, p), rsa.rsa_crt_dmq1(secret, q), rsa.rsa_crt_iqmp(p, q)
-    return rsa.RSAPrivateNumbers(p=p, q=q, d=secret, dmp1=dp, dmq1=dq, iqmp=qi, public_numbers=public)
-
-
 JWK: TypeAlias = Mapping[str, object]
 PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey | rsa.RSAPublicKey
 PrivateKey: TypeAlias = ed25519.Ed25519PrivateKey | ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
@@ -86,8 +47,23 @@ ALGORITHM_NAMES: Final[Mapping[str, str]] = {
 }
 """The RFC 9421 name of each `alg` that is registered for public keys."""
 
+ALGS: Final[Mapping[str, str]] = {
+    "ed25519": "EdDSA",
+    "ecdsa-p256-sha256": "ES256",
+    "ecdsa-p384-sha384": "ES384",
+    "rsa-pss-sha512": "PS512",
+    "rsa-v1_5-sha256": "RS256",
+}
+"""The registered `alg` of each algorithm, by its RFC 9421 name."""
+
 _COORDINATES: Final[Mapping[str, int]] = {"Ed25519": 32, "P-256": 32, "P-384": 48}
 _CURVES: Final[Mapping[str, Callable[[], ec.EllipticCurve]]] = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}
+
+_FACTORS: Final = ("p", "q", "dp", "dq", "qi")
+"""The members of a private RSA key that it has all of, or none (RFC 7518 section 6.3.2)."""
+
+_SMALLEST_EXPONENT: Final = 3
+_LARGEST_EXPONENT: Final = 2**32
 
 UNNAMED: Final = (
     "kty, crv and alg must agree on an algorithm: OKP, Ed25519 and EdDSA; EC, P-256 and ES256; EC, P-384 and ES384; "
@@ -217,6 +193,19 @@ def _registered_algorithms(jwk: JWK) -> Mapping[str, str]:
     return _REGISTERED.get(f"{kty} {crv}" if kty in {"OKP", "EC"} else str(kty), {}) if isinstance(kty, str) else {}
 
 
+def rsa_fault(modulus: int, exponent: int) -> str:
+    """Return why two numbers may not be a public RSA key, or "" (RFC 7518 section 3.3 and 3.5 on the length).
+
+    A long modulus and a large exponent make each verification expensive, and the publisher of a key chooses them.
+    """
+    bits = modulus.bit_length()
+    if not LEAST_RSA_BITS <= bits <= MOST_RSA_BITS:
+        return f"an RSA key must have {LEAST_RSA_BITS} to {MOST_RSA_BITS} bits"
+    if modulus % 2 == 0 or exponent % 2 == 0 or not _SMALLEST_EXPONENT <= exponent < _LARGEST_EXPONENT:
+        return "n must be odd, and e odd and from 3 to 2^32"
+    return ""
+
+
 def _rsa_numbers(jwk: JWK) -> rsa.RSAPublicNumbers:
     modulus, exponent = _integer(jwk, "n"), _integer(jwk, "e")
     fault = rsa_fault(modulus, exponent)
@@ -229,10 +218,15 @@ def _private_rsa_key(jwk: JWK) -> rsa.RSAPrivateKey:
     if "oth" in jwk:
         raise UnusableKey("the JWK has more than two primes, which is not supported")
     public, secret = _rsa_numbers(jwk), _integer(jwk, "d")
-    factors = {name: _integer(jwk, name) for name in ("p", "q", "dp", "dq", "qi") if name in jwk}
+    factors = {name: _integer(jwk, name) for name in _FACTORS if name in jwk}
     try:
-        return private_rsa_numbers(public, secret, factors).private_key()
-    except ValueError:
+        if not factors:
+            p, q = rsa.rsa_recover_prime_factors(public.n, public.e, secret)
+            dp, dq, qi = rsa.rsa_crt_dmp1(secret, p), rsa.rsa_crt_dmq1(secret, q), rsa.rsa_crt_iqmp(p, q)
+        else:
+            p, q, dp, dq, qi = (factors[name] for name in _FACTORS)
+        return rsa.RSAPrivateNumbers(p, q, secret, dp, dq, qi, public).private_key()
+    except (KeyError, ValueError):
         raise UnusableKey("n, e, d and the prime factors do not belong together") from None
 
 
@@ -315,21 +309,55 @@ def thumbprint(jwk: Mapping[str, object]) -> str | None:
     return base64url(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
+def public_jwk(key: PublicKey) -> dict[str, str]:
+    """Return the members that make a public key (RFC 7518 section 6, RFC 8037 section 2), without a `kid`.
+
+    Args:
+        key: an Ed25519, P-256, P-384 or RSA key.
+    """
+    if isinstance(key, ed25519.Ed25519PublicKey):
+        return {"kty": "OKP", "crv": "Ed25519", "x": base64url(key.public_bytes_raw())}
+    if isinstance(key, rsa.RSAPublicKey):
+        numbers = key.public_numbers()
+        return {"kty": "RSA", "n": base64url_integer(numbers.n), "e": base64url_integer(numbers.e)}
+    point, length = key.public_numbers(), -(-key.key_size // 8)
+    x, y = (base64url(number.to_bytes(length, "big")) for number in (point.x, point.y))
+    return {"kty": "EC", "crv": f"P-{key.key_size}", "x": x, "y": y}
+
+
+def base64url_integer(number: int) -> str:
+    """Return a number in Base64urlUInt (RFC 7518 section 2)."""
+    return base64url(number.to_bytes(-(-number.bit_length() // 8), "big"))
+
+
 def is_pem(text: bytes) -> bool:
     """Return whether a text has a PEM block, and is not JSON."""
     return b"-----BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
 
 
-def read_key_file(path: str | PathLike[str]) -> bytes:
-    """Return the text of a file with a key.
+def read_key_file(path: str | PathLike[str], *, keyid: str | None, expected: str) -> object:
+    """Return the PEM in a file, as bytes, or the JSON in it.
+
+    Args:
+        path: the file.
+        keyid: the key id of a key in PEM, which has none.
+        expected: what the file has to be.
 
     Raises:
-        ConfigurationError: it cannot be read.
+        ConfigurationError: it cannot be read, is neither, or is a PEM without `keyid`.
     """
     try:
-        return Path(path).read_bytes()
+        text = Path(path).read_bytes()
     except OSError as error:
         raise ConfigurationError(f"path: {path} cannot be read: {error.strerror}") from None
+    if not is_pem(text):
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise ConfigurationError(f"path: {path} is not {expected}") from None
+    if keyid is None:
+        raise ConfigurationError(f"keyid: {path} is a PEM, which has no key id: pass keyid=")
+    return text
 
 
 def read_public_pem(pem: bytes | str) -> PublicKey:

@@ -10,9 +10,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LEAST_RSA_BITS
 from undersigned.message.structured_fields import base64url
-from undersigned.signature.jwk import read_private_pem, thumbprint
+from undersigned.signature.jwk import ALGS, base64url_integer, public_jwk, read_private_pem, thumbprint
 from undersigned.signature.key_source import KeySet
-from undersigned.signature.public_jwk import ALGS, base64url_integer, public_jwk
 from undersigned.signature.signing_key import SigningKey
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ Algorithm: TypeAlias = Literal["ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha38
 _EXPONENT = 65537
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeyPair:
     """A key pair: a private JWK for the signer, and a JWK set to publish for verifiers.
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.message.component import whole_field
-from undersigned.signature.jwk import PRIVATE_MEMBERS, is_pem, read_key_file
+from undersigned.signature.jwk import PRIVATE_MEMBERS, read_key_file
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -115,7 +113,6 @@ def is_awaited(source: AsyncKeySource) -> bool:
     return iscoroutinefunction(source.find) or isinstance(source, AbstractAsyncContextManager)
 
 
-@dataclass(frozen=True, slots=True)
 class KeySet:
     """A fixed set of keys by keyid.
 
@@ -123,21 +120,13 @@ class KeySet:
         keys: the keys. `from_jwks` makes them of a JWK set, and `of` of single keys.
 
     Raises:
-        ConfigurationError: it is empty, or not a mapping of keyids to verification keys.
+        ConfigurationError: it is empty, or a JWK set.
     """
 
-    keys: Mapping[str, VerificationKey]
+    __slots__ = ("keys",)
 
-    def __post_init__(self) -> None:
-        """Reject what would find no key, whatever is asked for."""
-        given: object = self.keys
-        if not isinstance(given, Mapping):
-            raise ConfigurationError(f"keys: {_MAKE}; this is not a JWK set as json.loads reads it")
-        members = cast("Mapping[object, object]", given)
-        if "keys" in members and not isinstance(members["keys"], VerificationKey):
-            raise ConfigurationError(f"keys: this is a JWK set: {_MAKE}")
-        if not all(isinstance(key, VerificationKey) for key in members.values()):
-            raise ConfigurationError(f"keys: every value must be a VerificationKey: {_MAKE}")
+    def __init__(self, keys: Mapping[str, VerificationKey]) -> None:
+        self.keys = keys
         self._check_contents()
 
     @classmethod
@@ -185,15 +174,9 @@ class KeySet:
         Raises:
             ConfigurationError: the file cannot be read, or as `from_jwks` and `VerificationKey.from_pem`.
         """
-        text = read_key_file(path)
-        if is_pem(text):
-            if keyid is None:
-                raise ConfigurationError(f"keyid: {path} is a PEM, which has no key id: pass keyid=")
-            return cls.of(VerificationKey.from_pem(text, keyid=keyid, owner=owner))
-        try:
-            read: object = json.loads(text)
-        except ValueError:
-            raise ConfigurationError(f"path: {path} is not a JWK set, a public JWK or a public key in PEM") from None
+        read = read_key_file(path, keyid=keyid, expected="a JWK set, a public JWK or a public key in PEM")
+        if isinstance(read, bytes):
+            return cls.of(VerificationKey.from_pem(read, keyid=keyid or "", owner=owner))
         jwks = cast("Mapping[str, object]", read)
         if isinstance(read, Mapping) and "kty" in jwks and "keys" not in jwks:
             jwks = {"keys": [jwks]}
@@ -204,10 +187,8 @@ class KeySet:
         """Return the set of these keys, such as `VerificationKey.from_pem` makes.
 
         Raises:
-            ConfigurationError: there is no key, one is not a `VerificationKey`, or two share a keyid.
+            ConfigurationError: there is no key, or two share a keyid.
         """
-        if not all(isinstance(key, VerificationKey) for key in keys):
-            raise ConfigurationError("keys: pass VerificationKeys, such as VerificationKey.from_pem(pem, keyid=...)")
         named = {key.keyid: key for key in keys}
         if len(named) != len(keys):
             raise ConfigurationError("keys: two keys share a keyid; make them distinct")
@@ -228,13 +209,15 @@ class KeySet:
             )
 
     def _check_contents(self) -> None:
-        """Check that there is a key.
+        """Check that there is a key, and that this is not a JWK set.
 
         Raises:
-            ConfigurationError: there is none.
+            ConfigurationError: it is so.
         """
         if not self.keys:
             raise ConfigurationError("keys: the key set is empty, so no signature could be verified: add a public key")
+        if not all(isinstance(key, VerificationKey) for key in self.keys.values()):
+            raise ConfigurationError(f"keys: every value must be a VerificationKey: {_MAKE}")
 
     def check_for(self, profile: Profile) -> None:
         """Check that a key of this set can verify a signature of a profile.

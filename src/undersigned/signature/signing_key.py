@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
@@ -14,7 +13,6 @@ from undersigned.signature.jwk import (
     SHARED_SECRET,
     UnusableKey,
     algorithm_of,
-    is_pem,
     private_key_of,
     read_key_file,
     read_private_pem,
@@ -40,7 +38,7 @@ class _Algorithm(Protocol):
     def sign(self, message: bytes) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SigningKey:
     """A private key and its `kid`. Its repr shows no key material. A key equals only itself.
 
@@ -53,7 +51,7 @@ class SigningKey:
     keyid: str
     algorithm: str
     purposes: frozenset[str]
-    _signer: _Algorithm = field(repr=False, compare=False)
+    _signer: _Algorithm = field(repr=False)
 
     @classmethod
     def from_jwk(cls, jwk: JWK) -> SigningKey:
@@ -94,15 +92,9 @@ class SigningKey:
         Raises:
             ConfigurationError: the file cannot be read or has no such key. Nothing of it is in the message.
         """
-        text = read_key_file(path)
-        if is_pem(text):
-            if keyid is None:
-                raise ConfigurationError(f"keyid: {path} is a PEM, which has no key id: pass keyid=")
-            return cls.from_pem(text, keyid=keyid, password=password)
-        try:
-            read: object = json.loads(text)
-        except ValueError:
-            raise ConfigurationError(f"path: {path} is neither a private JWK nor a private key in PEM") from None
+        read = read_key_file(path, keyid=keyid, expected="a private JWK or a private key in PEM")
+        if isinstance(read, bytes):
+            return cls.from_pem(read, keyid=keyid or "", password=password)
         jwk = cast("JWK", read)
         return cls.from_jwk({**jwk, "kid": keyid} if keyid is not None and isinstance(read, Mapping) else jwk)
 

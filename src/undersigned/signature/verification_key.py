@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from cryptography.exceptions import InvalidSignature
@@ -20,6 +20,7 @@ from undersigned.signature.jwk import (
     UnusableKey,
     algorithms_of,
     named_algorithm,
+    public_jwk,
     public_key_of,
     read_public_pem,
     read_secret,
@@ -27,7 +28,6 @@ from undersigned.signature.jwk import (
     texts_of,
     thumbprint,
 )
-from undersigned.signature.public_jwk import public_jwk
 
 if TYPE_CHECKING:
     from undersigned.signature.jwk import PublicKey
@@ -38,7 +38,7 @@ _Purposes: TypeAlias = Iterable[str]
 _Algorithms: TypeAlias = dict[str, HTTPSignatureAlgorithm]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class VerificationKey:
     """A published key, and what it may be used for. A key equals only itself: two keys may have one name.
 
@@ -65,20 +65,13 @@ class VerificationKey:
     purposes: frozenset[str]
     fault: str = ""
     owner: str = ""
-    _verifiers: Mapping[str, HTTPSignatureAlgorithm] = field(default_factory=_Algorithms, repr=False, compare=False)
+    _verifiers: Mapping[str, HTTPSignatureAlgorithm] = field(default_factory=_Algorithms, repr=False)
     thumbprint: str = field(default="", repr=False)
     replay_name: str = field(default="", repr=False)
-    _verifier: HTTPSignatureAlgorithm | None = field(init=False, repr=False, compare=False)
-    _faults: tuple[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Note the key's algorithm if it has only one, its name in replay stores, and what is wrong with it."""
-        only = next(iter(self._verifiers.values())) if len(self._verifiers) == 1 else None
-        object.__setattr__(self, "_verifier", only)
-        object.__setattr__(
-            self, "_faults", (self._fault_of_use(is_declared=False), self._fault_of_use(is_declared=True))
-        )
-        object.__setattr__(self, "replay_name", self.replay_name or self.thumbprint)
+        """Name the key in replay stores."""
+        self.replay_name = self.replay_name or self.thumbprint
 
     @classmethod
     def from_jwk(cls, jwk: JWK, *, owner: str = "") -> VerificationKey:
@@ -123,7 +116,7 @@ class VerificationKey:
             algorithm: the RFC 9421 name of its algorithm. Only an RSA key has more than one, and needs it.
 
         Raises:
-            ConfigurationError: the key is of another kind or cannot be used, or `keyid` is not a string.
+            ConfigurationError: the key is of another kind or cannot be used.
         """
         name = algorithm_for(key, private=False, algorithm=algorithm)
         return cls._of(BY_NAME[name](public_key=key), keyid, purposes, owner, thumbprint(public_jwk(key)) or "")
@@ -156,7 +149,7 @@ class VerificationKey:
         `secret` is 32 random bytes or more, or a JWK whose `kty` is oct. The rest is as for `from_public_key`.
 
         Raises:
-            ConfigurationError: the secret is too short or not one, or `keyid` is not a string.
+            ConfigurationError: the secret is too short or not one.
         """
         octets = read_secret(secret)
         name = hmac.digest(octets, b"undersigned replay", "sha256").hex()
@@ -172,14 +165,9 @@ class VerificationKey:
         thumbprint: str = "",
         replay_name: str = "",
     ) -> VerificationKey:
-        if not isinstance(keyid, str):
-            raise ConfigurationError("keyid: give a string: a signature names its key by it")
-        name = verifier.algorithm_id
-        operations = frozenset({"verify"})
+        name, operations = verifier.algorithm_id, frozenset({"verify"})
         verifiers = {name: verifier}
-        return cls(
-            keyid, name, "sig", operations, frozenset(purposes), "", owner, verifiers, thumbprint, replay_name
-        )  # fmt: skip
+        return cls(keyid, name, "sig", operations, frozenset(purposes), "", owner, verifiers, thumbprint, replay_name)
 
     @property
     def algorithms(self) -> frozenset[str]:
@@ -192,10 +180,7 @@ class VerificationKey:
 
     def with_owner(self, owner: str) -> VerificationKey:
         """Return this key as a key of `owner`."""
-        return VerificationKey(
-            self.keyid, self.algorithm, self.use, self.operations, self.purposes, self.fault, owner, self._verifiers,
-            self.thumbprint, self.replay_name,
-        )  # fmt: skip
+        return replace(self, owner=owner)
 
     def misuse(self, algorithm: str, rule: KeyRule) -> str:
         """Return why this key may not verify a signature by `algorithm`, or "" (AdCP step 8).
@@ -204,9 +189,15 @@ class VerificationKey:
             algorithm: the signature's `alg`, or "" if the signature has none.
             rule: what the profile asks of a key.
         """
-        fault = self._faults[rule.is_declared]
+        fault = self.fault
         if fault:
             pass
+        elif rule.is_declared and not self.algorithm:
+            fault = UNNAMED
+        elif self.use != "sig" and (self.use or rule.is_declared):
+            fault = "the JWK's use is not sig"
+        elif "verify" not in self.operations and (self.operations or rule.is_declared):
+            fault = "the JWK's key_ops does not include verify"
         elif rule.purposes and self.purposes.isdisjoint(rule.purposes):
             fault = f"the JWK's adcp_use does not include {' or '.join(sorted(rule.purposes))}"
         elif rule.is_thumbprint and self.thumbprint != self.keyid:
@@ -214,22 +205,6 @@ class VerificationKey:
         elif algorithm and algorithm != self.algorithm and (self.algorithm or algorithm not in self._verifiers):
             fault = "the JWK's algorithm is not the signature's alg"
         return fault
-
-    def _fault_of_use(self, *, is_declared: bool) -> str:
-        """Return why this key may verify no signature, or "".
-
-        Args:
-            is_declared: whether the profile asks for an algorithm, a use and key operations.
-        """
-        if self.fault:
-            return self.fault
-        if is_declared and not self.algorithm:
-            return UNNAMED
-        if self.use != "sig" and (self.use or is_declared):
-            return "the JWK's use is not sig"
-        if "verify" not in self.operations and (self.operations or is_declared):
-            return "the JWK's key_ops does not include verify"
-        return ""
 
     def unfit(self, profile: Profile) -> str:
         """Return why this key can verify no signature of a profile, or ""."""
@@ -254,7 +229,9 @@ class VerificationKey:
             base: the signature base.
             algorithm: the RFC 9421 name of the algorithm. Without it, a key of several algorithms verifies nothing.
         """
-        verifier = self._verifier if algorithm is None else self._verifiers.get(algorithm)
+        if algorithm is None and len(self._verifiers) == 1:
+            [algorithm] = self._verifiers
+        verifier = self._verifiers.get(algorithm or "")
         if verifier is None:
             return False
         try:

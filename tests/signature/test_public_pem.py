@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 
 from undersigned import ConfigurationError, KeyPair, KeySet, VerificationKey
 from undersigned.signature.jwk import is_pem
-from undersigned.signature.public_jwk import pem_jwks
+from undersigned.signature.public_jwks import pem_jwks
 
 PEM, INFO = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
 GENERATE = {

@@ -1,4 +1,4 @@
-"""The trial: requests as they were signed and with one change each, sent by two clients to two servers."""
+"""The trial: two clients send signed requests to two servers, over a network that changes some of them."""
 
 # No `from __future__ import annotations`: FastAPI reads an endpoint's annotations when it is declared.
 import logging
@@ -7,8 +7,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from typing import Annotated, NamedTuple, TypeAlias
+from contextlib import ExitStack, contextmanager
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import Annotated, NamedTuple, TypeAlias, cast
 
 import httpx
 import requests
@@ -24,80 +25,31 @@ from undersigned_flask import Undersigned, current_signature, signature_required
 from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAuth
 
-_CHALLENGE = re.compile(r'Signature error="([a-z_]+)"')
-_BODY = b'{"budget": 1000}'
-_JSON = {"Content-Type": "application/json"}
-_PROFILE = profiles.ADCP_3_2
+_CODE = re.compile(r'Signature error="([a-z_]+)"')
+_LENGTH = re.compile(rb"\r\ncontent-length: ([0-9]+)\r\n", re.IGNORECASE)
 _METHODS = ["GET", "POST", "PUT"]
-
-
-class Sent(NamedTuple):
-    """A request as it goes over the wire."""
-
-    method: str
-    url: str
-    headers: dict[str, str]
-    body: bytes
-
-
-_Answer: TypeAlias = tuple[int, str]
-_Send: TypeAlias = Callable[[Sent], _Answer]
-_Sign: TypeAlias = Callable[[Sent, Signer], Sent]
-
-
-def _keep(sent: Sent) -> Sent:
-    return sent
+_Send: TypeAlias = Callable[[str, str, bytes, Signer | None, str], requests.Response | httpx.Response]
 
 
 class Attempt(NamedTuple):
-    """A row of the table.
-
-    Attributes:
-        name: the description of the change.
-        why: the code of the rejection; what an accepted request is answered with, if it is none.
-        target: the request target that is signed.
-        signer: who signs: `buyer`, `late`, `stranger` or nobody.
-        change: the change to the request after signing.
-        times: how often it is sent; the last answer counts.
-    """
+    """A row of the table: its name, what the server answers, what is signed by whom, and what happens on the way."""
 
     name: str
     why: str
     target: str = "/orders?b=2&a=1"
     signer: str = "buyer"
-    change: Callable[[Sent], Sent] = _keep
+    change: tuple[bytes, bytes] = (b"", b"")
     times: int = 1
-
-
-def _other_path(sent: Sent) -> Sent:
-    return sent._replace(url=sent.url.replace("/orders", "/refunds"))
-
-
-def _other_query(sent: Sent) -> Sent:
-    return sent._replace(url=sent.url.replace("a=1", "a=2"))
-
-
-def _other_body(sent: Sent) -> Sent:
-    return sent._replace(body=sent.body.replace(b"1", b"9"))
-
-
-def _other_method(sent: Sent) -> Sent:
-    return sent._replace(method="PUT")
-
-
-def _other_host(sent: Sent) -> Sent:
-    kept = {name: value for name, value in sent.headers.items() if name != "host"}
-    return sent._replace(headers={**kept, "Host": "other.example"})
 
 
 ATTEMPTS = (
     Attempt("as signed", "verified /orders?b=2&a=1"),
     Attempt("as signed, /a%2Fb", "verified /a%2Fb", target="/a%2Fb"),
-    Attempt("another path", "request_signature_invalid", change=_other_path),
-    Attempt("another query", "request_signature_invalid", change=_other_query),
-    Attempt("another body", "request_signature_digest_mismatch", change=_other_body),
-    Attempt("another method", "request_signature_invalid", change=_other_method),
-    Attempt("another Host", "request_target_uri_malformed", change=_other_host),
+    Attempt("another path", "request_signature_invalid", change=(b" /orders", b" /refunds")),
+    Attempt("another query", "request_signature_invalid", change=(b"&a=1 ", b"&a=2 ")),
+    Attempt("another body", "request_signature_digest_mismatch", change=(b"1000}", b"9000}")),
+    Attempt("another method", "request_signature_invalid", change=(b"POST /", b"PUT /")),
+    Attempt("another Host", "request_target_uri_malformed", change=(b"Host: 127.0.0.1", b"Host: other.example")),
     Attempt("a replay", "request_signature_replayed", times=2),
     Attempt("an expired one", "request_signature_window_invalid", signer="late"),
     Attempt("an unknown key", "request_signature_key_unknown", signer="stranger"),
@@ -106,45 +58,59 @@ ATTEMPTS = (
 """The rows of the table: requests as signed, then requests with one change each."""
 
 
-@contextmanager
-def _quiet() -> Generator[None]:
-    """Log no rejections: the tables have them."""
-    loggers = [logging.getLogger(name) for name in ("undersigned", "werkzeug")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+class _Way(StreamRequestHandler):
+    """The way of a request to a server."""
+
+    def handle(self) -> None:
+        network = cast("_Network", self.server)
+        head = b"".join(iter(self.rfile.readline, b"\r\n")) + b"\r\n"
+        length = _LENGTH.search(head)
+        sent = head + self.rfile.read(int(length[1]) if length else 0)
+        arrives = sent.replace(b"keep-alive", b"close").replace(*network.attempt.change)
+        answer = b""
+        for _ in range(network.attempt.times):
+            with socket.create_connection(network.behind) as connection:
+                connection.sendall(arrives)
+                answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+        self.wfile.write(answer)
+
+
+class _Network(ThreadingTCPServer):
+    """A network before a server: it makes the change of an attempt, and the answer is that to the last repetition."""
+
+    attempt = ATTEMPTS[0]
+    behind: tuple[str, int]
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Way)
+        self.origin = f"http://127.0.0.1:{self.server_address[1]}"
 
 
 def run() -> Iterator[tuple[str, bool]]:
     """Yield the lines of the tables, and whether each is as it must be."""
     pair = KeyPair.generate(keyid="buyer")
     signers = {
-        "buyer": Signer(pair.signing_key(), profile=_PROFILE),
-        "late": Signer(pair.signing_key(), profile=_PROFILE, clock=lambda: time.time() - 3600),
-        "stranger": Signer(KeyPair.generate(keyid="stranger").signing_key(), profile=_PROFILE),
+        "buyer": Signer(pair.signing_key(), profile=profiles.ADCP_3_2),
+        "late": Signer(pair.signing_key(), profile=profiles.ADCP_3_2, clock=lambda: time.time() - 3600),
+        "stranger": Signer(KeyPair.generate(keyid="stranger").signing_key(), profile=profiles.ADCP_3_2),
     }
     right = total = 0
-    with (
-        _quiet(),
-        _serve_fastapi(pair.key_set()) as fastapi,
-        _serve_flask(pair.key_set()) as flask,
-        _clients() as clients,
-    ):
-        yield f"FastAPI under uvicorn: {fastapi}", True
-        yield f"Flask under Werkzeug:  {flask}", True
-        for client, (sign, send) in clients.items():
+    with ExitStack() as stack:
+        # The tables have what the applications log.
+        logging.disable(logging.CRITICAL)
+        stack.callback(logging.disable, logging.NOTSET)
+        networks = [stack.enter_context(_Network()) for _ in range(2)]
+        for network, serve in zip(networks, (_serve_fastapi, _serve_flask), strict=True):
+            network.behind = stack.enter_context(serve(pair.key_set(), network.origin))
+            stack.enter_context(_running(network.serve_forever, network.shutdown))
+        yield f"FastAPI under uvicorn: {networks[0].origin}", True
+        yield f"Flask under Werkzeug:  {networks[1].origin}", True
+        clients: dict[str, _Send] = {"requests": _by_requests, "httpx": _by_httpx}
+        for client, send in clients.items():
             yield f"\n{f'sent by {client}':20}FastAPI  Flask  why", True
             for attempt in ATTEMPTS:
-                answers = [
-                    _try(attempt, origin, signers.get(attempt.signer), sign, send) for origin in (fastapi, flask)
-                ]
-                status = 200 if attempt.why.startswith("verified") else 401
-                is_right = answers == [(status, attempt.why)] * 2
+                answers = [_try(attempt, network, signers.get(attempt.signer), send) for network in networks]
+                is_right = answers == [(200 if attempt.why.startswith("verified") else 401, attempt.why)] * 2
                 why = " / ".join(dict.fromkeys(why for _, why in answers))
                 cells = f"{attempt.name:20}{answers[0][0]:<9}{answers[1][0]:<7}{why:36}"
                 yield f"{cells}{'ok' if is_right else f'NO, expected {attempt.why}'}", is_right
@@ -152,89 +118,64 @@ def run() -> Iterator[tuple[str, bool]]:
     yield f"\n{right} of {total} checks passed.", right == total
 
 
-def _try(attempt: Attempt, origin: str, signer: Signer | None, sign: _Sign, send: _Send) -> _Answer:
-    body = b"" if "%" in attempt.target else _BODY
-    sent = Sent("POST" if body else "GET", origin + attempt.target, _JSON if body else {}, body)
-    sent = attempt.change(sent if signer is None else sign(sent, signer))
-    answer = send(sent)
-    for _ in range(attempt.times - 1):
-        answer = send(sent)
-    return answer
+def _by_requests(method: str, url: str, content: bytes, signer: Signer | None, origin: str) -> requests.Response:
+    with requests.Session() as session:
+        # A proxy of the environment must not get the requests to loopback addresses.
+        session.trust_env = False
+        session.auth = None if signer is None else SignatureAuth(signer, origins=[origin])
+        return session.request(method, url, data=content, headers={"Content-Type": "application/json"}, timeout=5)
 
 
-def _origin(sent: Sent) -> str:
-    return "/".join(sent.url.split("/")[:3])
+def _by_httpx(method: str, url: str, content: bytes, signer: Signer | None, origin: str) -> httpx.Response:
+    wire = httpx.HTTPTransport()
+    transport = wire if signer is None else SignatureTransport(wire, signer, origins=[origin])
+    with httpx.Client(transport=transport, trust_env=False) as client:
+        return client.request(method, url, content=content, headers={"Content-Type": "application/json"})
 
 
-def _read(status: int, challenge: str, text: str) -> _Answer:
-    match = _CHALLENGE.fullmatch(challenge)
-    return status, text if match is None else match[1]
+def _try(attempt: Attempt, network: _Network, signer: Signer | None, send: _Send) -> tuple[int, str]:
+    """Return the status and the code or the content of the answer to one attempt."""
+    network.attempt = attempt
+    method, content = ("GET", b"") if "%" in attempt.target else ("POST", b'{"budget": 1000}')
+    answer = send(method, network.origin + attempt.target, content, signer, network.origin)
+    match = _CODE.fullmatch(answer.headers.get("WWW-Authenticate", ""))
+    return answer.status_code, answer.text if match is None else match[1]
 
 
 @contextmanager
-def _clients() -> Generator[dict[str, tuple[_Sign, _Send]]]:
-    """Yield how each client signs a request, and how it sends one as it is."""
-    # A proxy of the environment must not get the requests to loopback addresses.
-    with requests.Session() as session, httpx.Client(trust_env=False) as client:
-        session.trust_env = False
-
-        def sign_by_requests(sent: Sent, signer: Signer) -> Sent:
-            auth = SignatureAuth(signer, origins=[_origin(sent)])
-            prepared = requests.Request(sent.method, sent.url, sent.headers, data=sent.body, auth=auth).prepare()
-            return sent._replace(
-                url=str(prepared.url), headers={name: str(value) for name, value in prepared.headers.items()}
-            )
-
-        def send_by_requests(sent: Sent) -> _Answer:
-            prepared = requests.Request(sent.method, sent.url, sent.headers, data=sent.body).prepare()
-            answer = session.send(prepared, timeout=5)
-            return _read(answer.status_code, answer.headers.get("WWW-Authenticate", ""), answer.text)
-
-        def sign_by_httpx(sent: Sent, signer: Signer) -> Sent:
-            signed: list[httpx.Request] = []
-
-            def keep(request: httpx.Request) -> httpx.Response:
-                signed.append(request)
-                return httpx.Response(204)
-
-            with SignatureTransport(httpx.MockTransport(keep), signer, origins=[_origin(sent)]) as transport:
-                transport.handle_request(httpx.Request(sent.method, sent.url, headers=sent.headers, content=sent.body))
-            return sent._replace(url=str(signed[0].url), headers=dict(signed[0].headers))
-
-        def send_by_httpx(sent: Sent) -> _Answer:
-            answer = client.request(sent.method, sent.url, headers=sent.headers, content=sent.body)
-            return _read(answer.status_code, answer.headers.get("WWW-Authenticate", ""), answer.text)
-
-        yield {"requests": (sign_by_requests, send_by_requests), "httpx": (sign_by_httpx, send_by_httpx)}
+def _running(serve: Callable[[], object], stop: Callable[[], object]) -> Generator[None]:
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop()
+        thread.join()
 
 
 def _verifier(keys: KeySet) -> Verifier:
-    return Verifier(_PROFILE, keys=keys, replay=MemoryReplayStore())
+    return Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
 
 
 @contextmanager
-def _serve_fastapi(keys: KeySet) -> Generator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = FastAPI(openapi_url=None)
+def _serve_fastapi(keys: KeySet, origin: str) -> Generator[tuple[str, int]]:
+    app = FastAPI(openapi_url=None)
 
-        @app.api_route("/{path:path}", methods=_METHODS)
-        async def endpoint(signature: Annotated[VerifiedSignature, Depends(require_signature)]) -> object:
-            return PlainTextResponse(f"verified {signature.target_uri.removeprefix(origin)}")
+    @app.api_route("/{path:path}", methods=_METHODS)
+    async def endpoint(signature: Annotated[VerifiedSignature, Depends(require_signature)]) -> object:
+        return PlainTextResponse(f"verified {signature.target_uri.removeprefix(origin)}")
 
-        app.add_middleware(SignatureMiddleware, verifier=_verifier(keys), origins=[origin])
-        server = uvicorn.Server(uvicorn.Config(app, http="h11", ws="none", lifespan="off", log_config=None))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield origin
-        finally:
-            server.should_exit = True
-            thread.join()
+    app.add_middleware(SignatureMiddleware, verifier=_verifier(keys), origins=[origin])
+    server = uvicorn.Server(uvicorn.Config(app, http="h11", ws="none", lifespan="off", log_config=None))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        _running(lambda: server.run([listener]), lambda: setattr(server, "should_exit", True)),
+    ):
+        yield listener.getsockname()
 
 
 @contextmanager
-def _serve_flask(keys: KeySet) -> Generator[str]:
+def _serve_flask(keys: KeySet, origin: str) -> Generator[tuple[str, int]]:
     app = Flask(__name__)
 
     @app.route("/<path:path>", methods=_METHODS)
@@ -242,13 +183,6 @@ def _serve_flask(keys: KeySet) -> Generator[str]:
     def endpoint(path: str) -> str:  # noqa: ARG001 - Flask passes what the rule names
         return f"verified {current_signature.target_uri.removeprefix(origin)}"
 
-    with make_server("127.0.0.1", 0, app, threaded=True) as server:
-        origin = f"http://127.0.0.1:{server.port}"
-        Undersigned(app, verifier=_verifier(keys), origins=[origin])
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield origin
-        finally:
-            server.shutdown()
-            thread.join()
+    Undersigned(app, verifier=_verifier(keys), origins=[origin])
+    with make_server("127.0.0.1", 0, app, threaded=True) as server, _running(server.serve_forever, server.shutdown):
+        yield "127.0.0.1", server.port

@@ -35,7 +35,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_required": Advice(
         "no Signature and Signature-Input fields arrived, and the server requires them",
         "sign the request; if it is signed, a proxy drops the fields: it forwards only known ones, or removes these",
-        'the sender must sign; mode="optional" or policy= lets requests pass that need no signature',
+        "the sender must sign; mode= or policy= of the middleware decides what passes unsigned, and then the route",
     ),
     "signature_header_malformed": Advice(
         "the signature fields cannot be read, or only one of them arrived",

@@ -478,11 +478,12 @@ def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, cap
         ("rejected", "content_too_large", None),
         ("rejected", "request_header_fields_too_large", None),
     ]
-    assert [(told.origin, told.method) for told in gate.decisions] == [(ORIGIN, "POST"), (None, "GET")]
+    told = [(told.origin, told.method, told.keyid) for told in gate.decisions]
+    assert told == [(ORIGIN, "POST", "buyer-2026"), (None, "GET", None)]
     assert caplog.records[0].signature_code == "content_too_large"
     large, many = caplog.messages
     assert large.startswith("request rejected: content_too_large: the body is larger than max_body (POST /adcp/")
-    assert large.endswith(f"answered: 413). Fix: {UNREAD_FIXES['content_too_large']}")
+    assert large.endswith(f"answered: 413; keyid: buyer-2026). Fix: {UNREAD_FIXES['content_too_large']}")
     assert many.startswith("request rejected: request_header_fields_too_large: there are too many header fields (")
     assert many.endswith(f"answered: 431). Fix: {UNREAD_FIXES[TOO_MANY]}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+from typing import get_args
 
 import pytest
 from tests.profiles.test_signing import key_pair
@@ -21,7 +22,7 @@ from undersigned import (
     asgi,
     wsgi,
 )
-from undersigned.errors import KeySourceError
+from undersigned.errors import KeySourceError, Reason
 from undersigned.middleware import ErrorResponse
 from undersigned.profiles import ADCP_3_2, UCP_MCP, UCP_RESPONSE, WEB_BOT_AUTH_STRING
 from undersigned.signature.rules import Answers, CoverageRule
@@ -165,3 +166,9 @@ def test_rejection_over_mcp_is_a_json_rpc_error(change, rpc_code, status, code):
     data = {"code": code, "content": code.replace("_", " ")}
     assert answer.status == status
     assert json.loads(answer.body) == {"jsonrpc": "2.0", "id": None, "error": {**error, "data": data}}
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_bot_is_never_told_to_authenticate_by_401(reason):
+    answer = ErrorResponse.of(WEB_BOT_AUTH_STRING.error(reason, step=0, detail=""))
+    assert answer.status in {400, 403, 429, 503}

@@ -217,7 +217,7 @@ class Recorder:
     ) -> Decision:
         error = result if isinstance(result, SignatureError) else None
         keyid, created = (None, None) if result is None else (result.keyid, result.created)
-        claims = Claims() if error is None else Claims.of(incoming.fields, self._profile)
+        claims = Claims() if error is None and code is None else Claims.of(incoming.fields, self._profile)
         reason, now = None if error is None else error.reason, self._clock()
         base = error.signature_base if error is not None and reason == "signature_invalid" else None
         uri = None if base is None else rebuilt_target_uri(base)

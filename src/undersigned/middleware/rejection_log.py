@@ -68,7 +68,8 @@ def log_unknown(error: SignatureError, decision: Decision) -> None:
 
 def log_unread(response: ErrorResponse, decision: Decision) -> None:
     """Log a request that was rejected before it was read to its end."""
-    line = f"{response.code}: {response.detail} ({'; '.join(_request(decision))}). Fix: {UNREAD_FIXES[response.code]}"
+    told = "; ".join(_request(decision))
+    line = f"{response.code}: {response.detail} ({told}). Fix: {UNREAD_FIXES[response.code]}"
     logger.warning("request rejected: %s", line, extra={**_fields(decision), "signature_detail": response.detail})
 
 
@@ -84,7 +85,6 @@ def line_of(error: SignatureError, decision: Decision) -> str:
     received = None if error.received is None else without_credentials(error.received)
     told = [
         *_request(decision),
-        f"keyid: {decision.keyid}" if decision.keyid else "",
         f"@target-uri: {decision.target_uri}" if decision.target_uri else "",
         _off(decision.seconds_off),
         f"received: {printable(received, limit=LONGEST_IN_LINE)}" if received else "",
@@ -104,6 +104,7 @@ def _request(decision: Decision) -> list[str]:
             ("origin", decision.origin),
             ("client", decision.client),
             ("answered", decision.status),
+            ("keyid", decision.keyid),
         )
         if value is not None
     ]

@@ -6,8 +6,9 @@ so the endpoint's configuration picks one.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
 
+from undersigned.errors import UNAVAILABLE, Reason
 from undersigned.signature.profile import Profile
 from undersigned.signature.rules import (
     Answers,
@@ -20,6 +21,14 @@ from undersigned.signature.rules import (
     Validity,
 )
 
+_UNREADABLE: Final[tuple[Reason, ...]] = (
+    "signature_header_malformed",
+    "signature_params_incomplete",
+    "signature_params_unexpected",
+    "signature_identity_malformed",
+    "target_uri_malformed",
+    "body_malformed",
+)
 _TYPED: Final = "draft-meunier-webbotauth-httpsig-protocol-02"
 
 WEB_BOT_AUTH_STRING: Final = Profile(
@@ -33,25 +42,10 @@ WEB_BOT_AUTH_STRING: Final = Profile(
     validity=Validity(longest=86_400, ahead=60, behind=60, signed_for=60),
     key=KeyRule(is_thumbprint=True),
     answers=Answers(
+        # Section 5.3: 400 if it cannot be read, 429 if there are too many, else 403.
         statuses={
-            **dict.fromkeys(("signature_header_malformed", "signature_params_incomplete"), 400),
-            **dict.fromkeys(
-                (
-                    "signature_required",
-                    "signature_tag_invalid",
-                    "signature_alg_not_allowed",
-                    "signature_window_invalid",
-                    "signature_components_incomplete",
-                    "signature_identity_missing",
-                    "signature_key_unknown",
-                    "signature_key_purpose_invalid",
-                    "signature_key_revoked",
-                    "signature_invalid",
-                    "signature_digest_mismatch",
-                    "signature_replayed",
-                ),
-                403,
-            ),
+            **dict.fromkeys([reason for reason in get_args(Reason) if reason not in UNAVAILABLE], 403),
+            **dict.fromkeys(_UNREADABLE, 400),
             "signature_rate_abuse": 429,
         },
         challenge="accept-signature",

@@ -28,13 +28,12 @@ from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.sqlite import SqliteReplayStore
 from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
-from undersigned.signature.draft import PreparedSignature, SignedFields
 from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
 from undersigned.signature.rules import Caps
-from undersigned.signature.signer import Signer
+from undersigned.signature.signer import PreparedSignature, SignedFields, Signer
 from undersigned.signature.signing_key import SigningKey
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL, canonicalize, same_url

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from undersigned.discovery.fetch import FetchResponse
-    from undersigned.signature.draft import SignedFields
+    from undersigned.signature.signer import SignedFields
 
 Payload: TypeAlias = Mapping[str, object] | bytes
 """What is delivered: an object that is written as JSON, or JSON that is written already."""

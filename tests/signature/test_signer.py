@@ -370,7 +370,6 @@ def test_long_content_type_is_signed():
         ({"components": ["@query"]}, "components"),
         ({"components": ["x a"]}, "components"),
         ({"components": [""]}, "components"),
-        ({"components": [5]}, "components"),
         (
             {
                 "components": ["content-digest"],
@@ -381,8 +380,6 @@ def test_long_content_type_is_signed():
         ({"digests": ["md5"]}, "digests"),
         ({"digests": []}, "digests"),
         ({"digests": "sha-256"}, "digests"),
-        ({"clock": 5}, "clock"),
-        ({"nonces": "abc"}, "nonces"),
     ],
 )
 def test_argument_of_the_wrong_type_is_rejected_at_construction(options, option):

@@ -16,8 +16,8 @@ from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
 from undersigned.message.request_target import typed_target
 from undersigned.signature.components import UnresolvableComponent
-from undersigned.signature.draft import SignedFields, check_fields
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
+from undersigned.signature.signer import SignedFields, check_fields
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from undersigned.cli.options import Content
     from undersigned.message.strict_json import JSONValue
-    from undersigned.signature.draft import SignedFields
+    from undersigned.signature.signer import SignedFields
 
 
 @click.command()

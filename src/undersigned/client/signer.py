@@ -19,7 +19,7 @@ from undersigned.url.origin import Origins
 if TYPE_CHECKING:
     from undersigned.client.responses import ResponseVerification
     from undersigned.message.content_digest import DigestBuilder
-    from undersigned.signature.draft import SignedFields
+    from undersigned.signature.signer import SignedFields
     from undersigned.url import CanonicalURL
 
 SignerSource: TypeAlias = AnySigner | BotAuth | DoubleKnock | Callable[[], AnySigner | BotAuth]

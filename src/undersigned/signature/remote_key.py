@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
@@ -13,7 +12,7 @@ from undersigned.errors import ConfigurationError, SigningError
 from undersigned.signature.signing_key import SigningKey, is_keyid
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Mapping
 
 
 class RemoteKey(Protocol):
@@ -106,12 +105,6 @@ def check_key(key: object) -> None:
         raise ConfigurationError("key: its keyid must be printable ASCII: the verifier looks the key up by it")
     if not isinstance(getattr(key, "algorithm", None), str):
         raise ConfigurationError("key: its algorithm must be an RFC 9421 name, such as ed25519")
-
-
-def local_signing(key: AnyKey) -> Callable[[bytes], bytes]:
-    """Return a function that does what `local_signature` does with this key."""
-    # A `SigningKey` always returns a signature by its algorithm, so nothing has to be checked.
-    return key.sign if type(key) is SigningKey else partial(local_signature, key)
 
 
 def local_signature(key: AnyKey, base: bytes) -> bytes:

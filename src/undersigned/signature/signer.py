@@ -1,28 +1,42 @@
-"""Signers: make the signature fields of requests (RFC 9421 section 3.1)."""
+"""Signers: make the signature fields of requests and responses, as a receiver needs them (RFC 9421 section 3.1).
+
+What is signed is checked and complete before a key is asked, so a key may be anywhere: it signs the base.
+"""
 
 from __future__ import annotations
 
+import re
 import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from os import urandom
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestBuilder
-from undersigned.message.structured_fields import Parameter, serialize_byte_sequence
-from undersigned.signature.draft import (
-    Covering,
-    Draft,
-    Drafting,
-    ParameterText,
-    PreparedSignature,
-    SignedFields,
-    check_names,
+from undersigned.message import token
+from undersigned.message.component import Component
+from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, DigestBuilder, content_digest
+from undersigned.message.request_target import typed_target
+from undersigned.message.signature_input import labels_of_inputs, serialize_signature_input
+from undersigned.message.structured_fields import (
+    KEY,
+    MalformedField,
+    Parameter,
+    base64url,
+    is_list,
+    labels_of,
+    serialize_byte_sequence,
 )
+from undersigned.signature.components import UnresolvableComponent, signature_base, values_of
+from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.profile import Profile
-from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signing, raw_signature
+from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
+from undersigned.signature.rules import PARAMETERS, name_of
+from undersigned.url import CanonicalURL, canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
@@ -30,6 +44,81 @@ if TYPE_CHECKING:
     from undersigned.message.structured_fields import Encoding
 
 _NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
+_FIELD_NAME: Final = re.compile(rf"{token.LOWER}+")
+_LARGEST_INTEGER: Final = 999_999_999_999_999
+_NONCE_BYTES: Final = 16
+_LISTS_KEPT: Final = 32
+_URLS_KEPT: Final = 128
+
+
+@dataclass(slots=True)
+class SignedFields:
+    """The header fields that sign one request. Iterating yields them: `[*headers, *signer.sign(request)]`.
+
+    Attributes:
+        fields: the header fields to add, as (name, value) pairs.
+        components: the names of the covered components, such as `@method` and `content-type`.
+        target_uri: the canonical target URI that was signed. Send the request to it.
+        signature_base: the base that was signed. It may contain header values, so the repr leaves it out.
+    """
+
+    fields: tuple[tuple[str, str], ...]
+    components: tuple[str, ...]
+    target_uri: str = field(repr=False)
+    signature_base: str = field(repr=False)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield the header fields to add."""
+        return iter(self.fields)
+
+
+@dataclass(slots=True)
+class PreparedSignature:
+    """A signature that is made somewhere else. `Signer.attach` makes header fields of this and the signature's bytes.
+
+    Attributes:
+        keyid: the name of the key that must sign.
+        algorithm: the RFC 9421 name of its algorithm.
+        signature_base: the bytes to sign, not a digest of them. They may contain header values, so the repr leaves
+            them out.
+        components: the names of the covered components.
+        target_uri: the canonical target URI. Send the request to it.
+        message: the request.
+        label: the label of the signature.
+        parameters: the value of `@signature-params`.
+        digest: the Content-Digest to add, or None.
+    """
+
+    keyid: str
+    algorithm: str
+    signature_base: bytes = field(repr=False)
+    components: tuple[str, ...]
+    target_uri: str = field(repr=False)
+    message: Request | Response = field(repr=False)
+    label: str
+    parameters: str = field(repr=False)
+    digest: str | None
+
+
+class SignatureOptions(TypedDict, total=False):
+    """What may be given for one signature.
+
+    Attributes:
+        created: seconds since the epoch; by default the clock's.
+        expires: seconds since the epoch; by default as the profile says.
+        nonce: a text that no other signature has, spelled as the profile says; by default a fresh one.
+        label: the signature's label; by default the profile's.
+        parameters: further signature parameters, such as the profile's own.
+        digest: the Content-Digest to add, as `digest_builder` made it, if the message does not have its content: it
+            is then made with `has_body=True`.
+    """
+
+    created: int | None
+    expires: int | None
+    nonce: str | None
+    label: str | None
+    parameters: Mapping[str, Parameter]
+    digest: str | None
 
 
 class Signer:
@@ -52,14 +141,7 @@ class Signer:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = (
-        "_digests",
-        "_draft",
-        "_encoding",
-        "_key",
-        "_sign",
-        "profile",
-    )
+    __slots__ = ("_clock", "_components", "_constant", "_covered", "_digests", "_key", "_nonces", "_target", "profile")
 
     def __init__(
         self,
@@ -84,38 +166,33 @@ class Signer:
             raise ConfigurationError(
                 f"key: its adcp_use does not include {' or '.join(sorted(accepted))}; use a key that has it"
             )
-        _check_options(profile, components, digests)
+        if isinstance(components, str) or not all(map(_FIELD_NAME.fullmatch, components)):
+            raise ConfigurationError("components: list field names in lower case, such as ['idempotency-key']")
+        if profile.digest.policy == "forbidden" and "content-digest" in components:
+            raise ConfigurationError(
+                f"components: profile {profile.name} forbids covering content-digest; leave it out"
+            )
+        if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
+            raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")
         self._key: AnyKey = key
         self.profile = profile
-        covering = Covering(profile, components)
-        text = ParameterText(profile, keyid=key.keyid, algorithm=key.algorithm, clock=clock, nonces=nonces)
+        self._components = tuple(components)
         self._digests = tuple(digests)
-        drafting = Drafting(profile, covering=covering, parameters=text, digests=self._digests)
-        self._draft, self._sign = drafting.of, local_signing(key)
-        self._encoding: Encoding = profile.encoding
+        self._clock = clock
+        self._nonces = nonces
+        constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.selection.tag or ""}
+        written = {name: value for name, value in constant.items() if name in profile.parameters.signed}
+        self._constant = serialize_signature_input((), written).removeprefix("()")
+        # Few different lists of components occur, and a signer signs for a few URLs again and again.
+        self._covered: Callable[[tuple[str, ...]], _Covered] = lru_cache(_LISTS_KEPT)(_covered)
+        self._target: Callable[[str], tuple[CanonicalURL, CanonicalURL]] = lru_cache(_URLS_KEPT)(self._targets)
 
-    def sign(
-        self,
-        request: Request,
-        *,
-        created: int | None = None,
-        expires: int | None = None,
-        nonce: str | None = None,
-        label: str | None = None,
-        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
-        digest: str | None = None,
-    ) -> SignedFields:
+    def sign(self, request: Request, **options: Unpack[SignatureOptions]) -> SignedFields:
         """Sign a request: return the header fields to add to it.
 
         Args:
             request: the request to be sent. If it has a Content-Digest, that must be right and is kept.
-            created: seconds since the epoch; by default the clock's.
-            expires: seconds since the epoch; by default as the profile says.
-            nonce: a text that no other signature has, spelled as the profile says; by default a fresh one.
-            label: the signature's label; by default the profile's.
-            parameters: further signature parameters, such as the profile's own.
-            digest: the Content-Digest to add, as `digest_builder` made it, if the request does not have its content: it
-                is then made with `has_body=True`.
+            options: as `SignatureOptions` says.
 
         Raises:
             MalformedURL: the URL or Host has no canonical form.
@@ -123,28 +200,15 @@ class Signer:
                 argument is out of the profile's bounds. Or a remote key returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
-        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
-        return self._make_fields(draft, self._sign(draft.base.encode("ascii")))
+        prepared = self._prepare(request, **options)
+        return self._fields(prepared, local_signature(self._key, prepared.signature_base))
 
-    def sign_response(
-        self,
-        response: Response,
-        *,
-        created: int | None = None,
-        expires: int | None = None,
-        nonce: str | None = None,
-        label: str | None = None,
-        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
-    ) -> SignedFields:
-        """Sign a response: return the header fields to add to it. The other arguments and errors are those of `sign`.
+    def sign_response(self, response: Response, **options: Unpack[SignatureOptions]) -> SignedFields:
+        """Sign a response: return the header fields to add to it. Options and errors are those of `sign`.
 
         Args:
             response: the response to be sent, with the request that it answers, as that was received.
-            created: as for `sign`.
-            expires: as for `sign`.
-            nonce: as for `sign`.
-            label: as for `sign`.
-            parameters: as for `sign`.
+            options: as for `sign`.
 
         Raises:
             SigningError: the profile is for requests, or as `sign`.
@@ -153,43 +217,20 @@ class Signer:
             raise SigningError(
                 "response: pass the request that it answers, and sign by a profile that is for responses"
             )
-        draft = self._draft(response, created, expires, nonce, label, parameters)
-        return self._make_fields(draft, self._sign(draft.base.encode("ascii")))
+        prepared = self._prepare(response, **options)
+        return self._fields(prepared, local_signature(self._key, prepared.signature_base))
 
-    async def async_sign(
-        self,
-        request: Request,
-        *,
-        created: int | None = None,
-        expires: int | None = None,
-        nonce: str | None = None,
-        label: str | None = None,
-        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
-        digest: str | None = None,
-    ) -> SignedFields:
+    async def async_sign(self, request: Request, **options: Unpack[SignatureOptions]) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
-        return self._make_fields(draft, await awaited_signature(self._key, draft.base.encode("ascii")))
+        prepared = self._prepare(request, **options)
+        return self._fields(prepared, await awaited_signature(self._key, prepared.signature_base))
 
-    def prepare(
-        self,
-        request: Request,
-        *,
-        created: int | None = None,
-        expires: int | None = None,
-        nonce: str | None = None,
-        label: str | None = None,
-        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
-        digest: str | None = None,
-    ) -> PreparedSignature:
+    def prepare(self, request: Request, **options: Unpack[SignatureOptions]) -> PreparedSignature:
         """Return the signature base of a request, to be signed somewhere else. Then call `attach`.
 
-        Arguments and errors are those of `sign`. The key does nothing yet.
+        Options and errors are those of `sign`. The key does nothing yet.
         """
-        draft = self._draft(request, created, expires, nonce, label, parameters, digest)
-        return PreparedSignature(
-            self._key.keyid, self._key.algorithm, draft.base.encode("ascii"), draft.names, draft.target_uri, draft
-        )
+        return self._prepare(request, **options)
 
     def attach(self, prepared: PreparedSignature, signature: bytes, request: Request) -> SignedFields:
         """Return the header fields that sign a prepared request.
@@ -206,32 +247,194 @@ class Signer:
         """
         if (prepared.keyid, prepared.algorithm) != (self._key.keyid, self._key.algorithm):
             raise ConfigurationError("prepared: it is for another key than this signer's; attach it by its own signer")
-        if changed := prepared.draft.change_in(request):
-            raise SigningError(f"request: its {changed} changed after it was prepared; prepare the request again")
-        return self._make_fields(prepared.draft, raw_signature(signature, prepared.algorithm))
+        own = prepared.message
+        for part, is_same in (
+            ("method", request.method == own.method),
+            ("URL", request.url == own.url),
+            ("header fields", request.fields == own.fields),
+            ("content", (request.body, request.has_body) == (own.body, own.has_body)),
+        ):
+            if not is_same:
+                raise SigningError(f"request: its {part} changed after it was prepared; prepare the request again")
+        return self._fields(prepared, raw_signature(signature, prepared.algorithm))
 
     def digest_builder(self) -> DigestBuilder:
         """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
         return DigestBuilder(self.profile.digest.encodings[0], self._digests)
 
-    def _make_fields(self, draft: Draft, signature: bytes) -> SignedFields:
-        label = draft.label
-        parameters = f"{label}={draft.parameters}"
-        text = f"{label}={serialize_byte_sequence(signature, self._encoding)}"
-        fields: tuple[tuple[str, str], ...] = (("Signature-Input", parameters), ("Signature", text))
-        if draft.digest is not None:
-            fields = (("Content-Digest", draft.digest), *fields)
-        return SignedFields(fields, draft.names, draft.target_uri, draft.base)
+    def _targets(self, url: str) -> tuple[CanonicalURL, CanonicalURL]:
+        """Return the target of a message in its canonical form, and in the form that the profile signs."""
+        canonical = canonicalize(url)
+        return canonical, canonical if self.profile.target == "canonical" else typed_target(url, canonical)
+
+    def _prepare(
+        self,
+        message: Request | Response,
+        *,
+        created: int | None = None,
+        expires: int | None = None,
+        nonce: str | None = None,
+        label: str | None = None,
+        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
+        digest: str | None = None,
+    ) -> PreparedSignature:
+        profile = self.profile
+        if label is None:
+            label = profile.selection.label
+        elif KEY.fullmatch(label) is None:
+            raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
+        canonical, target = self._target(message.url)
+        check_fields(message, canonical)
+        _check_label(message, label, encoding=profile.encoding)
+        names, components, listed = self._covered(self._names(message, label))
+        if "content-type" in names:
+            _check_content_type(message)
+        if "content-digest" not in names:
+            digest = None
+        elif "content-digest" in message.fields.combined:
+            self._check_digest(message, digest)
+        elif digest is None:
+            digest = content_digest(message.body, profile.digest.encodings[0], algorithms=self._digests)
+        text = f"{listed}{self._parameters(created, expires, nonce)}"
+        if parameters or profile.parameters.own:
+            text += self._own({**written_parameters(profile, message), **parameters})
+        values = values_of(message, target, digest, reading=profile.coverage.reading)
+        try:
+            base = signature_base(values, components, text).encode("ascii")
+        except UnresolvableComponent as unresolvable:
+            raise SigningError(
+                f"{unresolvable} (covered: {', '.join(names)}); correct the message before it is signed"
+            ) from None
+        key = self._key
+        return PreparedSignature(key.keyid, key.algorithm, base, names, target.target_uri, message, label, text, digest)
+
+    def _names(self, message: Request | Response, label: str) -> tuple[str, ...]:
+        """Return the names or identifiers of the components to cover: the profile's, and the signer's."""
+        rule = self.profile.coverage
+        if absent := rule.absent(message):
+            raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
+        member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
+        return (*self.profile.components_of(message), *member, *self._components)
+
+    def _check_digest(self, message: Request | Response, digest: str | None) -> None:
+        """Check that the Content-Digest that a message already has is right, and that no other one is given."""
+        if digest is not None:
+            raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
+        rule, given = self.profile.digest, message.fields.combined["content-digest"]
+        try:
+            declared = ContentDigest.parse(given, *rule.encodings).of(rule.algorithms)
+        except MalformedField as malformed:
+            raise SigningError(f"headers: Content-Digest: {malformed}; remove it, and the signer makes one") from None
+        if not declared.running_digest(message.body).matches():
+            raise SigningError("headers: Content-Digest does not match the body; remove it, and the signer makes one")
+
+    def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
+        """Return the registered parameters as they follow the covered components."""
+        written, validity = self.profile.parameters.signed, self.profile.validity
+        if created is None:
+            created = int(self._clock())
+        if type(created) is not int or abs(created) > _LARGEST_INTEGER - validity.signed_for:
+            raise SigningError("created: pass whole seconds since the epoch, of at most 15 digits")
+        if expires is None:
+            expires = created + validity.signed_for
+        longest = validity.longest or _LARGEST_INTEGER
+        if type(expires) is not int or not 0 < expires - created <= longest:
+            raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
+        # Integers and a nonce need no serializer: `_nonce` escapes what has to be escaped.
+        text = f";created={created}" if "created" in written else ""
+        if "expires" in written:
+            text += f";expires={expires}"
+        if "nonce" in written:
+            text += f';nonce="{self._nonce(nonce)}"'
+        return text + self._constant
+
+    def _nonce(self, nonce: str | None) -> str:
+        """Return the given nonce, else one that the `nonces` function makes, else a random one."""
+        rule, option = self.profile.parameters, "nonce: must"
+        if nonce is None:
+            if self._nonces is None:
+                return base64url(urandom(max(_NONCE_BYTES, rule.nonce_bytes or 0)))
+            nonce, option = self._nonces(), "nonces: what the function returns must"
+        if rule.nonce_pattern is None:
+            if not nonce.isascii() or not nonce.isprintable():
+                raise SigningError(f"{option} be printable ASCII")
+            return nonce.replace("\\", "\\\\").replace('"', '\\"')
+        if rule.nonce_pattern.fullmatch(nonce) is None:
+            raise SigningError(f"{option} be unpadded Base64url of at least {rule.nonce_bytes} bytes")
+        return nonce
+
+    def _own(self, parameters: Mapping[str, Parameter]) -> str:
+        """Return the further parameters, and check those that the profile names."""
+        rule = self.profile.parameters
+        missing = [name for name in rule.missing(parameters) if name not in PARAMETERS]
+        fault = f"{', '.join(missing)} is missing" if missing else rule.fault_of_types(parameters)
+        if fault or not parameters.keys().isdisjoint(PARAMETERS):
+            raise SigningError(f"parameters: {fault or 'pass the registered parameters by their own arguments'}")
+        return serialize_signature_input((), parameters).removeprefix("()")
+
+    def _fields(self, prepared: PreparedSignature, signature: bytes) -> SignedFields:
+        label = prepared.label
+        fields: tuple[tuple[str, str], ...] = (
+            ("Signature-Input", f"{label}={prepared.parameters}"),
+            ("Signature", f"{label}={serialize_byte_sequence(signature, self.profile.encoding)}"),
+        )
+        if prepared.digest is not None:
+            fields = (("Content-Digest", prepared.digest), *fields)
+        return SignedFields(fields, prepared.components, prepared.target_uri, prepared.signature_base.decode("ascii"))
 
 
-def _check_options(profile: Profile, components: Sequence[str], digests: Sequence[str]) -> None:
-    """Check options that every request depends on.
+class _Covered(NamedTuple):
+    """What a signature covers: names or identifiers, components, and the inner list of them."""
 
-    Raises:
-        ConfigurationError: an option has the wrong type or value.
+    names: tuple[str, ...]
+    components: tuple[Component, ...]
+    text: str
+
+
+def _covered(names: tuple[str, ...]) -> _Covered:
+    """Return the components with these names or identifiers, each once."""
+    unique = tuple(dict.fromkeys(names))
+    components = tuple(
+        [Component(name_of(name), name if name[0] == '"' else f'"{name}"', bare=name[0] != '"') for name in unique]
+    )
+    return _Covered(unique, components, f"({' '.join([component.text for component in components])})")
+
+
+def check_fields(request: Request | Response, target: CanonicalURL) -> None:
+    """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
+    if not request.fields.are_valid:
+        raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL: correct them")
+    for name, field_name in ((":authority", ":authority"), ("Host", "host")):
+        values = request.fields.values(field_name)
+        if len(values) > 1:
+            raise SigningError(f"headers: more than one {name}, which receivers reject; send one")
+        own = target.authority
+        if values and values[0] != own and canonicalize_authority(values[0], target.scheme) != own:
+            raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")
+
+
+def _check_content_type(message: Request | Response) -> None:
+    """Check that the covered Content-Type has one value."""
+    types = message.fields.values("content-type")
+    if len(types) != 1:
+        raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
+    if is_list(types[0]):
+        raise SigningError("headers: Content-Type has several values, which receivers reject; send one")
+
+
+def _check_label(message: Request | Response, label: str, *, encoding: Encoding) -> None:
+    """Check that signatures the message already has can be read, and that none has this label.
+
+    A receiver reads the two fields as a whole: because of one that is not a dictionary, it would reject ours too.
     """
-    check_names("components", components)
-    if profile.digest.policy == "forbidden" and "content-digest" in components:
-        raise ConfigurationError(f"components: profile {profile.name} forbids covering content-digest; leave it out")
-    if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
-        raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")
+    inputs, signatures = message.fields.combined.get("signature-input"), message.fields.combined.get("signature")
+    try:
+        labels: set[str] = set() if inputs is None else labels_of_inputs(inputs)
+        if signatures is not None:
+            labels |= labels_of(signatures, encoding)
+    except MalformedField as malformed:
+        raise SigningError(
+            f"headers: Signature-Input or Signature cannot be read: {malformed}; remove both, or correct them"
+        ) from None
+    if label in labels:
+        raise SigningError(f"headers: the request already has a signature labelled {label}; pass another label=")

@@ -22,7 +22,13 @@ class NotReplicated(UndersignedError):
 
 
 class Script(Protocol):
-    """A script that the server knows by its digest."""
+    """A script that the server knows by its digest.
+
+    Attributes:
+        sha: the digest.
+    """
+
+    sha: str
 
     def __call__(self, keys: Sequence[str], args: Sequence[str | int]) -> object:
         """Run it."""
@@ -48,7 +54,11 @@ class Pipeline(Protocol):
         """Add a command."""
         ...
 
-    def execute(self) -> Sequence[object] | Awaitable[Sequence[object]]:
+    def evalsha(self, sha: str, numkeys: int, *keys_and_args: str | int) -> object:
+        """Add a script that the server knows."""
+        ...
+
+    def execute(self, *, raise_on_error: bool = True) -> Sequence[object] | Awaitable[Sequence[object]]:
         """Send the commands, and return the answers."""
         ...
 

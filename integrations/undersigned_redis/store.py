@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from undersigned_redis.batches import Batches
 from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, check_client, named_exhaustion
 from undersigned_redis.script import CLAIM, FULL, VOLATILE, Names, ScriptCall, read_claim
 
@@ -115,6 +116,9 @@ class RedisReplayStore(_RedisStore):
 class AsyncRedisReplayStore(_RedisStore):
     """`RedisReplayStore` for the asyncio clients of redis-py and valkey-py.
 
+    Claims that come at once share a round trip and a connection, unless the client is of a cluster or the store waits
+    for replicas.
+
     Args:
         client: an asyncio client, of one server, of Sentinel or of a cluster.
         prefix: as for `RedisReplayStore`.
@@ -126,9 +130,22 @@ class AsyncRedisReplayStore(_RedisStore):
         ConfigurationError: an option has the wrong type or value.
     """
 
-    __slots__ = ()
+    __slots__ = ("_batches",)
 
     _awaited = True
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        prefix: str = "undersigned",
+        tag: str | None = None,
+        replicas: int = 0,
+        replica_timeout: float = 0.5,
+    ) -> None:
+        super().__init__(client, prefix=prefix, tag=tag, replicas=replicas, replica_timeout=replica_timeout)
+        is_alone = replicas or hasattr(client, "nodes_manager")
+        self._batches = None if is_alone else Batches(cast("Pipelining", client), self._claim)
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `RedisReplayStore.full`."""
@@ -145,6 +162,8 @@ class AsyncRedisReplayStore(_RedisStore):
             return self._read(await self._answer(call))
 
     async def _answer(self, question: ScriptCall) -> object:
+        if self._batches is not None:
+            return await self._batches.answer(question)
         if not self._replicas:
             return await cast("Awaitable[object]", self._claim(question.keys, question.args))
         answers = _claim_pipeline(self._client, question, self._replicas, self._replica_timeout).execute()

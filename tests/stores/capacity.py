@@ -28,12 +28,12 @@ def main() -> int:
         while len(workers) < 2:
             workers |= made.serving()
         _send_all(made, 1000)
-        parts = {"nginx": _descendants(nginx.pid), "workers": workers, "Redis": {made.redis.process.pid}}
+        parts = {"nginx": descendants(nginx.pid), "workers": workers, "Redis": {made.redis.process.pid}}
         with made.redis.client() as client:
-            before, memory = {name: _processor_time(each) for name, each in parts.items()}, client.info()["used_memory"]
+            before, memory = {name: processor_time(each) for name, each in parts.items()}, client.info()["used_memory"]
             _send_all(made, count)
             for name, processes in parts.items():
-                taken = _processor_time(processes) - before[name]
+                taken = processor_time(processes) - before[name]
                 print(f"{name}: {1000 * taken / count:.3f} ms")  # noqa: T201
             print(f"a nonce in Redis: {(client.info()['used_memory'] - memory) / count:.0f} bytes")  # noqa: T201
     return 0
@@ -62,12 +62,12 @@ def _send(made: Deployment, requests: list[bytes]) -> None:
                 assert answer.startswith(b"HTTP/1.1 200"), answer
 
 
-def _descendants(process: int) -> set[int]:
+def descendants(process: int) -> set[int]:
     children = map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
-    return {process}.union(*map(_descendants, children))
+    return {process}.union(*map(descendants, children))
 
 
-def _processor_time(processes: set[int]) -> float:
+def processor_time(processes: set[int]) -> float:
     """Return the seconds for which processes have run, also within the kernel."""
     ticks = 0
     for process in processes:

@@ -1,9 +1,9 @@
 """An inbox of the fediverse: it accepts what an actor has signed in either scheme, and fetches the actors' keys.
 
-python examples/activitypub_inbox.py --origin https://inbox.example --port 8000
-"""
+Run it behind a proxy that ends TLS, with the public origin as ORIGIN:
 
-import argparse
+    python examples/activitypub_inbox.py
+"""
 
 import uvicorn
 from starlette.applications import Starlette
@@ -17,6 +17,8 @@ from undersigned.activitypub import AsyncActivityPubVerifier
 from undersigned.asgi import SignatureMiddleware
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.middleware import ConfiguredOrigins
+
+ORIGIN = "https://inbox.example"
 
 
 async def receive(request: Request) -> JSONResponse:
@@ -34,13 +36,5 @@ def inbox(keys: AsyncKeySource, origins: ConfiguredOrigins) -> Starlette:
     return Starlette(routes=[Route("/inbox", receive, methods=["POST"])], middleware=[middleware])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--origin", required=True, help="the public origin, such as https://inbox.example")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    uvicorn.run(inbox(ActorKeys(), [options.origin]), host="127.0.0.1", port=options.port)
-
-
 if __name__ == "__main__":
-    main()
+    uvicorn.run(inbox(ActorKeys(), [ORIGIN]), host="127.0.0.1", port=8000)

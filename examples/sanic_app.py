@@ -1,4 +1,4 @@
-"""A Sanic service that knows who calls it.
+"""A Sanic service on Sanic's own server, which knows who calls it.
 
 Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
@@ -7,14 +7,11 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 `POST /plans/{plan}` needs a signature; `GET /` does not.
 """
 
-import uvicorn
 from sanic import HTTPResponse, Request, Sanic
 from sanic import json as json_response
-from sanic.exceptions import SanicException
 
-from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware, required_signature
-from undersigned.middleware import ErrorResponse
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned_sanic import signature_required, verified_signature, verify_signatures
 
 app = Sanic("plans")
 
@@ -25,22 +22,20 @@ async def welcome(_request: Request) -> HTTPResponse:
 
 
 @app.post("/plans/<plan>")
+@signature_required
 async def buy(request: Request, plan: str) -> HTTPResponse:
-    try:
-        signature = required_signature(request.scope)
-    except SignatureError as error:
-        answer = ErrorResponse.of(error)
-        raise SanicException(answer.code, answer.status, quiet=True, headers=answer.headers) from None
+    signature = verified_signature(request)
     return json_response({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 
 def main() -> None:
     keys = KeySet.from_file("keys/public.jwks.json", owner="acme")
+    # Nonces are kept in this process: several workers need a replay store that they share.
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
-    verified = SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")
-    uvicorn.run(verified, host="127.0.0.1", port=8000)
+    verify_signatures(app, verifier=verifier, origins=[origin], mode="optional")
+    app.run("127.0.0.1", 8000, single_process=True, motd=False, access_log=False)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 
 With examples/fake_kms_app.py running on port 9000, and a seller who knows its public key:
 
-    python examples/sign_with_kms.py --kms http://127.0.0.1:9000 --seller http://127.0.0.1:8000
+    python examples/sign_with_kms.py
 """
 
-import argparse
 import asyncio
 import base64
 
@@ -13,6 +12,9 @@ import httpx
 
 from undersigned import Signer, profiles
 from undersigned_httpx import AsyncSignatureTransport
+
+KMS = "http://127.0.0.1:9000"
+SELLER = "http://127.0.0.1:8000"
 
 
 class KMSKey:
@@ -31,20 +33,16 @@ class KMSKey:
         return base64.b64decode(answer.raise_for_status().json()["signature"])
 
 
-async def buy(kms_url: str, seller: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=kms_url) as kms:
+async def buy() -> httpx.Response:
+    async with httpx.AsyncClient(base_url=KMS) as kms:
         signer = Signer(KMSKey(kms, "buyer-kms"), profile=profiles.ADCP_3_2)
-        transport = AsyncSignatureTransport(httpx.AsyncHTTPTransport(), signer, origins=[seller])
-        async with httpx.AsyncClient(base_url=seller, transport=transport) as client:
+        transport = AsyncSignatureTransport(httpx.AsyncHTTPTransport(), signer, origins=[SELLER])
+        async with httpx.AsyncClient(base_url=SELLER, transport=transport) as client:
             return await client.post("/plans/gold", json={"budget": 1000})
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kms", required=True, help="the URL of the key management service")
-    parser.add_argument("--seller", required=True, help="the seller's origin, such as https://seller.example.com")
-    options = parser.parse_args()
-    answer = asyncio.run(buy(options.kms, options.seller))
+    answer = asyncio.run(buy())
     print(answer.status_code, answer.text)
     return 0 if answer.is_success else 1
 

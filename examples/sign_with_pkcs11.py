@@ -4,14 +4,13 @@ With SoftHSM as one to try:
 
     softhsm2-util --init-token --free --label buyer --pin 1234 --so-pin 1234
     export PKCS11_MODULE=/usr/lib/softhsm/libsofthsm2.so PKCS11_PIN=1234
-    python examples/sign_with_pkcs11.py --token buyer --generate public.jwks.json
-    python examples/sign_with_pkcs11.py --token buyer --seller http://127.0.0.1:8000
+    python examples/sign_with_pkcs11.py
+    python examples/sign_with_pkcs11.py
 
-The first run makes a key in the module and writes the JWK set to publish. The second run signs with the key. Both need
-python-pkcs11.
+The first run makes a key in the module and writes the JWK set to publish, `public.jwks.json`. The second run signs with
+the key. Both need python-pkcs11.
 """
 
-import argparse
 import base64
 import hashlib
 import json
@@ -25,7 +24,9 @@ from pkcs11.util.ec import encode_named_curve_parameters
 from undersigned import Signer, profiles
 from undersigned_requests import SignatureAuth
 
+LABEL = "buyer"
 KEYID = "buyer-hsm"
+SELLER = "http://127.0.0.1:8000"
 
 
 class HSMKey:
@@ -52,24 +53,19 @@ def generate(session: pkcs11.Session) -> dict[str, object]:
     return {"keys": [{**jwk, "use": "sig", "key_ops": ["verify"], "adcp_use": "request-signing"}]}
 
 
-def buy(session: pkcs11.Session, seller: str) -> requests.Response:
-    auth = SignatureAuth(Signer(HSMKey(session), profile=profiles.ADCP_3_2), origins=[seller])
-    return requests.post(f"{seller}/plans/gold", json={"budget": 1000}, auth=auth, timeout=10)
+def buy(session: pkcs11.Session) -> requests.Response:
+    auth = SignatureAuth(Signer(HSMKey(session), profile=profiles.ADCP_3_2), origins=[SELLER])
+    return requests.post(f"{SELLER}/plans/gold", json={"budget": 1000}, auth=auth, timeout=10)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--token", required=True, help="the label of the token")
-    parser.add_argument("--generate", type=Path, help="make the key, and write the JWK set to publish to this file")
-    parser.add_argument("--seller", help="the seller's origin, such as https://seller.example.com")
-    options = parser.parse_args()
-    token = pkcs11.lib(os.environ["PKCS11_MODULE"]).get_token(token_label=options.token)
-    with token.open(user_pin=os.environ["PKCS11_PIN"], rw=bool(options.generate)) as session:
-        if options.generate:
-            options.generate.write_text(json.dumps(generate(session)))
-        if options.seller is None:
+    token = pkcs11.lib(os.environ["PKCS11_MODULE"]).get_token(token_label=LABEL)
+    published = Path("public.jwks.json")
+    with token.open(user_pin=os.environ["PKCS11_PIN"], rw=not published.exists()) as session:
+        if not published.exists():
+            published.write_text(json.dumps(generate(session)))
             return 0
-        answer = buy(session, options.seller)
+        answer = buy(session)
     print(answer.status_code, answer.text)
     return 0 if answer.ok else 1
 

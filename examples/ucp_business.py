@@ -1,12 +1,13 @@
 """A UCP business: it verifies what platforms ask, answers a repeated request as before, and signs its responses.
 
-    python examples/ucp_business.py --key keys/private.jwk.json --origin https://shop.example --port 8000
+Run it where `undersigned keygen --out keys` wrote its key, with the public origin as ORIGIN:
+
+    python examples/ucp_business.py
 
 The keys of a platform are in the profile that its UCP-Agent names. They are fetched under a guard.
-With --dual, platforms sign for Web Bot Auth at the same time, so a verifier of it may be in front of this service.
+With the profile UCP_DUAL, platforms sign for Web Bot Auth at the same time, so a verifier of it may be in front.
 """
 
-import argparse
 from uuid import uuid4
 
 import uvicorn
@@ -20,6 +21,8 @@ from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Profil
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.middleware import ConfiguredOrigins
+
+ORIGIN = "https://shop.example"
 
 
 def business(
@@ -43,17 +46,6 @@ def business(
     return ResponseSigningMiddleware(site, signer=Signer(key, profile=profiles.UCP_RESPONSE), origins=origins)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", required=True, help="the business's private JWK")
-    parser.add_argument("--origin", required=True, help="the public origin, such as https://shop.example")
-    parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--dual", action="store_true", help="platforms sign for Web Bot Auth too")
-    options = parser.parse_args()
-    key = SigningKey.from_file(options.key)
-    profile = profiles.UCP_DUAL if options.dual else profiles.UCP
-    uvicorn.run(business(UCPKeys(), key, [options.origin], profile), host="127.0.0.1", port=options.port)
-
-
 if __name__ == "__main__":
-    main()
+    app = business(UCPKeys(), SigningKey.from_file("keys/private.jwk.json"), [ORIGIN])
+    uvicorn.run(app, host="127.0.0.1", port=8000)

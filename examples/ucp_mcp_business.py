@@ -1,12 +1,13 @@
 """A UCP business over MCP: the checkout is a tool, and a rejected request gets a JSON-RPC error (`UCP_MCP`).
 
-    python examples/ucp_mcp_business.py --key keys/private.jwk.json --origin https://shop.example --port 8000
+Run it where `undersigned keygen --out keys` wrote its key, with the public origin as ORIGIN:
 
-`ucp_platform.py --mcp` calls the tool at /mcp. `ucp_business.py` is the same business over REST. `mcp_server.py` shows
-how to put the middleware around the server of an SDK, which also answers `initialize` and the rest of MCP.
+    python examples/ucp_mcp_business.py
+
+`ucp_platform.py` calls the tool at /mcp, with OVER_MCP = True. `ucp_business.py` is the same business over REST.
+`mcp_server.py` shows how to put the middleware around the server of an SDK, which also answers `initialize`.
 """
 
-import argparse
 from uuid import uuid4
 
 import uvicorn
@@ -20,6 +21,8 @@ from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Signer
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.middleware import ConfiguredOrigins
+
+ORIGIN = "https://shop.example"
 
 
 def failed(code: int, message: str, status: int, call: object = None) -> JSONResponse:
@@ -51,15 +54,6 @@ def business(keys: AsyncKeySource, key: SigningKey, origins: ConfiguredOrigins) 
     return ResponseSigningMiddleware(site, signer=Signer(key, profile=profiles.UCP_RESPONSE), origins=origins)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--key", required=True, help="the business's private JWK")
-    parser.add_argument("--origin", required=True, help="the public origin, such as https://shop.example")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    key = SigningKey.from_file(options.key)
-    uvicorn.run(business(UCPKeys(), key, [options.origin]), host="127.0.0.1", port=options.port)
-
-
 if __name__ == "__main__":
-    main()
+    app = business(UCPKeys(), SigningKey.from_file("keys/private.jwk.json"), [ORIGIN])
+    uvicorn.run(app, host="127.0.0.1", port=8000)

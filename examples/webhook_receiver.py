@@ -1,14 +1,12 @@
 """A receiver of AdCP webhooks.
 
-Run it with a JWK set of the senders' public keys, and a certificate with its key:
+Run it where `undersigned keygen --out keys` wrote the senders' public keys, and a certificate with its key is in
+`localhost.pem`:
 
-    python examples/webhook_receiver.py --jwks keys/public.jwks.json --certificate localhost.pem --port 8443
+    python examples/webhook_receiver.py
 
 `webhook_sender.py` sends to it.
 """
-
-import argparse
-from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Response
@@ -31,16 +29,11 @@ async def receive(signature: Signature) -> Response:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jwks", required=True, help="the senders' public keys, a JWK set")
-    parser.add_argument("--certificate", type=Path, required=True, help="a certificate and its key, in PEM")
-    parser.add_argument("--port", type=int, default=8443)
-    options = parser.parse_args()
-    keys = KeySet.from_file(options.jwks, owner="seller")
+    keys = KeySet.from_file("keys/public.jwks.json", owner="seller")
     verifier = Verifier(profiles.ADCP_WEBHOOK, keys=keys, replay=MemoryReplayStore())
-    origin = f"https://localhost:{options.port}"
+    origin = "https://localhost:8000"
     app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin], mode="optional")
-    uvicorn.run(app, host="127.0.0.1", port=options.port, ssl_certfile=options.certificate)
+    uvicorn.run(app, host="127.0.0.1", port=8000, ssl_certfile="localhost.pem")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """A workload that verifies who calls it by WIMSE, and signs its responses with a token of its own.
 
-python examples/wimse_server.py --issuers idp.jwks.json --trust-domain example.com \
-    --key key.jwk.json --token own.wit --port 8000
+Run it where `undersigned keygen --out keys` wrote its key, its token is in `server.wit`, and the keys of the issuer are
+in `issuer.jwks.json`:
+
+    python examples/wimse_server.py
 """
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from undersigned import KeySet, MemoryReplayStore, Signer, SigningKey, Verifier,
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
 from undersigned.middleware import ConfiguredOrigins
 from undersigned.tokens import WorkloadTokenKeys
+
+TRUST_DOMAIN = "example.com"
+ORIGIN = "http://127.0.0.1:8000"
 
 
 def server(
@@ -46,17 +50,10 @@ def server(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--issuers", required=True, help="the keys of the issuer, a JWK set")
-    parser.add_argument("--trust-domain", required=True, help="the trust domain of the issuer, such as example.com")
-    parser.add_argument("--key", required=True, help="the private JWK that the token is for")
-    parser.add_argument("--token", type=Path, required=True, help="the server's own Workload-Identity-Token")
-    parser.add_argument("--port", type=int, default=8000)
-    options = parser.parse_args()
-    issuers = {options.trust_domain: KeySet.from_file(options.issuers)}
-    key = SigningKey.from_file(options.key)
-    app = server(issuers, key, options.token.read_text().strip(), [f"http://127.0.0.1:{options.port}"])
-    uvicorn.run(app, host="127.0.0.1", port=options.port)
+    issuers = {TRUST_DOMAIN: KeySet.from_file("issuer.jwks.json")}
+    key = SigningKey.from_file("keys/private.jwk.json")
+    app = server(issuers, key, Path("server.wit").read_text().strip(), [ORIGIN])
+    uvicorn.run(app, host="127.0.0.1", port=8000)
 
 
 if __name__ == "__main__":

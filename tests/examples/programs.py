@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,18 +21,44 @@ def example(name: str):
     return module
 
 
-def ran(name: str, **options) -> subprocess.CompletedProcess[str]:
-    """Return an example that has run with these options; True is a flag. Warnings are errors."""
-    command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py")]
-    for option, value in options.items():
-        command += [f"--{option.replace('_', '-')}", *([] if value is True else [str(value)])]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+def pair_in(folder: Path, name: str, pair) -> None:
+    """Write the files of `undersigned keygen --out NAME`."""
+    (folder / name).mkdir(exist_ok=True)
+    (folder / name / "private.jwk.json").write_text(json.dumps(pair.private))
+    (folder / name / "public.jwks.json").write_text(json.dumps(pair.public))
 
 
-def ran_in(folder: Path, name: str, seller: str, *, bearer: str = "t0k3n") -> subprocess.CompletedProcess[str]:
-    """Return an example that has run in a folder with its keys, with another seller. Warnings are errors."""
-    program = folder / f"{name}.py"
-    text = (EXAMPLES / program.name).read_text()
-    program.write_text(text.replace("http://127.0.0.1:8000", seller).replace("t0k3n", bearer))
+def copied(folder: Path, name: str, **constants: object) -> Path:
+    """Copy an example into the folder where it runs, with other constants; return its path."""
+    text = (EXAMPLES / f"{name}.py").read_text()
+    for constant, value in constants.items():
+        line = re.compile(rf"^({constant}(?:: \w+)?) = .*$", re.MULTILINE)
+        assert len(line.findall(text)) == 1, (name, constant)
+        text = line.sub(lambda match, value=value: f"{match[1]} = {value!r}", text)
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    return path
+
+
+def ran_in(
+    folder: Path,
+    name: str,
+    seller: str = "http://127.0.0.1:8000",
+    *,
+    bearer: str = "t0k3n",
+    environment=None,
+    **constants: object,
+) -> subprocess.CompletedProcess[str]:
+    """Return an example that has run in a folder with its keys, with other constants. Warnings are errors."""
+    program = copied(folder, name, **constants)
+    program.write_text(program.read_text().replace("http://127.0.0.1:8000", seller).replace("t0k3n", bearer))
     command = [sys.executable, "-W", "error", str(program)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, cwd=folder)  # noqa: S603
+    return subprocess.run(  # noqa: S603 - ours
+        command,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+    )

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from tests.examples.programs import example, ran_in
 from tests.serving import uvicorn_server
 
 from undersigned import KeySet, VerificationKey
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 ACTOR = "https://social.example/users/bob"
 KEYID = f"{ACTOR}#main-key"
 
@@ -26,10 +21,11 @@ def private():
 
 @pytest.fixture
 def pem(private, tmp_path):
-    path = tmp_path / "actor.pem"
+    """The folder with the actor's key."""
     encoding, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    path.write_bytes(private.private_bytes(encoding, serialization.PrivateFormat.PKCS8, plain))
-    return path
+    pem = private.private_bytes(encoding, serialization.PrivateFormat.PKCS8, plain)
+    (tmp_path / "actor.pem").write_bytes(pem)
+    return tmp_path
 
 
 def keys(private, owner=ACTOR):
@@ -38,16 +34,11 @@ def keys(private, owner=ACTOR):
 
 
 def inbox():
-    spec = importlib.util.spec_from_file_location("activitypub_inbox", EXAMPLES / "activitypub_inbox.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.inbox
+    return example("activitypub_inbox").inbox
 
 
 def deliver(pem, port):
-    command = [sys.executable, "-W", "error", str(EXAMPLES / "activitypub_deliver.py")]
-    command += ["--key", str(pem), "--keyid", KEYID, "--inbox", f"http://127.0.0.1:{port}/inbox"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+    return ran_in(pem, "activitypub_deliver", KEYID=KEYID, INBOX=f"http://127.0.0.1:{port}/inbox")
 
 
 def origin(authority: str) -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import httpx
-from tests.examples.programs import example, ran, ran_in
+from tests.examples.programs import example, pair_in, ran_in
 from tests.examples.test_web_apps import start_example
 from tests.serving import uvicorn_server
 from tests.tokens.issuing import issue
@@ -34,18 +34,17 @@ def files(tmp_path, **contents):
     return {name: tmp_path / name for name in contents}
 
 
+def platform(folder, pair, port, **constants):
+    """The example platform, which has run with a business at that port."""
+    pair_in(folder, "keys", pair)
+    (folder / "business.jwks.json").write_text(json.dumps(SERVER.public))
+    return ran_in(folder, "ucp_platform", BUSINESS=f"http://127.0.0.1:{port}", **constants)
+
+
 def test_ucp_business_answers_a_repeated_request_as_before_and_signs_all_answers(tmp_path):
     app = example("ucp_business").business(CLIENT.key_set(), SERVER.signing_key(), here)
-    at = files(tmp_path, key=CLIENT.private, business=SERVER.public)
     with uvicorn_server(app) as port:
-        profile = "https://platform.example/.well-known/ucp"
-        done = ran(
-            "ucp_platform",
-            key=at["key"],
-            profile=profile,
-            business=f"http://127.0.0.1:{port}",
-            business_keys=at["business"],
-        )
+        done = platform(tmp_path, CLIENT, port)
     assert (done.returncode, done.stderr) == (0, "")
     first, second, other = done.stdout.splitlines()
     assert first == second
@@ -59,12 +58,9 @@ def test_one_signature_is_accepted_by_ucp_and_by_web_bot_auth(tmp_path):
     decisions = []
     verifier = Verifier(profiles.WEB_BOT_AUTH_TYPED, keys=bot.key_set(), replay=MemoryReplayStore())
     app = SignatureMiddleware(behind, verifier=verifier, origins=here, on_decision=decisions.append)
-    at = files(tmp_path, key=bot.private, business=SERVER.public)
     with uvicorn_server(app) as port:
-        given = {"key": at["key"], "business": f"http://127.0.0.1:{port}", "business_keys": at["business"]}
-        profile = "https://platform.example/.well-known/ucp"
-        done = ran("ucp_platform", **given, profile=profile, bot="https://platform.example")
-        alone = ran("ucp_platform", **given, profile=profile)
+        done = platform(tmp_path, bot, port, BOT="https://platform.example")
+        alone = platform(tmp_path, bot, port)
     first, second, other = done.stdout.splitlines()
     assert first == second
     assert (first[:3], other[:3]) == ("201", "409")
@@ -75,12 +71,9 @@ def test_one_signature_is_accepted_by_ucp_and_by_web_bot_auth(tmp_path):
 
 def test_ucp_business_over_mcp_answers_calls_and_rejections_as_json_rpc(tmp_path):
     app = example("ucp_mcp_business").business(CLIENT.key_set(), SERVER.signing_key(), here)
-    at = files(tmp_path, key=CLIENT.private, business=SERVER.public)
     with uvicorn_server(app) as port:
-        url = f"http://127.0.0.1:{port}"
-        profile = "https://platform.example/.well-known/ucp"
-        done = ran("ucp_platform", key=at["key"], profile=profile, business=url, business_keys=at["business"], mcp=True)
-    with start_example("ucp_mcp_business.py", key=at["key"], origin="https://shop.example") as port:
+        done = platform(tmp_path, CLIENT, port, OVER_MCP=True)
+    with start_example("ucp_mcp_business.py", key=tmp_path / "keys/private.jwk.json") as port:
         unsigned = httpx.post(f"http://127.0.0.1:{port}/mcp", json={"jsonrpc": "2.0"}, headers={"Host": "shop.example"})
     assert (done.returncode, done.stderr) == (0, "")
     first, second, other = [
@@ -153,13 +146,6 @@ def test_service_with_its_own_profile_knows_the_tenant_and_rejects_another_profi
     assert (changed.status_code, changed.json()) == (401, {"error": "request_signature_invalid"})
 
 
-def pair_in(folder, name, pair) -> None:
-    """Write the files of `undersigned keygen --out NAME`."""
-    (folder / name).mkdir(exist_ok=True)
-    (folder / name / "private.jwk.json").write_text(json.dumps(pair.private))
-    (folder / name / "public.jwks.json").write_text(json.dumps(pair.public))
-
-
 def test_gnap_client_is_known_by_the_key_that_its_token_is_bound_to(tmp_path):
     pair_in(tmp_path, "keys", CLIENT)
     done = []
@@ -193,17 +179,17 @@ def test_wimse_workloads_verify_each_other_by_their_tokens(tmp_path):
         claims = {"sub": f"wimse://a.example/{name}", "exp": 2**33, "cnf": {"jwk": pair.public["keys"][0]}}
         return issue({"alg": "EdDSA", "kid": "idp", "typ": "wit+jwt"}, claims, by)
 
-    at = files(tmp_path, key=CLIENT.private, issuers=issuer.public)
+    pair_in(tmp_path, "keys", CLIENT)
+    (tmp_path / "issuer.jwks.json").write_text(json.dumps(issuer.public))
     app = example("wimse_server").server(
         {"a.example": issuer.key_set()}, SERVER.signing_key(), token(SERVER, "server"), here
     )
     outcomes = []
     with uvicorn_server(app) as port:
         for by in (issuer, stranger):
-            (tmp_path / "token").write_text(token(CLIENT, "client", by))
-            options = {"key": at["key"], "issuers": at["issuers"], "token": tmp_path / "token"}
-            options["workload"] = "wimse://a.example/server"
-            done = ran("wimse_client", **options, server=f"http://127.0.0.1:{port}")
+            (tmp_path / "client.wit").write_text(token(CLIENT, "client", by))
+            server = f"http://127.0.0.1:{port}"
+            done = ran_in(tmp_path, "wimse_client", SERVER=server, WORKLOAD="wimse://a.example/server")
             assert done.stderr == ""
             outcomes.append((done.returncode, done.stdout.strip()))
     assert outcomes == [
@@ -214,14 +200,7 @@ def test_wimse_workloads_verify_each_other_by_their_tokens(tmp_path):
 
 def test_ucp_platform_takes_no_response_of_another_business(tmp_path):
     app = example("ucp_business").business(CLIENT.key_set(), KeyPair.generate(keyid="server-2026").signing_key(), here)
-    at = files(tmp_path, key=CLIENT.private, business=SERVER.public)
     with uvicorn_server(app) as port:
-        done = ran(
-            "ucp_platform",
-            key=at["key"],
-            profile="https://platform.example/.well-known/ucp",
-            business=f"http://127.0.0.1:{port}",
-            business_keys=at["business"],
-        )
+        done = platform(tmp_path, CLIENT, port)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith("SignatureRejected: signature_invalid\n")

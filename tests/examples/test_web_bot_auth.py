@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.certificate import localhost_certificate
-from tests.examples.programs import example
+from tests.examples.programs import example, pair_in, ran_in
 from tests.serving import https_server
 from tests.wire import ask, raw_request
 from tests.workers import free_port, workers
@@ -61,14 +59,9 @@ def sign(pair, agent, port):
 
 @pytest.mark.parametrize("form", ["string", "typed", "jwks"])
 def test_site_greets_the_example_bot_in_every_form(form, bot, pem, tmp_path):
-    key = tmp_path / "private.jwk.json"
-    key.write_text(json.dumps(KNOWN.private))
+    pair_in(tmp_path, "keys", KNOWN)
     with site(form, pem, tmp_path) as port:
-        options = {"key": str(key), "bot": bot, "site": ORIGIN.format(port=port), "form": form}
-        command = [sys.executable, str(EXAMPLES / "web_bot_auth_client.py")]
-        for name, value in options.items():
-            command += [f"--{name}", value]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+        done = ran_in(tmp_path, "web_bot_auth_client", BOT=bot, SITE=ORIGIN.format(port=port), FORM=form)
     status, _, body = done.stdout.partition(" ")
     assert (done.returncode, status, done.stderr) == (0, "200", "")
     assert json.loads(body) == {"hello": bot + DIRECTORY_PATH}

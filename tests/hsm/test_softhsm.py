@@ -6,15 +6,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.examples.programs import ran_in
 from tests.integrations.seller import selling
 
 from undersigned import KeySet
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "sign_with_pkcs11.py"
 MODULE = Path("/usr/lib/softhsm/libsofthsm2.so")
 PIN = "1234"
 
@@ -40,32 +39,30 @@ def environment(tmp_path):
     return environment
 
 
-def run(environment, *arguments):
-    command = [sys.executable, str(EXAMPLE), "--token", "buyer", *arguments]
-    return subprocess.run(  # noqa: S603 - ours
-        command, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+def run(folder, environment, **constants):
+    return ran_in(folder, "sign_with_pkcs11", environment=environment, **constants)
 
 
 def test_order_signed_in_the_module_is_accepted(environment, tmp_path):
     jwks = tmp_path / "public.jwks.json"
-    made = run(environment, "--generate", str(jwks))
+    made = run(tmp_path, environment)
     assert (made.returncode, made.stderr) == (0, "")
     with selling(keys=KeySet.from_jwks(json.loads(jwks.read_text()))) as seller:
-        done = run(environment, "--seller", seller.origin)
+        done = run(tmp_path, environment, SELLER=seller.origin)
     assert (done.returncode, done.stderr) == (0, "")
     assert [(arrival.target, arrival.keyid) for arrival in seller.arrivals] == [("/plans/gold", "buyer-hsm")]
 
 
 def test_order_signed_by_a_key_that_was_replaced_is_rejected(environment, tmp_path):
     jwks = tmp_path / "public.jwks.json"
-    run(environment, "--generate", str(jwks))
+    run(tmp_path, environment)
     keys = KeySet.from_jwks(json.loads(jwks.read_text()))
     for token in (tmp_path / "tokens").iterdir():
         shutil.rmtree(token)
     initialize(environment)
-    run(environment, "--generate", str(jwks))
+    jwks.unlink()
+    run(tmp_path, environment)
     with selling(keys=keys) as seller:
-        done = run(environment, "--seller", seller.origin)
+        done = run(tmp_path, environment, SELLER=seller.origin)
     assert done.returncode == 1
     assert "request_signature_invalid" in done.stdout

@@ -96,7 +96,7 @@ def check_client(client: object, *, awaited: bool, replicas: int, replica_timeou
         )
     pool = getattr(client, "connection_pool", None)
     # The pools of Sentinel and of a cluster's nodes never wait for a free connection.
-    if awaited and pool is not None and not hasattr(pool, "timeout") and not hasattr(pool, "sentinel_manager"):
+    if pool is not None and not hasattr(pool, "timeout") and not hasattr(pool, "sentinel_manager"):
         raise ConfigurationError(
             "client: give it a blocking pool, or it raises an error as soon as all its connections are in use: "
             "Redis.from_pool(BlockingConnectionPool.from_url(url, max_connections=50, timeout=1, socket_timeout=1))"

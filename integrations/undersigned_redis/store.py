@@ -62,7 +62,8 @@ class RedisReplayStore(_RedisStore):
     claim that the client sends a second time finds its own nonce.
 
     Args:
-        client: a client of redis-py or valkey-py, of one server, of Sentinel or of a cluster.
+        client: a client of redis-py or valkey-py, of one server, of Sentinel or of a cluster. The pool of one server's
+            client must wait for a free connection (`BlockingConnectionPool`).
         prefix: the beginning of the names of all keys.
         tag: the hash tag that all keys of the store share on a cluster, so that they are on one node. A profile with a
             total cap needs a tag on a cluster. By default, the keyid is the hash tag.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +13,7 @@ import redis.asyncio
 import valkey
 import valkey.asyncio
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from tests.stores.servers import HOST
+from tests.stores.servers import HOST, blocking_client
 
 from undersigned import SqliteReplayStore
 from undersigned_postgres import AsyncPostgresReplayStore, PostgresReplayStore
@@ -21,6 +22,9 @@ from undersigned_redis import AsyncRedisReplayStore, RedisReplayStore
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+
+_OF_A_NODE = {"host": HOST, "socket_timeout": 10}
 
 
 class Kind(Protocol):
@@ -35,13 +39,13 @@ class Kind(Protocol):
 class RedisKind:
     port: int
     prefix: str
-    client: type
+    client: Callable
     async_client: Callable
     options: dict[str, str]
 
     @contextlib.contextmanager
     def opened(self):
-        with contextlib.closing(self.client(host=HOST, port=self.port, socket_timeout=10)) as made:
+        with contextlib.closing(self.client(port=self.port)) as made:
             yield RedisReplayStore(made, prefix=self.prefix, **self.options)
 
     @contextlib.asynccontextmanager
@@ -98,19 +102,23 @@ def clustered_valkey(port: int):
 
 
 def redis_kind(server, prefix: str, **options) -> Kind:
-    return RedisKind(server.port, prefix, redis.Redis, pooled_redis, options)
+    return RedisKind(server.port, prefix, functools.partial(blocking_client, redis.Redis), pooled_redis, options)
 
 
 def valkey_kind(server, prefix: str, **options) -> Kind:
-    return RedisKind(server.port, prefix, valkey.Valkey, pooled_valkey, options)
+    return RedisKind(server.port, prefix, functools.partial(blocking_client, valkey.Valkey), pooled_valkey, options)
 
 
 def cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return RedisKind(cluster.port, prefix, redis.RedisCluster, clustered_redis, options)
+    return RedisKind(
+        cluster.port, prefix, functools.partial(redis.RedisCluster, **_OF_A_NODE), clustered_redis, options
+    )
 
 
 def valkey_cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return RedisKind(cluster.port, prefix, valkey.ValkeyCluster, clustered_valkey, options)
+    return RedisKind(
+        cluster.port, prefix, functools.partial(valkey.ValkeyCluster, **_OF_A_NODE), clustered_valkey, options
+    )
 
 
 class InThreads:

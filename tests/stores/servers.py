@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import pwd
 import shutil
@@ -23,6 +24,12 @@ def free_port() -> int:
     with socket.socket() as bound:
         bound.bind((HOST, 0))
         return bound.getsockname()[1]
+
+
+def blocking_client(kind, port: int, **options):
+    """Return a client of redis-py or valkey-py whose pool waits for a free connection."""
+    library = importlib.import_module(kind.__module__.partition(".")[0])
+    return kind.from_pool(library.BlockingConnectionPool(host=HOST, port=port, **{"socket_timeout": 10, **options}))
 
 
 def wait_until(condition, *, seconds: float = 30) -> None:
@@ -115,7 +122,7 @@ class Redis(Server):
         return [str(self.program), *where, *kept, *self.options]
 
     def client(self, kind=redis.Redis, **options):
-        return kind(host=HOST, port=self.port, **{"socket_timeout": 10, **options})
+        return blocking_client(kind, self.port, **options)
 
     def answers(self) -> bool:
         with contextlib.closing(self.client()) as client, contextlib.suppress(redis.RedisError):

@@ -91,11 +91,11 @@ def test_failover_of_sentinel_loses_no_claim_that_a_replica_confirmed():
 @pytest.mark.parametrize("kind", [Redis, Valkey])
 def test_claim_that_no_replica_confirms_raises(kind):
     with pair(kind) as (primary, replica), primary.client(valkey.Valkey) as client:
-        store = RedisReplayStore(client, replicas=1, replica_timeout=0.2)
+        store = RedisReplayStore(client, replicas=1, replica_timeout=9)
         assert store.claim("k", "a", caps=CAPS, **TIMES) == "fresh"
         replica.pause()
         with pytest.raises(NotReplicated, match="0 of 1 replicas confirmed the claim in time"):
-            store.claim("k", "b", caps=CAPS, **TIMES)
+            RedisReplayStore(client, replicas=1, replica_timeout=0.2).claim("k", "b", caps=CAPS, **TIMES)
         replica.resume()
         wait_until(lambda: store.claim("k", f"c {time.monotonic()}", caps=CAPS, **TIMES) == "fresh")
         assert store.claim("k", "b", caps=CAPS, **TIMES) == "seen"

@@ -14,7 +14,7 @@ import redis
 from psycopg_pool import ConnectionPool
 from redis.backoff import NoBackoff
 from redis.retry import Retry
-from tests.stores.servers import Postgres, Redis, Valkey
+from tests.stores.servers import Postgres, Redis, Valkey, blocking_client
 from tests.stores.traffic import Traffic
 from tests.stores.wire import Wire
 
@@ -68,7 +68,7 @@ def redis_rig(kind):
 
         @contextlib.contextmanager
         def opened():
-            with redis.Redis(port=wire.port, retry=once(), **IMPATIENT) as client:
+            with blocking_client(redis.Redis, wire.port, retry=once(), **IMPATIENT) as client:
                 yield RedisReplayStore(client)
 
         yield Rig(server, wire, opened)

@@ -15,7 +15,7 @@ import valkey.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from tests.stores.kinds import pooled_redis, pooled_valkey
-from tests.stores.servers import Redis, Valkey
+from tests.stores.servers import Redis, Valkey, blocking_client
 
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import NoConnection
@@ -225,10 +225,11 @@ def test_client_without_a_timeout_is_rejected(store, client):
         store(client)
 
 
-@pytest.mark.parametrize("client", [redis.asyncio.Redis(socket_timeout=1), valkey.asyncio.Valkey(socket_timeout=1)])
-def test_asynchronous_pool_that_does_not_wait_for_a_connection_is_rejected(client):
+@pytest.mark.parametrize("kind", [redis.asyncio.Redis, valkey.asyncio.Valkey, redis.Redis, valkey.Valkey])
+def test_pool_that_does_not_wait_for_a_connection_is_rejected(kind):
+    store = AsyncRedisReplayStore if "asyncio" in kind.__module__ else RedisReplayStore
     with pytest.raises(ConfigurationError, match="client: give it a blocking pool"):
-        AsyncRedisReplayStore(client)
+        store(kind(socket_timeout=1))
 
 
 def test_server_that_does_not_keep_its_data_is_named_once(client, caplog):
@@ -386,16 +387,11 @@ def test_asynchronous_pool_without_a_free_connection_is_named(pooled, redis_serv
     asyncio.run(checked())
 
 
-@pytest.mark.parametrize("library", [redis, valkey])
-@pytest.mark.parametrize("pool", ["ConnectionPool", "BlockingConnectionPool"])
-def test_pool_without_a_free_connection_is_named(library, pool, redis_server):
-    options = {"timeout": 0.1} if pool == "BlockingConnectionPool" else {}
-    made = getattr(library, pool)(
-        host="127.0.0.1", port=redis_server.port, max_connections=1, socket_timeout=5, **options
-    )
-    kind = redis.Redis if library is redis else valkey.Valkey
-    with contextlib.closing(made):
-        store = RedisReplayStore(kind(connection_pool=made), prefix="one connection")
+@pytest.mark.parametrize(("library", "kind"), [(redis, redis.Redis), (valkey, valkey.Valkey)])
+def test_pool_without_a_free_connection_is_named(library, kind, redis_server):
+    with blocking_client(kind, redis_server.port, max_connections=1, timeout=0.1) as client:
+        made = client.connection_pool
+        store = RedisReplayStore(client, prefix="one connection")
         held = made.get_connection(*COMMAND[library])
         for question in (lambda: claim(store, "n"), lambda: store.full("k", now=NOW, caps=ROOMY)):
             with pytest.raises(NoConnection, match="raise its max_connections"):
@@ -408,18 +404,18 @@ def test_pool_without_a_free_connection_is_named(library, pool, redis_server):
 @pytest.mark.parametrize("text", ["", "a{b", "a}b", 7])
 def test_invalid_prefix_or_tag_is_rejected(option, text):
     with pytest.raises(ConfigurationError, match=f"{option}: give a string that is not empty and has no braces"):
-        RedisReplayStore(redis.Redis(), **{option: text})
+        RedisReplayStore(blocking_client(redis.Redis, 1), **{option: text})
 
 
 @pytest.mark.parametrize("replicas", [-1, 1.5, "1", True])
 def test_number_of_replicas_is_rejected_when_it_is_not_a_positive_integer(replicas):
     with pytest.raises(ConfigurationError, match="replicas: give how many replicas"):
-        RedisReplayStore(redis.Redis(), replicas=replicas)
+        RedisReplayStore(blocking_client(redis.Redis, 1), replicas=replicas)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 1, 5])
 def test_replica_timeout_must_be_below_the_socket_timeout(seconds):
-    client = redis.Redis(socket_timeout=1)
+    client = blocking_client(redis.Redis, 1, socket_timeout=1)
     with pytest.raises(ConfigurationError, match="replica_timeout: give seconds greater than 0 and less than"):
         RedisReplayStore(client, replicas=1, replica_timeout=seconds)
     assert RedisReplayStore(client, replica_timeout=seconds)

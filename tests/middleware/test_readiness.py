@@ -65,7 +65,7 @@ def verifier(kind=Verifier, *, profile=profiles.ADCP_3_2, keys=KEYS, replay=None
 
 
 def unready(made) -> tuple[str, ...]:
-    return asyncio.run(made.unready()) if isinstance(made, AsyncVerifier) else made.unready()
+    return made.unready() if isinstance(made, Verifier) else asyncio.run(made.unready())
 
 
 def broken() -> Store:

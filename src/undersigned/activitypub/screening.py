@@ -11,7 +11,7 @@ from undersigned.cavage.digest import parse_digest
 from undersigned.cavage.header import CREATED, EXPIRES, HS2019, REQUEST_TARGET, RSA_SHA256, CavageParameters
 from undersigned.message.component import Coverage
 from undersigned.message.structured_fields import MalformedField
-from undersigned.verification.checklist import ReceivedSignature, check_fields
+from undersigned.verification.verifier import ReceivedSignature, check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection

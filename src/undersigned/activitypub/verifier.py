@@ -13,41 +13,24 @@ from undersigned.message import token
 from undersigned.message.request import Request
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.verification.verifier import AsyncVerifier, BaseVerifier, Verifier
+from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undersigned.errors import SignatureError
     from undersigned.message.response import Response
-    from undersigned.replay.store import AsyncReplayStore, ReplayStore
-    from undersigned.signature.key_source import AsyncKeySource, KeySource
+    from undersigned.replay.store import AsyncReplayStore
+    from undersigned.signature.key_source import AsyncKeySource
     from undersigned.signature.profile import Profile
-    from undersigned.verification.checklist import ReceivedSignature
-    from undersigned.verification.revocation import AsyncRevocationSource, RevocationSource
+    from undersigned.verification.revocation import AsyncRevocationSource
+    from undersigned.verification.verifier import ReceivedSignature
 
 _NAME: Final = re.compile(rf"{token.LOWER}+")
 _PSEUDO: Final = frozenset({REQUEST_TARGET, CREATED, EXPIRES})
 
 
-class _BothSchemes(BaseVerifier):
-    """The part of both verifiers that tells the schemes apart."""
-
-    _required: tuple[str, ...]
-
-    def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
-        """Read and check the signature in the scheme that the message was sent with.
-
-        Raises:
-            SignatureError: as `verify`.
-        """
-        fields = message.fields.combined
-        if "signature-input" in fields or "signature" not in fields or not isinstance(message, Request):
-            return super().screen(message)
-        return (screen_cavage(message, self.profile, now=self.clock(), required=self._required),)
-
-
-class AsyncActivityPubVerifier(_BothSchemes, AsyncVerifier):
+class AsyncActivityPubVerifier(AsyncVerifier):
     """`ActivityPubVerifier` that awaits the answers of its sources."""
 
     def __init__(
@@ -61,11 +44,22 @@ class AsyncActivityPubVerifier(_BothSchemes, AsyncVerifier):
         clock: Callable[[], float] = time.time,
     ) -> None:
         store = MemoryReplayStore() if replay is None else replay
-        AsyncVerifier.__init__(self, profile, keys=keys, replay=store, revocations=revocations, clock=clock)
+        super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)
         self._required = _checked_names(required)
 
+    def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
+        """Read and check the signature in the scheme that the message was sent with.
 
-class ActivityPubVerifier(_BothSchemes, Verifier):
+        Raises:
+            SignatureError: as `verify`.
+        """
+        fields = message.fields.combined
+        if "signature-input" in fields or "signature" not in fields or not isinstance(message, Request):
+            return super().screen(message)
+        return (screen_cavage(message, self.profile, now=self.clock(), required=self._required),)
+
+
+class ActivityPubVerifier(AsyncActivityPubVerifier, Verifier):
     """A verifier of ActivityPub requests, signed by RFC 9421 or by draft-cavage-12.
 
     A request with Signature-Input is verified by RFC 9421 and the profile. Any other signed request is verified by the
@@ -82,22 +76,8 @@ class ActivityPubVerifier(_BothSchemes, Verifier):
         clock: returns seconds since the epoch.
 
     Raises:
-        ConfigurationError: an argument is of the wrong type, or its answers have to be awaited.
+        ConfigurationError: `required` is wrong, or as `Verifier`.
     """
-
-    def __init__(
-        self,
-        *,
-        keys: KeySource,
-        replay: ReplayStore | None = None,
-        revocations: RevocationSource | None = None,
-        profile: Profile = ACTIVITYPUB,
-        required: Sequence[str] = (),
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        store = MemoryReplayStore() if replay is None else replay
-        Verifier.__init__(self, profile, keys=keys, replay=store, revocations=revocations, clock=clock)
-        self._required = _checked_names(required)
 
 
 def _checked_names(required: Sequence[str]) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class AsyncGuard(Guard):
         on_decision: Callable[[Decision], object] | None = None,
         rejection: Callable[..., ErrorResponse] | None = None,
     ) -> None:
-        if not isinstance(verifier, (Verifier, AsyncVerifier)):
+        if not isinstance(verifier, AsyncVerifier):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
         options.check_options(mode, max_body, http2_server)
         options.check_size("max_unsigned_body", max_unsigned_body)

@@ -29,7 +29,7 @@ class ReadyRoute:
     """
 
     def __init__(self, app: ASGIApp, *, verifier: Verifier | AsyncVerifier, path: str = "/ready") -> None:
-        if not isinstance(verifier, (Verifier, AsyncVerifier)):
+        if not isinstance(verifier, AsyncVerifier):
             raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
         self.app = app
         self._readiness = Readiness(awaitable(verifier), path)

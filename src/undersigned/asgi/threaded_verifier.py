@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from undersigned.asgi.chunked import check_event_loop
 from undersigned.limits import MOST_VERIFYING_THREADS
-from undersigned.verification.verifier import AsyncVerifier
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,17 +18,16 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
-    from undersigned.verification.checklist import ReceivedSignature
     from undersigned.verification.gate import GateVerifier
     from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import Part, Verifier
+    from undersigned.verification.verifier import AsyncVerifier, Part, ReceivedSignature
 
 Answer = TypeVar("Answer")
 
 
 def awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
     """Return the verifier as the gate asks it, without blocking the event loop."""
-    if isinstance(verifier, AsyncVerifier) or not verifier.blocking:
+    if not isinstance(verifier, Verifier) or not verifier.blocking:
         return verifier
     return verifier.for_tasks() or ThreadedVerifier(verifier)
 
@@ -71,16 +70,8 @@ class ThreadedVerifier:
             # The threads did not survive the fork.
             self._executor, self._pid = _new_executor(), os.getpid()
         context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: context.run(_run_to_end, call))
+        return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: context.run(call))
 
 
 def _new_executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MOST_VERIFYING_THREADS, "undersigned")
-
-
-def _run_to_end(call: Callable[[], Answer]) -> Answer:
-    """Run `call` and return its result. Before Python 3.12, asyncio waits forever if it raises StopIteration."""
-    try:
-        return call()
-    except StopIteration as stopped:
-        raise RuntimeError("a call in a thread raised StopIteration") from stopped

@@ -50,7 +50,7 @@ class ResponseVerification:
         signers: Mapping[str, str] | Callable[[str], str | None] | None,
         max_body: int = DEFAULT_MAX_BODY,
     ) -> None:
-        if not isinstance(verifier, Verifier | AsyncVerifier) or verifier.profile.message != "response":
+        if not isinstance(verifier, AsyncVerifier) or verifier.profile.message != "response":
             raise ConfigurationError("verifier: pass a Verifier of a profile for responses, as UCP_RESPONSE is")
         self._verifier = verifier
         self._signer_of = signers if signers is None or callable(signers) else signers.get

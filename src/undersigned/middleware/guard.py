@@ -28,8 +28,8 @@ from undersigned.middleware.rejection_log import logger
 from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.middleware.start_line import start_line
 from undersigned.policy.policy import is_of_adcp
-from undersigned.verification.checklist import SIGNATURE_FIELDS
 from undersigned.verification.gate import Admitted, Gate
+from undersigned.verification.verifier import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.policy.policy import Policy, SignatureResult, Verdict
     from undersigned.signature.profile import Profile
-    from undersigned.verification.checklist import ReceivedSignature
     from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import Part
+    from undersigned.verification.verifier import Part, ReceivedSignature
 
 
 Answer = TypeVar("Answer")

@@ -1,60 +1,111 @@
-"""The verifiers: they take the steps of the checklist, and ask their sources between them.
+"""Verification on one page: the checklist from a received message to a verified signature (RFC 9421 section 3.2; AdCP).
 
-Both run the same coroutines. An `AsyncVerifier` awaits the answers of its sources. The answers of a `Verifier`'s
-sources never have to be awaited, so its coroutines are run to their end.
+    screen         steps 0 to 6    what the message says about its signatures -> ReceivedSignature
+    usable_keys    steps 7 and 8   the keys that may verify a signature
+    _prove_by      steps 9 and 9a  those that are not revoked, and whose cap of live nonces is not reached
+    prove          step 10         a key signed the base that is rebuilt here
+    check_content  step 11         the content is the one that was signed
+    check_claim    steps 12, 13    the nonce was fresh, and is used up now
+    complete       step 14         no JSON object repeats a key -> VerifiedSignature
+
+These functions do no IO. The verifiers, below them, take the steps in this order. Between the steps, they ask the key
+source, the revocation list, the replay store and the clock. An `AsyncVerifier` awaits the answers. The answers of a
+`Verifier`'s sources never have to be awaited, so `finish` runs the same coroutines to their end.
 """
+
+# A Verifier has the methods of an AsyncVerifier, and none of them has to be awaited.
+# mypy: disable-error-code="override"
+# pyright: reportIncompatibleMethodOverride=false
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
+import re
 import time
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
-from undersigned.errors import ConfigurationError, KeySourceError, SignatureError, UndersignedError
-from undersigned.limits import LONGEST_IN_LINE, MOST_CAPS_KNOWN, MOST_LOGGED_HOSTS
-from undersigned.message.content import Content
-from undersigned.signature.key_source import KeySet, is_key_source
-from undersigned.signature.profile import Profile
-from undersigned.verification.checklist import (
-    check_claim,
-    check_content,
-    complete,
-    prove,
-    remembered,
-    repeatable,
-    screen,
-    unrevoked_keys,
-    usable_keys,
-    verifying_keys,
+from undersigned.errors import (
+    ConfigurationError,
+    KeySourceError,
+    MalformedURL,
+    SignatureError,
+    UndersignedError,
+    cut_name,
 )
+from undersigned.limits import (
+    LONGEST_BASE,
+    LONGEST_FIELD,
+    LONGEST_IN_LINE,
+    LONGEST_NAMES,
+    MOST_CANDIDATES,
+    MOST_CAPS_KNOWN,
+    MOST_LOGGED_HOSTS,
+    MOST_SELECTED,
+)
+from undersigned.message.component import whole_field
+from undersigned.message.content import Content, is_json
+from undersigned.message.content_digest import ContentDigest, RunningDigest
+from undersigned.message.request import Request
+from undersigned.message.request_target import received_target, typed_target
+from undersigned.message.signature_input import choose_signature_inputs
+from undersigned.message.strict_json import AmbiguousJSON
+from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
+from undersigned.signature.components import (
+    QUERY_COMPONENTS,
+    OutOfBounds,
+    UnresolvableComponent,
+    signature_base,
+    values_of,
+    with_empty_query,
+)
+from undersigned.signature.key_source import KeyLookup, KeySet, is_key_source
+from undersigned.signature.own_parameters import fault_of_own
+from undersigned.signature.profile import Profile
+from undersigned.signature.rules import PARAMETERS
+from undersigned.signature.verification_key import VerificationKey
+from undersigned.url import CanonicalURL
+from undersigned.verification.verified_signature import VerifiedSignature
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from undersigned.errors import Step
-    from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.request import Request
+    from undersigned.message.component import Coverage
+    from undersigned.message.header_fields import HeaderFields
     from undersigned.message.response import Response
+    from undersigned.message.signature_input import SignatureInput
+    from undersigned.message.structured_fields import Parameter
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeySource
-    from undersigned.signature.verification_key import VerificationKey
-    from undersigned.verification.checklist import ReceivedSignature
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
-    from undersigned.verification.verified_signature import VerifiedSignature
-
-    _Keys: TypeAlias = Sequence[VerificationKey]
-    _List: TypeAlias = RevocationList | None
 
 Answer = TypeVar("Answer")
 
 Part = Literal["keys", "revocations", "store"]
 """What a verifier asks: its key source, its source of revocation lists, its replay store."""
 
-_logger = logging.getLogger("undersigned")
+SIGNATURE_FIELDS: Final = frozenset({"signature", "signature-input"})
+"""The header fields of a signature: a message with any of them is signed (RFC 9421 section 4)."""
+
+_WHOLE_DIGEST: Final = whole_field("content-digest")
+_MEMBER_OF_DIGEST: Final = re.compile(r'"content-digest"(?:;sf)?;key="([^"\\]*)"(?:;sf)?')
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+_NOT_OVER_THIS_BASE: Final = (
+    "the key did not sign this base: compare it with the sender's base line by line. Another scheme or prefix in "
+    "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
+    "bases: another key, or a changed signature"
+)
+_CAP_REACHED: Final = "the key's cap of live nonces is reached"
+_FORGOTTEN: Final = (
+    "the store has forgotten nonces that ended later than this one, so it may have been used: the clock of a verifier "
+    "was ahead or is behind; synchronize the clocks by NTP"
+)
 
 _BELOW_CAP: Final = math.inf
 _SECONDS_AT_CAP: Final = 1.0
@@ -64,25 +115,538 @@ _PROBE: Final = "undersigned readiness"
 """The name under which the readiness check claims nonces. No key has it: a name of a key is a digest."""
 
 _WAITS: Final = "the answer has to be awaited: use AsyncVerifier"
-_MADE: Final = {
-    "keys": "KeySet.from_jwks(jwks)",
-    "replay": "MemoryReplayStore()",
-    "revocations": "RevocationList.from_json(text)",
-}
-_OTHER_CLOCKS: Final = (time.monotonic, time.perf_counter, time.time_ns)
-"""Functions whose answers are numbers, but not seconds since the epoch."""
+
+_logger = logging.getLogger("undersigned")
 
 
-class BaseVerifier:
-    """The common part of `Verifier` and `AsyncVerifier`: the order of the steps.
+@dataclass(slots=True, eq=False, repr=False)
+class ReceivedSignature:
+    """A signature of a message, with what is known of it so far.
 
     Attributes:
-        profile: the profile.
-        clock: the clock.
-        replay: the replay store.
+        request: the message.
+        profile: the profile it is verified by.
+        now: the verifier's clock when verifying began, seconds since the epoch.
+        label: the label of the signature.
+        coverage: its covered components.
+        parameters: its parameters by name.
+        text: the value of `@signature-params`, as it appears in the base.
+        signature: its bytes.
+        digest: the Content-Digest it covers, or None.
+        keyid: the key id it names, or "".
+        algorithm: the RFC 9421 algorithm name it names, or "".
+        nonce: its nonce, or "".
+        created: seconds since the epoch, or None.
+        expires: seconds since the epoch, or None.
+        until: the time after which no clock within the skew accepts the signature, or infinity (step 13).
+        key: the key that verified it. `prove` sets this and the next two.
+        target: the canonical target that was signed.
+        signature_base: the base that was signed.
+        others: the other signatures of the message, if the profile asks for all of them.
     """
 
-    _prefix = ""
+    request: Request | Response
+    profile: Profile
+    now: float
+    label: str
+    coverage: Coverage
+    parameters: Mapping[str, Parameter]
+    text: str
+    signature: bytes
+    digest: ContentDigest | None
+    keyid: str
+    algorithm: str
+    nonce: str
+    created: int | None
+    expires: int | None
+    until: float
+    key: VerificationKey = field(init=False)
+    target: CanonicalURL = field(init=False)
+    signature_base: str = field(init=False)
+    others: tuple[ReceivedSignature, ...] = field(init=False, default=())
+
+    def __repr__(self) -> str:
+        """Return the keyid only, as the message may contain secrets."""
+        return f"<{type(self).__name__}: keyid {self.keyid!r}>"
+
+    def lookup(self, *, again: bool = False) -> KeyLookup:
+        """Return the question to a key source (step 7).
+
+        Args:
+            again: whether it is asked a second time, because its first keys do not verify the signature.
+        """
+        request, coverage = self.request, self.coverage
+        return KeyLookup(
+            self.keyid, self.parameters, coverage.names, request.method, request.url, request.fields, again,
+            self.label, coverage.texts,
+        )  # fmt: skip
+
+    def rebuilt_base(self, target: CanonicalURL) -> str:
+        """Return the signature base of the message as it was received (step 10).
+
+        Args:
+            target: its target, in the form that the profile signs.
+
+        Raises:
+            UnresolvableComponent: the message has no value for a covered component.
+        """
+        values = values_of(self.request, target, reading=self.profile.coverage.reading)
+        return signature_base(values, self.coverage.components, self.text)
+
+    def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
+        """Return the digest to feed with the content, or None if nothing covers the content.
+
+        Args:
+            begun: content that has been read already. The digest starts with it.
+        """
+        return None if self.digest is None else RunningDigest(self.digest, begun)
+
+    def algorithm_by(self, key: VerificationKey) -> str:
+        """Return the algorithm that the signature names, else the only one of a key that the profile accepts."""
+        return self.algorithm or key.only_algorithm(self.profile.algorithms)
+
+
+# Steps 0 to 6: what the message says.
+
+
+def screen(
+    message: Request | Response, profile: Profile, *, now: float
+) -> Sequence[ReceivedSignature | SignatureError]:
+    """Read and check the signatures of a message that a profile selects (steps 0 to 6).
+
+    Args:
+        message: the message.
+        profile: the profile to verify it by.
+        now: seconds since the epoch.
+
+    Returns:
+        The signatures to verify, in their order. If the profile takes `any` of several, one that is not what the
+        profile asks for is returned as its error.
+
+    Raises:
+        SignatureError: the message is not signed, or a signature that must be valid is malformed or not what the
+            profile asks for. The error is of the first step that fails.
+    """
+    screened: list[ReceivedSignature | SignatureError] = []
+    takes_any = False
+    try:
+        members, signatures = _selected(message.fields, profile)
+        takes_any = len(members) > 1 and profile.selection.pick != "all"
+        for label, member in members:
+            try:
+                screened.append(_screened(message, profile, label, member, signatures[label], now))
+            except (MalformedField, SignatureError) as error:
+                if not takes_any:
+                    raise
+                screened.append(_with_answer(error, profile, message))
+    except (MalformedField, SignatureError) as error:
+        raise _with_answer(error, profile, message) from None
+    return screened
+
+
+def _with_answer(
+    error: MalformedField | SignatureError, profile: Profile, message: Request | Response
+) -> SignatureError:
+    if isinstance(error, MalformedField):
+        return profile.error("signature_header_malformed", step=1, detail=str(error), message=message)
+    return profile.add_answer(error, message)
+
+
+def _selected(
+    fields: HeaderFields, profile: Profile
+) -> tuple[Sequence[tuple[str, SignatureInput]], Mapping[str, bytes]]:
+    """Return the members of Signature-Input to verify, at least one, and the signatures by label (steps 0 and 1)."""
+    given, signature = fields.combined.get("signature-input"), fields.combined.get("signature")
+    if given is None and signature is None:
+        raise profile.error("signature_required", step=0, detail="the request is not signed")
+    check_fields(fields)
+    if given is None or signature is None:
+        raise MalformedField("Signature and Signature-Input must come together")
+    members = choose_signature_inputs(given, profile.selection.labels)
+    signatures = parse_byte_sequences(signature, profile.encoding)
+    for label, _ in members:
+        if label not in signatures:
+            raise MalformedField("the label to verify is in Signature-Input and not in Signature")
+    if len(members) > MOST_SELECTED:
+        raise MalformedField(f"more than {MOST_SELECTED} signatures are of this profile: send at most {MOST_SELECTED}")
+    if not members:
+        raise profile.error("signature_required", step=0, detail="no signature of the message is of this profile")
+    return members, signatures
+
+
+def check_fields(fields: HeaderFields) -> None:
+    """Check the names and values of all header fields, before one of them is read.
+
+    Raises:
+        MalformedField: the names are too long together, one is not a token, or a value has CR, LF or NUL.
+    """
+    names = sum(map(len, fields.combined))
+    if names > LONGEST_NAMES:
+        raise MalformedField(
+            f"the names of the header fields have {names:,} characters together, and at most {LONGEST_NAMES:,} are "
+            "read: send fewer fields or shorter names"
+        )
+    if not fields.are_valid:
+        raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")
+
+
+def _screened(
+    message: Request | Response,
+    profile: Profile,
+    label: str,
+    member: SignatureInput,
+    signature: bytes,
+    now: float,
+) -> ReceivedSignature:
+    """Read and check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
+    coverage, parameters, text = member
+    rule = profile.parameters
+    fault = rule.fault_of_types(parameters)
+    if fault:
+        raise MalformedField(fault)
+    nonce: Any = parameters.get("nonce")
+    if nonce is not None and rule.nonce_pattern is not None and rule.nonce_pattern.fullmatch(nonce) is None:
+        raise MalformedField(f"the nonce is not unpadded Base64url of at least {rule.nonce_bytes} bytes")
+    digest = _covered_digest(message.fields, coverage, profile)
+    if not parameters.keys() >= rule.required:
+        missing = rule.missing(parameters)
+        raise profile.error("signature_params_incomplete", step=2, detail=f"no {', '.join(missing)} parameter")
+    if not rule.forbidden.isdisjoint(parameters):
+        unexpected = ", ".join(sorted(rule.forbidden.intersection(parameters)))
+        detail = f"the profile forbids the {unexpected} parameter"
+        raise profile.error("signature_params_unexpected", step=2, detail=detail)
+    own_fault = fault_of_own(profile, parameters, message) if rule.own else None
+    if own_fault is not None:
+        reason, detail = own_fault
+        raise profile.error(reason, step=2, detail=detail)
+    # The types were checked above.
+    known: Any = parameters
+    if rule.ignored:
+        known = {name: value for name, value in parameters.items() if name not in rule.ignored}
+    created, expires, nonce, keyid, algorithm, tag = map(known.get, PARAMETERS)
+    if not profile.selection.accepts(tag):
+        raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
+    if algorithm is not None and algorithm not in profile.algorithms:
+        raise profile.error("signature_alg_not_allowed", step=4, detail="alg is not one of the profile's algorithms")
+    until, fault = profile.validity.window(created, expires, now=now)
+    if fault:
+        raise profile.error("signature_window_invalid", step=5, detail=fault)
+    _check_coverage(coverage, message, profile, label)
+    return ReceivedSignature(
+        message, profile, now, label, coverage, parameters, text, signature, digest, keyid or "", algorithm or "",
+        nonce or "", created, expires, until,
+    )  # fmt: skip
+
+
+def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) -> ContentDigest | None:
+    """Return the covered Content-Digest, and check that a covered Content-Type has one value (step 1)."""
+    if "content-type" in coverage.names:
+        value = fields.combined.get("content-type", "")
+        if len(value) > LONGEST_FIELD:
+            raise MalformedField(
+                f"the covered Content-Type has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
+                "a shorter value"
+            )
+        # Nearly every value has neither of these characters, so it is not a list.
+        if "content-type" in fields.repeated or (("," in value or '"' in value) and is_list(value)):
+            raise MalformedField("the covered Content-Type has several values")
+    if "content-digest" not in coverage.names:
+        return None
+    keys: list[str] = []
+    if _WHOLE_DIGEST.isdisjoint(coverage.texts):
+        keys = [match[1] for match in map(_MEMBER_OF_DIGEST.fullmatch, coverage.texts) if match is not None]
+        if not keys:
+            # What is covered is the field of the request that a response answers, or a trailer field.
+            return None
+    value = fields.combined.get("content-digest", "")
+    digest = ContentDigest.parse(value, *profile.digest.encodings).of(profile.digest.algorithms)
+    # Anybody can change a member that is not covered. So without one that is, no content matches.
+    return digest if not keys or any(key in digest.expected for key in keys) else ContentDigest({})
+
+
+def _check_coverage(coverage: Coverage, message: Request | Response, profile: Profile, label: str) -> None:
+    """Check that required components are covered without parameters, and that forbidden ones are not covered (step 6).
+
+    Args:
+        coverage: what the signature covers.
+        message: the message.
+        profile: what must be covered.
+        label: the label of the signature.
+    """
+    rule = profile.coverage
+    missing: list[str] = []
+    if rule.is_conditional:
+        if rule.sent and (absent := rule.absent(message)):
+            raise profile.error("signature_identity_missing", step=6, detail=f"no {', '.join(absent)} field")
+        missing = rule.faults(coverage, message, label)
+        if profile.digest.policy == "required" and message.has_body and "content-digest" not in coverage.bare:
+            missing.append("content-digest must be covered")
+    elif not coverage.bare.issuperset(required := profile.required_components[message.has_body]):
+        missing = [f"{', '.join([name for name in required if name not in coverage.bare])} must be covered"]
+    if missing:
+        raise profile.error("signature_components_incomplete", step=6, detail="; ".join(missing))
+    unexpected = rule.unexpected_components(coverage) if rule.never else []
+    if profile.digest.policy == "forbidden" and "content-digest" in coverage.names:
+        unexpected = unexpected or ["content-digest"]
+    if unexpected:
+        detail = f"{', '.join(unexpected)} must not be covered"
+        raise profile.error("signature_components_unexpected", step=6, detail=detail)
+
+
+# Steps 7 to 10: what the keys say.
+
+
+def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -> list[VerificationKey]:
+    """Return the keys that may verify a signature, at most four, of those that a source found (steps 7 and 8).
+
+    Raises:
+        SignatureError: no key was found, none of them may verify the signature, or the source's answer is no keys.
+    """
+    profile, algorithm = signature.profile, signature.algorithm
+    usable: list[VerificationKey] = []
+    misuse = ""
+    for key in keys if isinstance(keys, (tuple, list, Sequence)) else (None,):
+        if not isinstance(key, VerificationKey):
+            raise profile.error(
+                "signature_jwks_unavailable",
+                step=7,
+                detail="the key source returned something other than a sequence of keys: fix the source",
+            )
+        fault = key.misuse(algorithm, profile.key)
+        if not fault and not algorithm and not key.only_algorithm(profile.algorithms):
+            fault = "the key is not for exactly one of the profile's algorithms"
+        if fault:
+            misuse = misuse or fault
+        elif len(usable) < MOST_CANDIDATES:
+            usable.append(key)
+    if usable:
+        return usable
+    if misuse:
+        raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
+    raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+
+
+def _revocation_fault(
+    signature: ReceivedSignature, key: VerificationKey, revocations: RevocationList | None
+) -> SignatureError | None:
+    """Return why a key may not be used, by the revocation list that applies to it (step 9)."""
+    if revocations is None:
+        return None
+    # A signature may name its key by the thumbprint, or not at all if a token names it.
+    if not revocations.revoked.isdisjoint((signature.keyid, key.keyid, key.thumbprint)):
+        return signature.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
+    if revocations.is_stale(signature.now):
+        detail = "the revocation list is too old: fetch a new one"
+        return signature.profile.error("signature_revocation_stale", step=9, detail=detail)
+    return None
+
+
+def prove(
+    signature: ReceivedSignature, keys: Sequence[VerificationKey], full: Sequence[VerificationKey]
+) -> ReceivedSignature:
+    """Check the cap, the target, the authority and the signature over the base (steps 9a and 10).
+
+    Args:
+        signature: the signature. It gets the key, the target and the base.
+        keys: the keys that may verify it.
+        full: those of them whose cap in the replay store is reached.
+
+    Raises:
+        SignatureError: a check failed.
+    """
+    message, profile = signature.request, signature.profile
+    if full:
+        keys = [key for key in keys if key not in full]
+        if not keys:
+            raise profile.error("signature_rate_abuse", step="9a", detail=_CAP_REACHED)
+    target, base = _rebuilt(signature)
+    if _is_signed(signature, keys, target, base):
+        return signature
+    if message.query_unknown and target.query is None and not QUERY_COMPONENTS.isdisjoint(signature.coverage.names):
+        # The server does not show a lone `?` at the end of the target, and it would change what is signed.
+        shown = CanonicalURL(f"{target.target_uri}?", target.authority)
+        if _is_signed(signature, keys, shown, with_empty_query(base, signature.coverage.components)):
+            return signature
+    # The signature may be by a key whose cap is reached. The check of the cap comes before the signature's check.
+    error = profile.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE)
+    if full:
+        error = profile.error("signature_rate_abuse", step="9a", detail=_CAP_REACHED)
+    error.signature_base = base
+    raise error
+
+
+def _rebuilt(signature: ReceivedSignature) -> tuple[CanonicalURL, str]:
+    """Return the canonical target and the signature base of the message, as they were received (step 10)."""
+    message, profile = signature.request, signature.profile
+    request = message if isinstance(message, Request) else cast("Request", message.request)
+    try:
+        target = received_target(request)
+        base = signature.rebuilt_base(target if profile.target == "canonical" else typed_target(request.url, target))
+    except MalformedURL as malformed:
+        # Except for a length, the detail has only the name of the rule, because the message may quote the URL.
+        detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
+        detail = str(malformed) if malformed.rule == "length" else detail
+        raise profile.error("target_uri_malformed", step=10, detail=detail) from None
+    except OutOfBounds as beyond:
+        # The signature may be valid, so it is not called invalid.
+        raise profile.error("signature_header_malformed", step=10, detail=str(beyond)) from None
+    except UnresolvableComponent as unresolvable:
+        raise profile.error("signature_invalid", step=10, detail=str(unresolvable)) from None
+    if len(base) > LONGEST_BASE:
+        detail = (
+            f"the signature base has {len(base):,} characters, and at most {LONGEST_BASE:,} are verified: cover fewer "
+            "or shorter fields"
+        )
+        raise profile.error("signature_header_malformed", step=10, detail=detail)
+    return target, base
+
+
+def _is_signed(signature: ReceivedSignature, keys: Sequence[VerificationKey], target: CanonicalURL, base: str) -> bool:
+    """Return whether one of the keys signed the base. If so, note the key, the target and the base."""
+    octets = base.encode("ascii")
+    for key in keys:
+        if key.verifies(signature.signature, octets, algorithm=signature.algorithm_by(key)):
+            signature.key, signature.target, signature.signature_base = key, target, base
+            return True
+    return False
+
+
+# Steps 11 to 14: what the content and the replay store say.
+
+
+def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *, now: float) -> None:
+    """Check the digest of the content (step 11).
+
+    Args:
+        signature: the signature.
+        digest: the digest of `running_digest`, fed with the content.
+        now: the verifier's clock after the content was read. If the signature expired in the meantime, the store
+            may have forgotten its nonce. So a sender could delay the body and replay the request.
+
+    Raises:
+        SignatureError: the signature has expired, or the content has another digest than the signed one.
+    """
+    profile = signature.profile
+    if now > signature.until:
+        raise profile.error("signature_window_invalid", step=5, detail="the signature expired while the body was read")
+    if signature.digest is not None and (digest is None or not digest.matches()):
+        raise profile.error(
+            "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
+        )
+
+
+def remembered(signature: ReceivedSignature) -> str | None:
+    """Return what a replay store remembers of a signature, or None for nothing (step 12, RFC 9421 section 7.2.2)."""
+    rule = signature.profile.replay
+    if rule.remembers == "nonce" and signature.nonce:
+        return signature.nonce
+    if rule.remembers == "nothing":
+        return None
+    if rule.remembers == "field":
+        value = signature.request.fields.combined.get(rule.field)
+        if value:
+            return value
+        if value is None and signature.request.method in _SAFE:
+            return None
+    # Never the signature: anybody can turn an ECDSA signature into another valid one over the same base.
+    return f"base:{hashlib.sha256(signature.signature_base.encode('ascii')).hexdigest()}"
+
+
+def repeatable(signature: ReceivedSignature) -> str:
+    """Return a digest of method, target and content, by which a replay store recognizes a repeated request (step 12).
+
+    It is for a profile that accepts a request again.
+    """
+    declared = () if signature.digest is None else sorted(signature.digest.expected.items())
+    digests = " ".join([f"{name}={digest.hex()}" for name, digest in declared])
+    text = f"{signature.request.method} {signature.target.target_uri} {digests}"
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
+    """Check that the replay store says that the signature is not replayed (steps 12 and 13).
+
+    Raises:
+        SignatureError: the nonce was seen or may have been, the cap is reached, or the answer is no claim.
+    """
+    profile = signature.profile
+    if claim == "fresh" or (claim == "same" and profile.replay.accepts_repeats):
+        return
+    if claim == "seen":
+        raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
+    if claim == "forgotten":
+        raise profile.error("signature_replayed", step=12, detail=_FORGOTTEN)
+    if claim == "full":
+        raise profile.error("signature_rate_abuse", step=13, detail=_CAP_REACHED)
+    raise profile.error(
+        "signature_store_unavailable",
+        step=13,
+        detail="the replay store returned something other than fresh, same, seen, forgotten or full: fix the store",
+    )
+
+
+def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> VerifiedSignature:
+    """Check that JSON content can be read in one way only (step 14), and return what the application gets.
+
+    Args:
+        signature: the signature, which passed the steps before.
+        claim: the answer of the replay store.
+        content: the content as it was read. It is parsed only if its type is JSON.
+
+    Raises:
+        SignatureError: a JSON object repeats a key.
+    """
+    request = signature.request
+    if request.has_body and is_json(request.fields):
+        try:
+            content.json()
+        except AmbiguousJSON as ambiguous:
+            repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
+            raise signature.profile.error(
+                "body_malformed",
+                step=14,
+                detail=str(ambiguous),
+                received=f"nonce {signature.nonce}, {len(content)} bytes, repeated keys: {repeated}",
+            ) from None
+        except ValueError:
+            # No JSON reader accepts this content, so two readers cannot disagree. The application may reject it.
+            pass
+    tag: Any = signature.parameters.get("tag", "")
+    return VerifiedSignature(
+        keyid=signature.keyid,
+        signer=signature.key.owner,
+        label=signature.label,
+        tag=tag,
+        algorithm=signature.algorithm_by(signature.key),
+        created=signature.created,
+        expires=signature.expires,
+        nonce=signature.nonce,
+        components=signature.coverage.texts,
+        method=request.method,
+        target=signature.target,
+        signature_base=signature.signature_base,
+        content=content,
+        repeated=claim == "same",
+    )
+
+
+class AsyncVerifier:
+    """A verifier that verifies messages by one profile, and awaits the answers of its sources.
+
+    A subclass may override `screen` alone: `verify` takes the other steps itself.
+
+    Args:
+        profile: what makes a signature acceptable.
+        keys: finds the key that a keyid names. A source that does not have to be awaited works too.
+        replay: tells whether a nonce is fresh. A store that does not have to be awaited works too.
+        revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
+        clock: returns seconds since the epoch.
+
+    Raises:
+        ConfigurationError: no key can verify a signature of the profile.
+    """
+
+    _prefix = "async_"
     """What the names of the methods begin with that a source is asked by, if it has them."""
 
     def __init__(
@@ -91,50 +655,84 @@ class BaseVerifier:
         *,
         keys: AsyncKeySource,
         replay: AsyncReplayStore,
-        revocations: AsyncRevocationSource | None,
-        clock: Callable[[], float],
+        revocations: AsyncRevocationSource | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        _check_sources(profile, keys, replay, revocations, clock)
-        self.profile = profile
-        self.clock = clock
-        self._keys = keys
-        self.replay = replay
-        self._revocations = revocations
-        self._find: Callable[..., _Keys | Awaitable[_Keys]] = self._method(keys, "find")
-        self._full: Callable[..., bool | Awaitable[bool]] = self._method(replay, "full")
-        self._claim: Callable[..., Claim | Awaitable[Claim]] = self._method(replay, "claim")
-        self._current: Callable[..., _List | Awaitable[_List]] = self._method(revocations, "current")
+        if not isinstance(profile, Profile):
+            raise ConfigurationError(
+                'profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or profiles.BY_NAME["adcp-3.2"]'
+            )
+        if not is_key_source(keys):
+            raise ConfigurationError(
+                "keys: pass a key source: KeySet.from_jwks(jwks) for a JWK set, KeySet.of(key) for keys, or "
+                "JWKSFile(path)"
+            )
+        if isinstance(keys, KeySet):
+            keys.check_for(profile)
+        self.profile, self.clock, self.replay = profile, clock, replay
+        self._keys, self._revocations = keys, revocations
+        self._find = self._method(keys, "find")
+        self._full = self._method(replay, "full")
+        self._claim = self._method(replay, "claim")
+        self._current = None if revocations is None else self._method(revocations, "current")
         # When each key was last found at its cap. Only keys that a key source knows are in it.
         self._full_at: dict[str, float] = {}
         self._store_failed = False
         self._late: set[tuple[str, float]] = set()
 
+    def _method(self, source: object, name: str) -> Callable[..., Any]:
+        method: Callable[..., Any] | None = getattr(source, f"{self._prefix}{name}", None)
+        return method or getattr(source, name)
+
     def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
-        """Read and check the signatures of a message (steps 0 to 6), as `undersigned.verification.checklist` does.
+        """Read and check the signatures of a message (steps 0 to 6), as the function `screen` does.
 
         Raises:
             SignatureError: as `verify`.
         """
         return screen(message, self.profile, now=self.clock())
 
-    def _method(self, source: object, name: str) -> Any:
-        return getattr(source, f"{self._prefix}{name}", None) or getattr(source, name, None)
+    async def verify(self, request: Request) -> VerifiedSignature:
+        """Verify a request whose body has been read.
 
-    def _check_response(self, response: Response) -> None:
+        Raises:
+            SignatureError: the request is rejected, or it cannot be verified now.
+        """
+        signature = await AsyncVerifier.authenticate(self, request)
+        digest = signature.running_digest(request.body)
+        content = Content() if digest is None and request.body else request.content
+        return await AsyncVerifier.complete(self, signature, content, digest=digest)
+
+    async def verify_response(self, response: Response) -> VerifiedSignature:
+        """Verify a response whose body has been read, with the request that it answers.
+
+        Raises:
+            SignatureError: the response is rejected, or it cannot be verified now.
+            ConfigurationError: the profile is for requests, or the response lacks its request.
+        """
         if self.profile.message != "response":
             raise ConfigurationError(f"profile: {self.profile.name} is for requests; pass one that is for responses")
         if response.request is None:
             raise ConfigurationError("response: give it the request that it answers, Response(..., request=request)")
+        return await AsyncVerifier.verify(self, cast("Request", response))
 
-    async def _authenticate(self, message: Request | Response) -> ReceivedSignature:
-        """Return the first authentic signature, or, if all must be authentic, one with all others in `others`.
+    async def authenticate(self, message: Request | Response) -> ReceivedSignature:
+        """Take the steps that need no content: 0 to 10 (AdCP verifier checklist).
 
-        In the second case, a signature that covers the content comes first.
+        Args:
+            message: the request, or a response with the request that it answers.
+
+        Returns:
+            The first authentic signature or, if all must be authentic, one with all others in `others`. A signature
+            that covers the content comes first.
+
+        Raises:
+            SignatureError: the message is rejected, or it cannot be verified now.
         """
         screened = self.screen(message)
         takes_all = self.profile.selection.pick == "all"
         authentic: list[ReceivedSignature] = []
-        first: SignatureError | None = None
+        errors: list[SignatureError] = []
         for signature in screened:
             try:
                 if isinstance(signature, SignatureError):
@@ -143,15 +741,15 @@ class BaseVerifier:
             except SignatureError as error:
                 if takes_all or len(screened) == 1:
                     raise
-                first = first or error
+                errors.append(error)
             else:
                 if not takes_all:
                     break
         if not authentic:
             try:
-                raise cast("SignatureError", first)
+                raise errors[0]
             finally:
-                del first  # its traceback has this frame
+                errors.clear()  # their tracebacks have this frame
         if len(authentic) > 1:
             authentic.sort(key=lambda one: one.digest is None)
             authentic[0].others = tuple(authentic[1:])
@@ -160,11 +758,24 @@ class BaseVerifier:
     async def _prove(self, signature: ReceivedSignature) -> ReceivedSignature:
         """Find the keys of a signature and take the steps 7 to 10 with them."""
         try:
-            found = await self._find_keys(signature)
+            try:
+                found = self._find(signature.lookup())
+                found = await found if hasattr(found, "__await__") else found
+            except KeySourceError as failure:
+                raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
+            except Exception as failure:
+                detail = "the key source raised an exception: see the cause in the log"
+                raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
             try:
                 return await self._prove_by(signature, found)
             except SignatureError:
-                others = await self._find_others(signature, found)
+                others: list[VerificationKey] = []
+                if getattr(self._keys, "asks_again", False):
+                    # If another source is down, that is no reason to call the signature valid: what was found before
+                    # decides.
+                    with suppress(Exception):
+                        again = await awaited(self._find(signature.lookup(again=True)))
+                        others = [key for key in again if key not in found]
                 if not others:
                     raise
             return await self._prove_by(signature, others)
@@ -173,10 +784,19 @@ class BaseVerifier:
             raise
 
     async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
-        keys = verifying_keys(signature, usable_keys(signature, found))
-        if self._revocations is not None:
+        """Take the steps 8 to 10 with keys that were found."""
+        keys = usable_keys(signature, found)
+        if len(keys) > 1:
+            # The keys of one name may be of different owners. The list and the cap of one must not delay or reject the
+            # requests of another. So they are asked for the key that verifies alone, if one does.
+            with suppress(SignatureError):
+                keys = [prove(signature, keys, ()).key]
+        if self._current is not None:
             lists = [await self._list_of(key, signature.now) for key in keys]
-            keys = unrevoked_keys(signature, keys, lists)
+            faults = [_revocation_fault(signature, key, one) for key, one in zip(keys, lists, strict=True)]
+            keys = [key for key, fault in zip(keys, faults, strict=True) if fault is None]
+            if not keys and faults[0] is not None:
+                raise faults[0]
         full: list[VerificationKey] = []
         if self.profile.replay.remembers != "nothing":
             for key in keys:
@@ -184,53 +804,26 @@ class BaseVerifier:
                     full.append(key)  # noqa: PERF401 - an awaiting comprehension costs more
         return prove(signature, keys, full)
 
-    async def _find_keys(self, signature: ReceivedSignature) -> Sequence[VerificationKey]:
-        try:
-            found: Any = self._find(signature.lookup())
-            if hasattr(found, "__await__"):
-                found = await found
-        except KeySourceError as failure:
-            raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
-        except Exception as failure:
-            detail = "the key source raised an exception: see the cause in the log"
-            raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
-        return cast("_Keys", found)
-
-    async def _find_others(
-        self, signature: ReceivedSignature, found: Sequence[VerificationKey]
-    ) -> Sequence[VerificationKey]:
-        """Ask the key source a second time, if it offers that. Return the keys that it did not find at first."""
-        if getattr(self._keys, "asks_again", False):
-            # If another source is down, that is no reason to call the signature valid: what was found before decides.
-            with suppress(Exception):
-                others = await awaited(self._find(signature.lookup(again=True)))
-                return [key for key in others if key not in found]
-        return ()
-
     async def _list_of(self, key: VerificationKey, now: float) -> RevocationList | None:
+        """Return the revocation list that applies to a key. Log, once for each list, that the next one is late."""
         try:
-            found = await awaited(self._current(key.owner))
+            found: RevocationList | None = await awaited(cast("Callable[[str], Any]", self._current)(key.owner))
         except Exception as failure:
             raise self.profile.error(
                 "signature_revocation_stale",
                 step=9,
                 detail="the revocation source raised an exception: see the cause in the log",
             ) from failure
-        if found is not None and now >= found.next_update:
-            self._warn_of_late_list(found, now)
+        if found is not None and now >= found.next_update and (found.issuer, found.updated) not in self._late:
+            if len(self._late) >= MOST_LOGGED_HOSTS:
+                self._late = set()
+            self._late.add((found.issuer, found.updated))
+            _logger.warning(
+                "the revocation list of %s is late: the next one was due %d seconds ago. In %d seconds, the signatures "
+                "that it applies to get 503 (revocation_stale). Publish the next one, or make its server reachable",
+                ascii(found.issuer[:LONGEST_IN_LINE]), now - found.next_update, max(0.0, found.stale_after - now),
+            )  # fmt: skip
         return found
-
-    def _warn_of_late_list(self, late: RevocationList, now: float) -> None:
-        """Log, once for each list, that the next one is late: when this one is stale, nothing is accepted any more."""
-        name = (late.issuer, late.updated)
-        if name in self._late:
-            return
-        self._late = {name} if len(self._late) >= MOST_LOGGED_HOSTS else {*self._late, name}
-        _logger.warning(
-            "the revocation list of %s is late: the next one was due %d seconds ago. In %d seconds, the signatures "
-            "that it applies to get 503 (revocation_stale). Publish the next one, or make its server reachable",
-            ascii(late.issuer[:LONGEST_IN_LINE]), now - late.next_update, max(0.0, late.stale_after - now),
-        )  # fmt: skip
 
     async def _is_full(self, key: VerificationKey, now: float) -> bool:
         """Return whether the cap of a key is reached, as far as this process knows (step 9a).
@@ -248,20 +841,31 @@ class BaseVerifier:
         # Requests that come while the store is asked do not ask it too.
         known[name] = _BELOW_CAP if full_at is None else now
         try:
-            is_full = await awaited(self._full(name, now=now, caps=self.profile.replay.caps))
+            is_full: bool = await awaited(self._full(name, now=now, caps=self.profile.replay.caps))
         except Exception as failure:
             known.pop(name, None)
             raise self._store_unavailable(failure, step="9a") from failure
         known[name] = now if is_full else _BELOW_CAP
         return is_full
 
-    async def _complete(
-        self, signature: ReceivedSignature, content: Content, digest: RunningDigest | None
+    async def complete(
+        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
     ) -> VerifiedSignature:
+        """Take the steps that need the content: 11 to 14 (AdCP verifier checklist).
+
+        Args:
+            signature: what `authenticate` returned.
+            content: the content as it was read.
+            digest: what `signature.running_digest` returned, fed with the content.
+
+        Raises:
+            SignatureError: the message is rejected, or it cannot be verified now.
+        """
         now = self.clock()
         try:
-            until = check_content(signature, digest, now=now)
-            claim = await self._claim_nonce(signature, now, until)
+            check_content(signature, digest, now=now)
+            nonce = remembered(signature)
+            claim: Claim = "fresh" if nonce is None else await self._claim_nonce(signature, nonce, now)
             check_claim(signature, claim)
             verified = complete(signature, claim, content)
         except SignatureError as error:
@@ -273,25 +877,28 @@ class BaseVerifier:
         for other in signature.others:
             # If it covers the content too, it is by the same digest. Else the content is not of this signature.
             own = (content, digest) if other.digest == signature.digest else (Content(), None)
-            others.append(await self._complete(other, *own))
+            others.append(await AsyncVerifier.complete(self, other, own[0], digest=own[1]))
         return replace(verified, others=tuple(others))
 
-    async def _claim_nonce(self, signature: ReceivedSignature, now: float, until: float) -> Claim:
-        """Claim in the replay store what it remembers of the signature, if anything (steps 12 and 13)."""
-        nonce = remembered(signature)
-        if nonce is None:
-            return "fresh"
-        name, content, caps = signature.key.replay_name, repeatable(signature), self.profile.replay.caps
-        kept = {} if content is None else {"content": content}
+    async def _claim_nonce(self, signature: ReceivedSignature, nonce: str, now: float) -> Claim:
+        """Claim in the replay store what it remembers of the signature (steps 12 and 13)."""
+        rule, name, until = self.profile.replay, signature.key.replay_name, signature.until
+        if rule.keeps_for is not None:
+            until = now + rule.keeps_for if math.isinf(until) else max(until, now + rule.keeps_for)
+        kept = {}
+        if rule.accepts_repeats and rule.field in signature.request.fields.combined:
+            kept["content"] = repeatable(signature)
         try:
-            claim = cast("Claim", await awaited(self._claim(name, nonce, now=now, until=until, caps=caps, **kept)))
+            claim: Any = self._claim(name, nonce, now=now, until=until, caps=rule.caps, **kept)
+            claim = await claim if hasattr(claim, "__await__") else claim
         except Exception as failure:
             raise self._store_unavailable(failure, step=12) from failure
         if self._store_failed:
             self._note_recovery()
         if claim == "full":
             self._full_at[name] = now
-        return claim
+        answer: Claim = claim
+        return answer
 
     def _store_unavailable(self, failure: Exception, *, step: Step) -> SignatureError:
         self._store_failed = True
@@ -304,7 +911,12 @@ class BaseVerifier:
         self._store_failed = False
         _logger.warning("the replay store answers again")
 
-    async def _find_unready(self) -> tuple[Part, ...]:
+    async def unready(self) -> tuple[Part, ...]:
+        """Return which of the sources cannot answer now; none if requests can be verified.
+
+        Keys and revocation lists that are not there yet begin to be fetched, and are not waited for. In the replay
+        store, a nonce is claimed that ends at once.
+        """
         now = self.clock()
         parts: tuple[tuple[Part, bool], ...] = (
             ("keys", is_ready(self._keys)),
@@ -329,92 +941,10 @@ class BaseVerifier:
         return True
 
 
-class AsyncVerifier(BaseVerifier):
-    """A verifier that verifies messages by one profile, and awaits the answers of its sources.
-
-    Args:
-        profile: what makes a signature acceptable.
-        keys: finds the key that a keyid names. A source that does not have to be awaited works too.
-        replay: tells whether a nonce is fresh. A store that does not have to be awaited works too.
-        revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
-        clock: returns seconds since the epoch.
-
-    Raises:
-        ConfigurationError: an argument is of the wrong type.
-    """
-
-    _prefix = "async_"
-
-    def __init__(
-        self,
-        profile: Profile,
-        *,
-        keys: AsyncKeySource,
-        replay: AsyncReplayStore,
-        revocations: AsyncRevocationSource | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        super().__init__(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
-
-    async def verify(self, request: Request) -> VerifiedSignature:
-        """Verify a request whose body has been read.
-
-        Raises:
-            SignatureError: the request is rejected, or it cannot be verified now.
-        """
-        signature = await self.authenticate(request)
-        content, digest = _covered_content(signature)
-        return await self.complete(signature, content, digest=digest)
-
-    async def verify_response(self, response: Response) -> VerifiedSignature:
-        """Verify a response whose body has been read, with the request that it answers.
-
-        Raises:
-            SignatureError: the response is rejected, or it cannot be verified now.
-            ConfigurationError: the profile is for requests, or the response lacks its request.
-        """
-        self._check_response(response)
-        signature = await self.authenticate(response)
-        content, digest = _covered_content(signature)
-        return await self.complete(signature, content, digest=digest)
-
-    async def unready(self) -> tuple[Part, ...]:
-        """Return which of the sources cannot answer now; none if requests can be verified.
-
-        Keys and revocation lists that are not there yet begin to be fetched, and are not waited for. In the replay
-        store, a nonce is claimed that ends at once.
-        """
-        return await self._find_unready()
-
-    async def authenticate(self, message: Request | Response) -> ReceivedSignature:
-        """Take the steps that need no content: 0 to 10 (AdCP verifier checklist).
-
-        Args:
-            message: the request, or a response with the request that it answers.
-
-        Raises:
-            SignatureError: as `verify`.
-        """
-        return await self._authenticate(message)
-
-    async def complete(
-        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        """Take the steps that need the content: 11 to 14 (AdCP verifier checklist).
-
-        Args:
-            signature: what `authenticate` returned.
-            content: the content as it was read.
-            digest: what `signature.running_digest` returned, fed with the content.
-
-        Raises:
-            SignatureError: as `verify`.
-        """
-        return await self._complete(signature, content, digest)
-
-
-class Verifier(BaseVerifier):
+class Verifier(AsyncVerifier):
     """A verifier that verifies messages by one profile. Safe to share between threads if its sources are.
+
+    Each method does what the one of `AsyncVerifier` does, and returns when it is done.
 
     Args:
         profile: what makes a signature acceptable.
@@ -427,8 +957,10 @@ class Verifier(BaseVerifier):
         blocking: whether verifying may block on IO. A source without a `blocking` attribute is taken to block.
 
     Raises:
-        ConfigurationError: an argument is of the wrong type, or its answers have to be awaited.
+        ConfigurationError: no key can verify a signature of the profile, or the answers of a source have to be awaited.
     """
+
+    _prefix = ""
 
     def __init__(
         self,
@@ -440,14 +972,8 @@ class Verifier(BaseVerifier):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
-        asked = (
-            ("keys", keys, keys.find),
-            ("replay", None, replay.full),
-            ("replay", None, replay.claim),
-            ("revocations", revocations, getattr(revocations, "current", None)),
-        )
-        for option, source, method in asked:
-            if iscoroutinefunction(method) or _is_for_tasks(source):
+        for option, method in (("keys", self._find), ("replay", self._claim), ("revocations", self._current)):
+            if iscoroutinefunction(method):
                 raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
         self.blocking: bool = any(
             getattr(source, "blocking", True) for source in (keys, replay, revocations) if source is not None
@@ -466,31 +992,26 @@ class Verifier(BaseVerifier):
         )
 
     def verify(self, request: Request) -> VerifiedSignature:
-        """Verify a request whose body has been read, as `AsyncVerifier.verify` does."""
-        signature = self.authenticate(request)
-        content, digest = _covered_content(signature)
-        return self.complete(signature, content, digest=digest)
+        """Verify a request whose body has been read."""
+        return finish(super().verify(request))
 
     def verify_response(self, response: Response) -> VerifiedSignature:
-        """Verify a response whose body has been read, as `AsyncVerifier.verify_response` does."""
-        self._check_response(response)
-        signature = self.authenticate(response)
-        content, digest = _covered_content(signature)
-        return self.complete(signature, content, digest=digest)
-
-    def unready(self) -> tuple[Part, ...]:
-        """Return which of the sources cannot answer now, as `AsyncVerifier.unready` does."""
-        return finish(self._find_unready())
+        """Verify a response whose body has been read, with the request that it answers."""
+        return finish(super().verify_response(response))
 
     def authenticate(self, message: Request | Response) -> ReceivedSignature:
-        """Take the steps that need no content, as `AsyncVerifier.authenticate` does."""
-        return finish(self._authenticate(message))
+        """Take the steps that need no content."""
+        return finish(super().authenticate(message))
 
     def complete(
         self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
     ) -> VerifiedSignature:
-        """Take the steps that need the content, as `AsyncVerifier.complete` does."""
-        return finish(self._complete(signature, content, digest))
+        """Take the steps that need the content."""
+        return finish(super().complete(signature, content, digest=digest))
+
+    def unready(self) -> tuple[Part, ...]:
+        """Return which of the sources cannot answer now."""
+        return finish(super().unready())
 
 
 def is_ready(source: object, *now: float) -> bool:
@@ -510,57 +1031,20 @@ def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         coroutine.send(None)
         coroutine.throw(RuntimeError(_WAITS))
     except StopIteration as done:
-        return cast("Answer", done.value)
+        answer: Answer = done.value
+        return answer
     coroutine.close()
     raise RuntimeError(_WAITS)
-
-
-def _covered_content(signature: ReceivedSignature) -> tuple[Content, RunningDigest | None]:
-    """Return the content that a signature covers, and its digest; of a message whose content has been read."""
-    message = signature.request
-    digest = signature.running_digest(message.body)
-    return Content() if digest is None and message.body else message.content, digest
 
 
 async def awaited(answer: Answer | Awaitable[Answer]) -> Answer:
     """Return an answer, which may have to be awaited."""
     given: Any = answer
-    return cast("Answer", await given if hasattr(given, "__await__") else given)
+    settled: Answer = await given if hasattr(given, "__await__") else given
+    return settled
 
 
 def _add_evidence(error: SignatureError, signature: ReceivedSignature, base: str | None = None) -> None:
     error.add_evidence(
         keyid=signature.keyid, created=signature.created, algorithm=signature.algorithm, signature_base=base
     )
-
-
-def _is_for_tasks(source: object) -> bool:
-    """Return whether a source runs in tasks of an event loop only, although its answers need not always be awaited."""
-    return isinstance(source, AbstractAsyncContextManager) and not isinstance(source, AbstractContextManager)
-
-
-def _check_sources(profile: object, keys: object, replay: object, revocations: object, clock: object) -> None:
-    """Check the arguments of a verifier, and that a key can verify a signature of the profile.
-
-    Raises:
-        ConfigurationError: an argument is of the wrong type, or lacks what the profile needs.
-    """
-    if not isinstance(profile, Profile):
-        raise ConfigurationError(
-            'profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or profiles.BY_NAME["adcp-3.2"]'
-        )
-    for option, source in (("keys", keys), ("replay", replay), ("revocations", revocations)):
-        if isinstance(source, type):
-            raise ConfigurationError(f"{option}: {source.__name__} is a class; make one, such as {_MADE[option]}")
-    if not is_key_source(keys):
-        raise ConfigurationError(
-            "keys: pass a key source: KeySet.from_jwks(jwks) for a JWK set, KeySet.of(key) for keys, or JWKSFile(path)"
-        )
-    if not callable(getattr(replay, "claim", None)) or not callable(getattr(replay, "full", None)):
-        raise ConfigurationError("replay: pass a replay store, such as MemoryReplayStore()")
-    if revocations is not None and not callable(getattr(revocations, "current", None)):
-        raise ConfigurationError("revocations: pass a RevocationList or a source of them, or leave it out")
-    if not callable(clock) or clock in _OTHER_CLOCKS:
-        raise ConfigurationError("clock: pass a function that returns seconds since the epoch, such as time.time")
-    if isinstance(keys, KeySet):
-        keys.check_for(profile)

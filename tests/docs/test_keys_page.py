@@ -1,0 +1,35 @@
+"""The page about keys: a list of revoked keys, as the page writes and reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from undersigned import KeyPair, KeySet, MemoryReplayStore, Request, SignatureError, Signer, Verifier, profiles
+from undersigned.discovery import RevocationFile
+
+PAGE = (Path(__file__).parents[2] / "docs/keys.md").read_text("utf-8").partition("## Revocation")[2]
+URL = "https://seller.example.com/plans"
+
+
+def test_list_of_the_page_revokes_a_key(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "keys").mkdir()
+    read, write = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(write, {})  # noqa: S102 - the page's own words
+    [shown] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    written = json.loads((tmp_path / "keys/revoked.json").read_text())
+    assert written.keys() == json.loads(shown).keys()
+    names: dict = {}
+    exec(read, names)  # noqa: S102 - the page's own words
+    pair = KeyPair.generate(keyid="buyer-2025")
+    fields = Signer(pair.signing_key(), profile=profiles.ADCP_3_2).sign(Request("GET", URL))
+    options = {"keys": KeySet.from_jwks(pair.public), "replay": MemoryReplayStore()}
+    with pytest.raises(SignatureError, match="key_revoked"):
+        Verifier(profiles.ADCP_3_2, revocations=names["revocations"], **options).verify(Request("GET", URL, fields))
+    (tmp_path / "keys/others.json").write_text(json.dumps({**written, "revoked_kids": ["another"]}))
+    others = RevocationFile("keys/others.json")
+    assert Verifier(profiles.ADCP_3_2, revocations=others, **options).verify(Request("GET", URL, fields))

@@ -20,6 +20,8 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "undersigned"
 html_show_sphinx = False
+# The search finds names, and the list of all of them is wider than a page.
+html_use_index = False
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"footer_icons": [], "top_of_page_buttons": []}

@@ -35,6 +35,7 @@ _LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)(?:: ([\w ]+))?$", re.MULTILINE)
 _CODE = re.compile(r"(``.+?``|`[^`]+`)(?=(\w?))", re.DOTALL)
+_ANNOTATED = re.compile(r"[~\w.]*\bAnnotated\[([~\w.]+), .*\)\]")
 _FOLDERS = {ROOT / "examples": DOCS / "examples.md", ROOT / "README.md": DOCS / "quickstart.md"}
 
 
@@ -202,9 +203,11 @@ def _described(*event: object) -> None:
         lines[:0] = ["..", ""]
 
 
-def _signed(*event: object) -> tuple[str, None] | None:
-    """Return no parameters for a protocol, which nobody makes an object of."""
-    return ("", None) if getattr(event[3], "_is_protocol", False) else None
+def _signed(*event: object) -> tuple[str, object] | None:
+    """Return no parameters for a protocol, which nobody makes an object of, and types without what frameworks add."""
+    if getattr(event[3], "_is_protocol", False):
+        return "", None
+    return (_ANNOTATED.sub(r"\1", str(event[5])), event[6]) if event[5] else None
 
 
 def _skipped(*event: object) -> bool | None:

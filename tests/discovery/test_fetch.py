@@ -278,6 +278,7 @@ def test_fetch_says_that_the_server_closed_the_connection(fetched):
 
         def reset() -> None:
             connection, _ = plain.accept()
+            connection.recv(1)  # the client is connected, and has begun the handshake
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.close()
 

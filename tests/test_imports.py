@@ -75,6 +75,14 @@ def test_import_of_the_library_loads_no_normalization_or_discovery():
     assert not [name for name in loaded.split() if name.startswith(optional)]
 
 
+FETCHLESS = "FetchReport, Freshness, JWKSFile, KeySources, Network, RevocationFile, RevocationSources"
+
+
+def test_sources_that_fetch_nothing_need_no_extra():
+    program = f"import sys; sys.modules['httpcore2'] = None; from undersigned.discovery import {FETCHLESS}"
+    subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603 - our own words
+
+
 IMPORTS = {
     "undersigned.discovery.remote_jwks": ("httpcore2", "discovery"),
     "undersigned.discovery.adcp": ("publicsuffixlist", "discovery"),

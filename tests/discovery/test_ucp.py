@@ -169,17 +169,9 @@ def test_strangers_cause_a_bounded_number_of_fetches(find, make, server):
     assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"trusted": "https://a.example"}, "trusted"),
-        ({"most_at_once": 0}, "most_at_once"),
-        ({"freshness": 60}, "freshness"),
-    ],
-)
-def test_source_names_the_option_that_cannot_be_used(world, options, named):
-    with pytest.raises(ConfigurationError, match=f"^{named}: "):
-        world.platforms(**options)
+def test_source_names_the_option_that_cannot_be_used(world):
+    with pytest.raises(ConfigurationError, match=r"^trusted: "):
+        world.platforms(trusted="https://a.example")
 
 
 @pytest.mark.parametrize(

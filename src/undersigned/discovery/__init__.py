@@ -1,8 +1,8 @@
 """Discovery: key sources that read files and fetch over https.
 
-`JWKSFile` needs no extra. Whatever fetches needs `pip install "undersigned[discovery]"`. Every fetch is guarded. It
-uses https only, and checks all addresses of a name before it connects to one of them. Its bytes and its time are
-bounded, and it does not follow redirects. `Network` has what an operator can change.
+Whatever fetches needs `pip install "undersigned[discovery]"`. Every fetch is guarded. It uses https only, and checks
+all addresses of a name before it connects to one of them. Its bytes and its time are bounded, and it does not follow
+redirects. `Network` has what an operator can change.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwks_file import JWKSFile
+from undersigned.discovery.key_sources import KeySources
+from undersigned.discovery.network import FetchReport, Network
+from undersigned.discovery.revocations import RevocationFile, RevocationSources
 
 if TYPE_CHECKING:
-    from undersigned.discovery.kept import FetchReport
-    from undersigned.discovery.key_sources import KeySources
-    from undersigned.discovery.network import Network
     from undersigned.discovery.remote_jwks import RemoteJWKS
-    from undersigned.discovery.revocations import RemoteRevocationList, RevocationFile, RevocationSources
+    from undersigned.discovery.remote_revocations import RemoteRevocationList
 
 __all__ = [
     "FetchReport",
@@ -32,15 +32,7 @@ __all__ = [
     "RevocationSources",
 ]
 
-_FETCHING: Final = {
-    "FetchReport": "kept",
-    "KeySources": "key_sources",
-    "Network": "network",
-    "RemoteJWKS": "remote_jwks",
-    "RemoteRevocationList": "revocations",
-    "RevocationFile": "revocations",
-    "RevocationSources": "revocations",
-}
+_FETCHING: Final = {"RemoteJWKS": "remote_jwks", "RemoteRevocationList": "remote_revocations"}
 """The modules that need the extra."""
 
 

@@ -96,10 +96,6 @@ class ActorKeys(NamedKeys[_Actor]):
         most_a_minute: int = MOST_NEW_ACTORS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if signer is not None and not callable(getattr(signer, "sign", None)):
-            raise ConfigurationError("signer: pass a Signer or a CavageSigner, or leave it out")
-        if trusted is not None and not callable(trusted):
-            raise ConfigurationError("trusted: pass a function of a host, such as lambda host: host not in blocked")
         loader = Loader(network, freshness, clock)
         super().__init__(Senders(loader, most=MOST_ACTORS, at_once=most_at_once, a_minute=most_a_minute))
         self._signer = signer

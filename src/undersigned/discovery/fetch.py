@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 import math
 import ssl
-import threading
 import time
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from undersigned.discovery.fetch_errors import NotConnected, Redirected, Unreachable, UntrustedURL, UnusableDocument
+from undersigned.discovery.waiting import in_thread
 from undersigned.errors import MalformedURL, missing_extra
 from undersigned.limits import CONNECT_TIMEOUT, LONGEST_URL, MOST_RESPONSE_HEAD, MOST_TRIES
 from undersigned.url import URL, canonicalize
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from undersigned.discovery.network import Network
-
-Result = TypeVar("Result")
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CERTIFICATE_FAULTS = {
@@ -151,24 +148,6 @@ def fetch(request: FetchRequest, network: Network) -> FetchResponse:
 async def fetch_async(request: FetchRequest, network: Network) -> FetchResponse:
     """As `fetch`, in a thread of its own."""
     return await asyncio.wrap_future(in_thread(lambda: fetch(request, network), "undersigned-fetch"))
-
-
-def in_thread(call: Callable[[], Result], name: str) -> Future[Result]:
-    """Call a function in a daemon thread of its own, or here if the process may have no more threads."""
-    future: Future[Result] = Future()
-    future.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - raised where the result is awaited
-            future.set_exception(error)
-
-    try:
-        threading.Thread(target=run, name=name, daemon=True).start()
-    except RuntimeError:
-        run()
-    return future
 
 
 def _exchange(request: FetchRequest, network: Network, target: Target, address: str, deadline: float) -> FetchResponse:

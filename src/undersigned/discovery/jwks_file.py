@@ -49,8 +49,6 @@ class JWKSFile:
         owner: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if not isinstance(owner, str):
-            raise ConfigurationError("owner: give the name of the keys' owner, such as acme")
         read = partial(_read, keyid=keyid, owner=owner)
         self._file = WatchedFile(path, read, most=MOST_JWKS_FILE_BYTES, clock=clock)
         faults = [key.fault for keyid in self._file.value for key in self._file.value.get(keyid)]

@@ -5,7 +5,6 @@ Every fetch runs in a thread of its own, and there is at most one for a document
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import os
@@ -13,31 +12,31 @@ import random
 import threading
 import time
 from collections import Counter
-from concurrent.futures import FIRST_COMPLETED, Future
-from concurrent.futures import wait as wait_for_futures
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from undersigned.discovery.fetch import fetch, in_thread
+from undersigned.discovery.fetch import fetch
 from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL
+from undersigned.discovery.network import FetchReport
+from undersigned.discovery.waiting import in_thread, wait_in_task, wait_in_thread
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
 from undersigned.verification.revocation import RevocationList
 from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Callable
 
     from undersigned.discovery.fetch import FetchRequest
     from undersigned.discovery.freshness import Freshness
-    from undersigned.discovery.network import Network
+    from undersigned.discovery.named_keys import Senders
+    from undersigned.discovery.network import Document, Network
+    from undersigned.discovery.waiting import Wait
     from undersigned.errors import Reason
 
 Value = TypeVar("Value")
-
-Document = Literal["keys", "revocations"]
-"""What is fetched: a set of keys, with everything that leads to it, or a revocation list."""
 
 _AHEAD = 0.1
 """How early a document is fetched again while requests use it: one to two such parts of its lifetime before its end."""
@@ -46,26 +45,6 @@ _OK = 200
 _A_MINUTE = 60.0
 
 _logger = logging.getLogger("undersigned.discovery")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchReport:
-    """A report of one fetch of a document, for metrics.
-
-    Attributes:
-        document: what was fetched.
-        url: the URL that the operator configured, or the URL that a sender named, if the source fetches those.
-        seconds: how long the fetch took, with all requests that it needed.
-        error: why it failed, or None.
-        made: when a document that the operator configured was made, seconds since the epoch: a revocation list at its
-            `updated`, a set of keys when it was fetched. None if the fetch failed.
-    """
-
-    document: Document
-    url: str
-    seconds: float
-    error: Reason | None = None
-    made: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +74,6 @@ class Flight(Future[object]):
     def is_over(self) -> bool:
         """Return whether nobody should wait: the fetch has ended, or it is of the process that forked this one."""
         return self.done() or self._pid != os.getpid()
-
-
-Wait: TypeAlias = "Callable[[Collection[Future[object]], float], Awaitable[object]]"
-"""A function that waits for one of several futures, for some seconds at most."""
-
-
-async def wait_in_thread(futures: Collection[Future[object]], seconds: float) -> None:
-    """Wait for one of the futures. It blocks, and does not suspend."""
-    wait_for_futures(futures, seconds, FIRST_COMPLETED)
-
-
-async def wait_in_task(futures: Collection[Future[object]], seconds: float) -> None:
-    """Wait for one of the futures, without blocking the event loop."""
-    loop, woken = asyncio.get_running_loop(), asyncio.Event()
-
-    def wake(_future: Future[object]) -> None:
-        # The loop may have been closed since.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(woken.set)
-
-    for future in futures:
-        future.add_done_callback(wake)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await woken.wait()
 
 
 class Loader:
@@ -202,26 +156,6 @@ def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Re
     return KeySourceError(reason, f"{what}: {error}")
 
 
-class Gate:
-    """A rule of who may fetch now. This one lets all fetch: the operator has chosen the URLs."""
-
-    is_for_strangers = False
-
-    def enter(self, flight: Flight, *, is_known: bool, is_wanted: bool) -> Flight:
-        """Return the flight if it may begin, or another flight to wait for before.
-
-        Args:
-            flight: the fetch that is to begin.
-            is_known: whether the document was fetched before.
-            is_wanted: whether it is fetched for something that the last copy does not have.
-
-        Raises:
-            KeySourceError: too many fetches begin.
-        """
-        del is_known, is_wanted
-        return flight
-
-
 class Kept(Generic[Value]):
     """A document that threads and tasks share.
 
@@ -233,7 +167,7 @@ class Kept(Generic[Value]):
         host: the host that it is fetched from.
         load: fetches the document. It gets the last copy, and raises `KeySourceError`.
         loader: has the clock, how long a copy is used, and how long a caller waits for a fetch.
-        gate: tells which fetch may begin.
+        senders: tells which fetch may begin, if senders name the document; None: the operator has chosen it.
         document: what the document is, for the report of the fetch.
         is_empty: tells whether a document has nothing in it. Such a document counts if it is fetched twice in a row.
     """
@@ -245,7 +179,7 @@ class Kept(Generic[Value]):
         load: Callable[[Copy[Value] | None], Copy[Value]],
         loader: Loader,
         *,
-        gate: Gate = Gate(),  # noqa: B008 - it has no state
+        senders: Senders | None = None,
         document: Document = "keys",
         is_empty: Callable[[Value], bool] = lambda _value: False,
     ) -> None:
@@ -253,7 +187,7 @@ class Kept(Generic[Value]):
         self._host = host
         self._load = load
         self._loader = loader
-        self._gate = gate
+        self._senders = senders
         self._document: Document = document
         self._is_empty = is_empty
         self._copy: Copy[Value] | None = None
@@ -263,6 +197,10 @@ class Kept(Generic[Value]):
         self._retry_at = self._sought = self._refresh_at = -math.inf
         self._lock = threading.Lock()
         self._flight: Flight | None = None
+
+    def now(self) -> float:
+        """Return the time of the clock of what is kept."""
+        return self._loader.clock()
 
     def last(self) -> Value | None:
         """Return the value that was fetched last, however long ago."""
@@ -318,7 +256,7 @@ class Kept(Generic[Value]):
         while flight := self.wanted(since, enough):
             seconds = max(0.0, ends - time.monotonic())
             is_new = self._copy is None
-            if is_new and not self._gate.is_for_strangers:
+            if is_new and self._senders is None:
                 await wait((flight,), seconds)
             else:
                 await self._loader.wait(wait, flight, seconds, is_new=is_new)
@@ -387,9 +325,10 @@ class Kept(Generic[Value]):
                 return None
             now, flight = self._loader.clock(), Flight(self._host)
             is_wanted = self._copy is not None and now < self._refresh_at
-            admitted = self._gate.enter(flight, is_known=self._copy is not None, is_wanted=is_wanted)
-            if admitted is not flight:
-                return admitted
+            if self._senders is not None:
+                admitted = self._senders.enter(flight, is_known=self._copy is not None, is_wanted=is_wanted)
+                if admitted is not flight:
+                    return admitted
             if is_wanted:
                 self._sought = now
             self._flight = flight
@@ -407,7 +346,7 @@ class Kept(Generic[Value]):
             reason = failure.reason
         else:
             self._take(copy)
-            if not self._gate.is_for_strangers:
+            if self._senders is None:
                 made = copy.value.updated if isinstance(copy.value, RevocationList) else time.time()
         on_fetch = self._loader.network.on_fetch
         if on_fetch is not None:
@@ -453,7 +392,7 @@ class Kept(Generic[Value]):
             failure = KeySourceError("signature_jwks_unavailable", "fetching raised an exception: see the log")
             cause = error
         seconds = self._loader.freshness.interval
-        is_first = self._copy is None and not self._gate.is_for_strangers and not failure.definite
+        is_first = self._copy is None and self._senders is None and not failure.definite
         if is_first:
             # No request can be verified, so try again soon. The fetches of many processes are spread.
             self._failures += 1

@@ -6,25 +6,23 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.discovery.fetch import in_thread
-from undersigned.discovery.kept import wait_in_task, wait_in_thread
-from undersigned.discovery.remote_jwks import FetchedKeys
+from undersigned.discovery.waiting import in_thread, wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.signature.key_source import is_key_source
 from undersigned.verification.verifier import finish, is_ready
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
-    from undersigned.discovery.kept import Wait
+    from undersigned.discovery.remote_jwks import FetchedKeys, FetchedQuestion
+    from undersigned.discovery.waiting import Wait
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup
     from undersigned.signature.verification_key import VerificationKey
 
@@ -71,7 +69,7 @@ class KeySources:
         sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
 
     Raises:
-        ConfigurationError: a signer is not printable text, or a source is not a key source.
+        ConfigurationError: there is none, or one is not a key source.
     """
 
     __slots__ = ("_hints", "_logged", "_sources")
@@ -79,13 +77,11 @@ class KeySources:
     asks_again = True
 
     def __init__(self, sources: Mapping[str, AsyncKeySource]) -> None:
-        if not isinstance(sources, Mapping) or not sources:
+        if not sources:
             raise ConfigurationError(
                 "sources: give a key source for each signer, such as {'buyer.example.com': source}"
             )
         for signer, source in sources.items():
-            if not isinstance(signer, str) or not signer or not signer.isprintable():
-                raise ConfigurationError("sources: name each signer by printable text, such as buyer.example.com")
             if not is_key_source(source):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
         self._sources = dict(sources)
@@ -152,8 +148,8 @@ class KeySources:
 
     def _held(self, signer: str, lookup: KeyLookup) -> Sequence[VerificationKey]:
         source = self._sources[signer]
-        if isinstance(source, FetchedKeys):
-            return source.held(lookup.keyid)
+        if hasattr(source, "fetched_question"):
+            return cast("FetchedKeys", source).held(lookup.keyid)
         return () if getattr(source, "blocking", True) else cast("Sequence[VerificationKey]", source.find(lookup))
 
     async def _ask(
@@ -215,23 +211,6 @@ class KeySources:
         return found
 
 
-class _FetchedQuestion:
-    """A question to a source that fetches one document."""
-
-    def __init__(self, source: FetchedKeys, keyid: str) -> None:
-        self._source, self._keyid, self._since = source, keyid, source.now()
-
-    @property
-    def is_failing(self) -> bool:
-        return self._source.is_failing
-
-    def begin(self) -> Future[object] | None:
-        return self._source.begin(self._keyid, self._since)
-
-    def end(self) -> Sequence[VerificationKey]:
-        return self._source.end(self._keyid, self._since)
-
-
 class _Question:
     """A question to any other source."""
 
@@ -285,10 +264,11 @@ def _settle(future: Future[object], find: Callable[[KeyLookup], object], lookup:
     return future
 
 
-def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> _FetchedQuestion | _Question:
-    return (
-        _FetchedQuestion(source, lookup.keyid) if isinstance(source, FetchedKeys) else _Question(source, lookup, wait)
-    )
+def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> FetchedQuestion | _Question:
+    # No `isinstance`: files and fixed keys need no HTTP client.
+    if hasattr(source, "fetched_question"):
+        return cast("FetchedKeys", source).fetched_question(lookup.keyid)
+    return _Question(source, lookup, wait)
 
 
 def _with_owner(keys: Sequence[VerificationKey], signer: str) -> _Keys:

@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from undersigned.discovery.fetch import Target
-from undersigned.discovery.freshness import Freshness
-from undersigned.discovery.kept import Flight, Gate, Kept, Loader, wait_in_task, wait_in_thread
+from undersigned.discovery.kept import Flight, Kept, Loader
+from undersigned.discovery.waiting import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError, MalformedURL
 from undersigned.limits import LONGEST_BACKOFF
 from undersigned.url import canonicalize
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept import Copy, Wait
+    from undersigned.discovery.kept import Copy
+    from undersigned.discovery.waiting import Wait
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.verification_key import VerificationKey
 
@@ -57,7 +58,7 @@ class Bucket:
         return True
 
 
-class Senders(Gate):
+class Senders:
     """What is kept of the documents that senders name: a bounded number, fetched at a bounded rate (WBA section 6.7).
 
     What a stranger names does not cost a known sender anything. A document that gave no keys never displaces one that
@@ -71,15 +72,12 @@ class Senders(Gate):
             document does not have.
 
     Raises:
-        ConfigurationError: a number is not a whole number of 1 or more.
+        ConfigurationError: failures are remembered for longer than five minutes.
     """
 
-    is_for_strangers = True
-
     def __init__(self, loader: Loader, *, most: int, at_once: int, a_minute: int) -> None:
-        for option, value in (("most_at_once", at_once), ("most_a_minute", a_minute)):
-            if type(value) is not int or value < 1:
-                raise ConfigurationError(f"{option}: give a whole number of fetches, at least 1")
+        if loader.freshness.interval > LONGEST_BACKOFF:
+            raise ConfigurationError(f"freshness: give an interval of at most {LONGEST_BACKOFF} seconds")
         self.loader = loader
         self._most = most
         self._at_once = at_once
@@ -98,7 +96,9 @@ class Senders(Gate):
                 return kept
             kept = self._new.get(name)
             if kept is None:
-                kept = Kept(url, Target.of(url).host, load, self.loader, gate=self, is_empty=lambda keys: keys.is_empty)
+                kept = Kept(
+                    url, Target.of(url).host, load, self.loader, senders=self, is_empty=lambda keys: keys.is_empty
+                )
                 self._add(self._new, name, kept)
             elif _gave_keys(kept):
                 del self._new[name]
@@ -113,7 +113,16 @@ class Senders(Gate):
         kept_by_name[name] = kept
 
     def enter(self, flight: Flight, *, is_known: bool, is_wanted: bool) -> Flight:
-        """Return the flight if there is a place for it, or the flight whose place it gets."""
+        """Return the flight if it may begin, or another flight to wait for before.
+
+        Args:
+            flight: the fetch that is to begin.
+            is_known: whether the document was fetched before.
+            is_wanted: whether it is fetched for something that the last copy does not have.
+
+        Raises:
+            KeySourceError: too many fetches begin.
+        """
         with self._lock:
             self._flights = [one for one in self._flights if not one.is_over()]
             same = [one for one in self._flights if one.host == flight.host]
@@ -220,26 +229,14 @@ def trusted_urls(trusted: TrustedAgents) -> Callable[[str, str], bool]:
     """Return a function that tells whether keys may be fetched from a URL, by its canonical and its written form.
 
     Raises:
-        ConfigurationError: `trusted` is neither a list of URLs nor a function.
+        ConfigurationError: `trusted` has something else than URLs.
     """
     if trusted is None:
         return lambda _location, _url: True
     if callable(trusted):
         return lambda location, _url: trusted(location)
-    if isinstance(trusted, str):
-        raise ConfigurationError('trusted: give a list of URLs, such as ["https://bot.example"], or a function')
     try:
         urls = frozenset(canonicalize(url).target_uri for url in trusted)
     except (TypeError, MalformedURL) as error:
         raise ConfigurationError(f"trusted: {error}; give URLs such as https://bot.example") from None
     return lambda location, url: location in urls or canonicalize(url, received=True).target_uri in urls
-
-
-def check_freshness(freshness: object) -> None:
-    """Check how long keys are used, and how long a failure is remembered.
-
-    Raises:
-        ConfigurationError: it is not a `Freshness`, or its interval is longer than five minutes.
-    """
-    if not isinstance(freshness, Freshness) or freshness.interval > LONGEST_BACKOFF:
-        raise ConfigurationError(f"freshness: give a Freshness with an interval of at most {LONGEST_BACKOFF} seconds")

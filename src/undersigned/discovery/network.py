@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from undersigned.discovery.fetch_errors import Unreachable, UntrustedURL
 from undersigned.discovery.freshness import check_seconds
@@ -16,7 +16,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_TOTAL_TIMEOUT, DEFAULT_WAIT_TIMEOUT, MOST_ADDRESSES
 
 if TYPE_CHECKING:
-    from undersigned.discovery.kept import FetchReport
+    from undersigned.errors import Reason
 
 Address: TypeAlias = IPv4Address | IPv6Address
 AddressRange: TypeAlias = IPv4Network | IPv6Network
@@ -80,6 +80,30 @@ def system_addresses(host: str, port: int) -> Sequence[str]:
     return [str(address[0]) for *_, address in answers]
 
 
+Document = Literal["keys", "revocations"]
+"""What is fetched: a set of keys, with everything that leads to it, or a revocation list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchReport:
+    """A report of one fetch of a document, for metrics.
+
+    Attributes:
+        document: what was fetched.
+        url: the URL that the operator configured, or the URL that a sender named, if the source fetches those.
+        seconds: how long the fetch took, with all requests that it needed.
+        error: why it failed, or None.
+        made: when a document that the operator configured was made, seconds since the epoch: a revocation list at its
+            `updated`, a set of keys when it was fetched. None if the fetch failed.
+    """
+
+    document: Document
+    url: str
+    seconds: float
+    error: Reason | None = None
+    made: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """The operator's rules for reaching servers. Nothing in a message or a fetched document changes them.
@@ -99,7 +123,7 @@ class Network:
         on_fetch: gets a `FetchReport` after every fetch of a document, in the thread or task that fetched it.
 
     Raises:
-        ConfigurationError: an argument has the wrong type or value, or `tls` does not check certificates and names.
+        ConfigurationError: a value is wrong, or `tls` does not check certificates and names.
     """
 
     allowed: Sequence[str] = ()
@@ -112,18 +136,12 @@ class Network:
 
     def __post_init__(self) -> None:
         """Check the arguments and parse `allowed`."""
-        if isinstance(self.allowed, str):
-            raise ConfigurationError('allowed: give a sequence of address ranges, such as ("10.20.0.0/16",)')
         try:
             allowed = tuple(map(ip_network, self.allowed))
         except (TypeError, ValueError) as error:
             raise ConfigurationError(f"allowed: {error}; give address ranges such as 10.20.0.0/16") from None
-        if not callable(self.resolve):
-            raise ConfigurationError("resolve: pass a function that returns the addresses of a host and port")
         if self.tls is not None and not _checks_certificates(self.tls):
             raise ConfigurationError("tls: pass a client SSLContext that checks certificates and host names")
-        if self.on_fetch is not None and not callable(self.on_fetch):
-            raise ConfigurationError("on_fetch: pass a function that takes a FetchReport")
         for option in ("total_timeout", "wait_timeout"):
             check_seconds(option, getattr(self, option), least=0.001)
         object.__setattr__(self, "_allowed", allowed)

@@ -28,13 +28,12 @@ JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"
 class FetchedKeys:
     """A key source over one document with keys that is fetched. Threads and tasks may share it."""
 
-    __slots__ = ("_kept", "_loader", "url")
+    __slots__ = ("_kept", "url")
 
     blocking = True
 
     def __init__(self, url: str, load: Callable[[Copy[Keys] | None], Copy[Keys]], loader: Loader) -> None:
         self.url = url
-        self._loader = loader
         self._kept = Kept(url, Target.of(url).host, load, loader, is_empty=lambda keys: keys.is_empty)
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
@@ -61,34 +60,47 @@ class FetchedKeys:
         """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
         return self._kept.peek() is not None
 
+    def fetched_question(self, keyid: str) -> FetchedQuestion:
+        """Return the question for a keyid, for a source that asks several sources at the same time."""
+        return FetchedQuestion(self._kept, keyid, self._kept.now())
+
+    async def _fetch(self, keyid: str) -> tuple[VerificationKey, ...]:
+        return (await self._kept.async_get(lambda copy: keyid in copy.value)).get(keyid)
+
+
+class FetchedQuestion:
+    """A question to a source that fetches one document.
+
+    Args:
+        kept: the document.
+        keyid: the keyid.
+        since: when the request came, by the clock of the document.
+    """
+
+    __slots__ = ("_kept", "_keyid", "_since")
+
+    def __init__(self, kept: Kept[Keys], keyid: str, since: float) -> None:
+        self._kept, self._keyid, self._since = kept, keyid, since
+
     @property
     def is_failing(self) -> bool:
         """Whether the last fetch failed."""
         return self._kept.is_failing
 
-    def begin(self, keyid: str, since: float) -> Flight | None:
-        """Begin to fetch the keys if they lack a keyid. Return the fetch to wait for, or None if it would not help.
+    def begin(self) -> Flight | None:
+        """Begin to fetch the keys if they lack the keyid. Return the fetch to wait for, or None if that is no help."""
+        return self._kept.wanted(self._since, self._is_enough)
 
-        Args:
-            keyid: the keyid.
-            since: when the request came, by `now`.
-        """
-        return self._kept.wanted(since, lambda copy: keyid in copy.value)
-
-    def end(self, keyid: str, since: float) -> tuple[VerificationKey, ...]:
-        """Return the keys with this keyid after such a wait.
+    def end(self) -> tuple[VerificationKey, ...]:
+        """Return the keys after such a wait.
 
         Raises:
-            KeySourceError: as for `find`.
+            KeySourceError: as for `FetchedKeys.find`.
         """
-        return self._kept.answer(since, lambda copy: keyid in copy.value).get(keyid)
+        return self._kept.answer(self._since, self._is_enough).get(self._keyid)
 
-    def now(self) -> float:
-        """Return the time of this source's clock."""
-        return self._loader.clock()
-
-    async def _fetch(self, keyid: str) -> tuple[VerificationKey, ...]:
-        return (await self._kept.async_get(lambda copy: keyid in copy.value)).get(keyid)
+    def _is_enough(self, copy: Copy[Keys]) -> bool:
+        return self._keyid in copy.value
 
 
 class RemoteJWKS(FetchedKeys):

@@ -11,7 +11,7 @@ from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
 from undersigned.discovery.kept import Loader, source_error
-from undersigned.discovery.named_keys import NamedKeys, Senders, TrustedAgents, check_freshness, trusted_urls
+from undersigned.discovery.named_keys import NamedKeys, Senders, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_AGENT_FETCHES, MOST_AGENTS, MOST_NAMED_KEYS, MOST_NEW_AGENTS, MOST_UCP_PROFILE_BYTES
@@ -63,7 +63,6 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         most_a_minute: int = MOST_NEW_AGENTS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        check_freshness(freshness)
         loader = Loader(network, freshness, clock)
         super().__init__(Senders(loader, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute))
         self._trusted = trusted_urls(trusted)

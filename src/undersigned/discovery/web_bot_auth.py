@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.discovery.fetch import FetchRequest
 from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
@@ -17,7 +17,6 @@ from undersigned.discovery.named_keys import (
     NamedKeys,
     Senders,
     TrustedAgents,
-    check_freshness,
     trusted_urls,
 )
 from undersigned.discovery.network import Network
@@ -101,9 +100,6 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         accepts_test_keys: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if form not in get_args(SignatureAgentForm):
-            raise ConfigurationError('form: must be "string", "typed" or "jwks"')
-        check_freshness(freshness)
         loader = Loader(network, freshness, clock)
         super().__init__(Senders(loader, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute))
         self._form: SignatureAgentForm = form
@@ -155,9 +151,9 @@ def _load(agent: SignatureAgent, loader: Loader, *, denied: frozenset[str]) -> C
         return load_set(agent.location)
     request = FetchRequest(url=agent.location, max_bytes=MOST_CARD_BYTES)
     card = loader.load(request, lambda body: read_card(body, url=agent.url))
-    if card.value.jwks is not None:
-        return Copy(read(card.value.jwks), card.fetched, card.fresh_until)
-    keys = load_set(card.value.jwks_uri)
+    if not isinstance(card.value, str):
+        return Copy(read(card.value), card.fetched, card.fresh_until)
+    keys = load_set(card.value)
     return Copy(keys.value, card.fetched, min(card.fresh_until, keys.fresh_until))
 
 
@@ -198,21 +194,8 @@ def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool
     return Keys(named, make=make, is_empty=not document["keys"])
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The part of a card that says where the keys are.
-
-    Attributes:
-        jwks: the JWK set that the card has in it, or None.
-        jwks_uri: the URL of the JWK set, or "".
-    """
-
-    jwks: Mapping[str, object] | None
-    jwks_uri: str
-
-
-def read_card(text: bytes, *, url: str) -> Card:
-    """Return the part of a card that says where the keys are.
+def read_card(text: bytes, *, url: str) -> Mapping[str, object] | str:
+    """Return the JWK set that a card has in it, or the URL of its JWK set.
 
     Args:
         text: the document.
@@ -228,16 +211,16 @@ def read_card(text: bytes, *, url: str) -> Card:
     if (jwks is None) == (jwks_uri is None):
         raise UnusableDocument("the card has not exactly one of jwks and jwks_uri")
     if isinstance(jwks, Mapping):
-        return Card(cast("Mapping[str, object]", jwks), "")
+        return cast("Mapping[str, object]", jwks)
     if not isinstance(jwks_uri, str) or not jwks_uri:
         raise UnusableDocument("the jwks of the card is not an object, or its jwks_uri is not a URL")
-    return Card(None, jwks_uri)
+    return jwks_uri
 
 
 def _held_keys(held: Iterable[VerificationKey], *, accepts_test_keys: bool) -> dict[str, FoundKeys]:
     keys: dict[str, FoundKeys] = {}
     for key in held:
-        if not isinstance(cast("object", key), VerificationKey) or not key.thumbprint:
+        if not key.thumbprint:
             raise ConfigurationError("held: give keys that VerificationKey.from_jwk made, and that have no fault")
         if key.thumbprint in PUBLISHED and not accepts_test_keys:
             raise ConfigurationError(f"held: {FAULT}")

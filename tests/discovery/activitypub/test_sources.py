@@ -16,7 +16,7 @@ from undersigned import Request, SignatureError, SigningKey, VerificationKey
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
 from undersigned.cavage import CavageSigner
 from undersigned.discovery import Freshness
-from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.errors import KeySourceError
 
 GONE = plain(b"", status="410 Gone")
 DOWN = plain(b"", status="503 Down")
@@ -263,20 +263,6 @@ class _One:
 
     def find(self, _lookup):
         return (self._key,)
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"signer": "key"}, r"^signer: pass a Signer"),
-        ({"trusted": ["host"]}, r"^trusted: pass a function"),
-        ({"most_a_minute": 0}, r"^most_a_minute: "),
-        ({"most_at_once": True}, r"^most_at_once: "),
-    ],
-)
-def test_wrong_option_is_a_configuration_error(world, options, fault):
-    with pytest.raises(ConfigurationError, match=fault):
-        world.actors(**options)
 
 
 def test_verifier_finds_the_key_that_replaced_another_one(world, server, clock, actor, keyid):

@@ -329,17 +329,12 @@ def test_card_cannot_name_a_private_address(world, make, server):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"form": "dictionary"}, "form"),
         ({"trusted": "https://bot.example"}, "trusted"),
         ({"trusted": ["bot.example"]}, "trusted"),
         ({"trusted": [b"https://bot.example"]}, "trusted"),
-        ({"held": [PUBLIC]}, "held"),
         ({"held": [VerificationKey.from_jwk({"kid": "x"})]}, "held"),
         ({"held": [VerificationKey.from_jwk(TEST_KEY | {"kid": "x"})]}, "held"),
-        ({"freshness": 60}, "freshness"),
         ({"freshness": Freshness(interval=301)}, "freshness"),
-        ({"most_at_once": 0}, "most_at_once"),
-        ({"most_a_minute": 1.5}, "most_a_minute"),
     ],
 )
 def test_source_names_the_option_that_cannot_be_used(world, options, named):

@@ -1,27 +1,30 @@
-"""One agent's keys: from its URL to its JWK set by way of its operator's brand.json (AdCP, Discovering keys)."""
+"""The keys of AdCP agents, from their URLs, by way of their operators' brand.json (AdCP, Discovering keys)."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from undersigned.discovery.adcp.adagents import load_pins
 from undersigned.discovery.adcp.brand import brand_url, check_key_origins, check_origin, jwks_url
 from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
-from undersigned.discovery.fetch import FetchRequest
-from undersigned.discovery.fetch_errors import FetchError
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_jwk_set
 from undersigned.discovery.kept import Copy, Loader, source_error
-from undersigned.discovery.remote_jwks import JWK_SET_TYPES
-from undersigned.limits import MOST_BRAND_BYTES, MOST_JWKS_BYTES
+from undersigned.discovery.key_sources import KeySources
+from undersigned.discovery.network import Network
+from undersigned.discovery.remote_jwks import JWK_SET_TYPES, FetchedKeys, check_url
+from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_BRAND_BYTES, MOST_FETCHES, MOST_JWKS_BYTES
 from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from undersigned.discovery.adcp.adagents import Pins
     from undersigned.discovery.jwk_set import Keys
@@ -31,53 +34,69 @@ AgentProtocol: TypeAlias = Literal["mcp", "a2a"]
 
 TASK: Final = "get_adcp_capabilities"
 
+ADCP_FRESHNESS: Final = Freshness(stale=900)
+"""How long an agent's keys are used: for half an hour at most, which is the longest interval of revocation lists."""
+
 PIN_FRESHNESS: Final = Freshness(default=3600, most=3600)
 """How long an adagents.json is used: as long as its max-age says, an hour without one and at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """An agent whose keys are looked for, and how to look for them.
+class AdCPAgent(FetchedKeys):
+    """The keys of one AdCP agent, found from its URL (AdCP, Discovering keys).
 
-    Attributes:
-        url: the agent's URL, as its operator's brand.json has it, character by character.
-        purpose: the member of `identity.key_origins` that must be declared.
-        protocol: the protocol of the URL.
-        publisher: the domain of the publisher whose adagents.json may pin the agent's keys, or "".
-        seconds: upper bound on the seconds that all fetches of one refresh take.
-        now: seconds since the epoch.
-    """
-
-    url: str
-    purpose: str
-    protocol: AgentProtocol
-    publisher: str
-    seconds: float
-    now: Callable[[], float]
-
-
-class AgentLoader:
-    """A loader of the keys of an agent. It keeps the URL of the JWK set as long as the brand.json is fresh.
+    The agent's capabilities name its operator's brand.json, whose entry with exactly the agent's URL names the JWK set.
+    The domains of agent and brand.json must be the same, or the brand.json must authorize the agent's domain. The
+    agent's `identity.key_origins` must agree with the JWK set's host. When the brand.json expires, the JWK set's URL is
+    looked up again. Redirects are not followed, and every URL is fetched under the guard of `network`.
 
     Args:
-        agent: which agent.
-        loader: fetches under the guard.
+        url: the agent's URL, exactly as its operator's brand.json has it.
+        purpose: the member of `identity.key_origins` that must be declared.
+        protocol: the protocol of the URL, `mcp` or `a2a`.
+        publisher: a publisher's domain, for webhooks that a seller sends about that publisher's inventory. If its
+            adagents.json pins keys for the agent, only these keys count.
+        freshness: how long the keys are used.
+        network: which addresses may be reached, and in what time.
+        clock: seconds that never go back.
+        now: seconds since the epoch.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
     """
 
-    def __init__(self, agent: Agent, loader: Loader) -> None:
-        self._agent = agent
-        self._loader = loader
-        self._pin_loader = Loader(loader.network, PIN_FRESHNESS, loader.clock)
+    __slots__ = ("_jwks", "_loader", "_now", "_pin_loader", "_pins", "_protocol", "_publisher", "_purpose")
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        purpose: str = "request_signing",
+        protocol: AgentProtocol = "mcp",
+        publisher: str = "",
+        freshness: Freshness = ADCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        check_url("url", url)
+        if publisher and not _is_authority(publisher):
+            raise ConfigurationError("publisher: give a domain without scheme, such as publisher.example.com")
+        self._purpose, self._protocol, self._publisher, self._now = purpose, protocol, publisher, now
+        self._loader = Loader(network, freshness, clock)
+        self._pin_loader = Loader(network, PIN_FRESHNESS, clock)
+        # The URL of the JWK set is kept as long as the brand.json is fresh.
         self._jwks: Copy[str] | None = None
         self._pins: Copy[Pins] | None = None
+        super().__init__(url, self._load, self._loader)
 
-    def __call__(self, last: Copy[Keys] | None, /) -> Copy[Keys]:
+    def _load(self, last: Copy[Keys] | None) -> Copy[Keys]:
         """Return the agent's keys.
 
         Raises:
             KeySourceError: the step that failed.
         """
-        ends = time.monotonic() + self._agent.seconds
+        # All fetches of one refresh together are bounded.
+        ends = time.monotonic() + MOST_FETCHES * self._loader.network.total_timeout
 
         def seconds() -> float:
             return ends - time.monotonic()
@@ -86,7 +105,7 @@ class AgentLoader:
         if self._jwks is None or now >= self._jwks.fresh_until:
             self._jwks = self._locate(seconds)
         early = last is not None and now < last.fresh_until
-        if self._agent.publisher and (self._pins is None or now >= self._pins.fresh_until or early):
+        if self._publisher and (self._pins is None or now >= self._pins.fresh_until or early):
             self._pins = self._load_pins(seconds)
         return self._keys(self._jwks, seconds())
 
@@ -94,7 +113,7 @@ class AgentLoader:
         """Return the keys of the agent's JWK set that are not excluded by a pin (step 8)."""
         request = FetchRequest(url=jwks.value, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
         pins = None if self._pins is None else self._pins.value
-        wall = self._agent.now()
+        wall = self._now()
         try:
             copy = self._loader.load(request, partial(_read_keys, pins=pins, now=wall))
         except FetchError as error:
@@ -109,10 +128,9 @@ class AgentLoader:
 
     def _locate(self, seconds: Callable[[], float]) -> Copy[str]:
         """Return the URL of the agent's JWK set (steps 1 to 7)."""
-        agent = self._agent
-        conversation = Conversation(agent.url, self._loader.network, seconds)
+        conversation = Conversation(self.url, self._loader.network, seconds)
         try:
-            capabilities = (call_tool if agent.protocol == "mcp" else run_task)(conversation, TASK)
+            capabilities = (call_tool if self._protocol == "mcp" else run_task)(conversation, TASK)
         except FetchError as error:
             raise source_error("the agent's capabilities", error, "signature_capabilities_unreachable") from error
         url = brand_url(capabilities)
@@ -124,19 +142,62 @@ class AgentLoader:
             raise source_error(
                 what, error, "signature_brand_json_unreachable", "signature_brand_json_malformed"
             ) from error
-        check_origin(agent.url, url, brand.value, now=agent.now())
-        jwks = jwks_url(agent.url, brand.value)
-        check_key_origins(capabilities, jwks, purpose=agent.purpose)
+        check_origin(self.url, url, brand.value, now=self._now())
+        jwks = jwks_url(self.url, brand.value)
+        check_key_origins(capabilities, jwks, purpose=self._purpose)
         return Copy(jwks, brand.fetched, brand.fresh_until)
 
     def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
         try:
-            return load_pins(self._agent.publisher, self._agent.url, self._pin_loader, seconds=seconds)
+            return load_pins(self._publisher, self.url, self._pin_loader, seconds=seconds)
         except FetchError as error:
             raise source_error("the publisher's adagents.json", error, "signature_jwks_unavailable") from error
+
+
+class AdCPDirectory(KeySources):
+    """The keys of the AdCP agents that a verifier deals with. A signer is known by its agent's URL.
+
+    Args:
+        agents: agent URLs, all with the options of `AdCPAgent` that follow, or `AdCPAgent` objects with their own.
+        purpose: as for `AdCPAgent`.
+        protocol: as for `AdCPAgent`.
+        freshness: as for `AdCPAgent`.
+        network: as for `AdCPAgent`.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value, or an agent is listed twice.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        agents: Iterable[str | AdCPAgent],
+        *,
+        purpose: str = "request_signing",
+        protocol: AgentProtocol = "mcp",
+        freshness: Freshness = ADCP_FRESHNESS,
+        network: Network = Network(),  # noqa: B008 - frozen
+    ) -> None:
+        found: dict[str, AdCPAgent] = {}
+        for given in agents:
+            agent = given
+            if not isinstance(agent, AdCPAgent):
+                agent = AdCPAgent(agent, purpose=purpose, protocol=protocol, freshness=freshness, network=network)
+            if agent.url in found:
+                raise ConfigurationError(f"agents: {agent.url} is listed twice; list each agent once")
+            found[agent.url] = agent
+        super().__init__(found)
 
 
 def _read_keys(body: bytes, *, pins: Pins, now: float) -> Keys:
     if pins is None:
         return parse_jwk_set(body)
     return read_jwk_set(read_json_object(body), wanted=lambda jwk: pins.get(thumbprint(jwk) or "", -math.inf) > now)
+
+
+def _is_authority(publisher: str) -> bool:
+    try:
+        return Target.of(f"https://{publisher}/").authority == publisher
+    except UntrustedURL:
+        return False

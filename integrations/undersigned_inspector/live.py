@@ -9,12 +9,13 @@ from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned import ConfigurationError
+from undersigned.cli.explain import moment
 from undersigned.errors import CHECKS
 from undersigned.url import URL
 
 from .html import HTML, element, join
 from .server import PageServer
-from .view import bases, canonicalization, checklist, document, facts, message, moment, paste, verdict
+from .view import bases, canonicalization, checklist, document, facts, message, paste, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

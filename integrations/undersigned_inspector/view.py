@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from undersigned.cli.explain import moment
 from undersigned.cli.options import REQUEST_PROFILES
 from undersigned.errors import printable
 from undersigned.explanation import CHECKS, explain_request
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _CONTENT: Final = 11
 _NO_CONTENT: Final = "the content is not in what was pasted: paste it below"
-_LAST_SECOND: Final = 253_402_300_799
 _LONGEST_VALUE: Final = 8192
 _LONGEST_BODY: Final = 4096
 
@@ -261,10 +260,3 @@ def canonicalization(url: str) -> HTML:
     if found.error is not None:
         end = f"No canonical form: {found.error.rule}: {found.error}"
     return join(element("h3", "Canonicalization"), element("ol", *items), element("p", end, class_="canonical"))
-
-
-def moment(seconds: float) -> str:
-    """Return a time in UTC, or its number of seconds if no calendar has it."""
-    if 0 <= seconds <= _LAST_SECOND:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    return f"{seconds:.0f} seconds since the epoch"

@@ -141,12 +141,11 @@ def test_content_comes_from_an_option_for_the_output_of_curl(recorded, tmp_path)
     assert (result.exit_code, result.stdout, "--body" in result.stderr) == (1, "", True)
 
 
-@pytest.mark.parametrize(("content", "told"), [("x", "line 1 is not a request line"), ("x" * 1_200_000, "more than")])
-def test_file_that_cannot_be_explained_is_one_line_on_standard_error(content, told, keys, tmp_path):
-    (tmp_path / "request").write_text(content)
+def test_file_that_cannot_be_explained_is_one_line_on_standard_error(keys, tmp_path):
+    (tmp_path / "request").write_text("x")
     result = invoke("explain", str(tmp_path / "request"), "--jwks", keys.public)
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-    assert told in result.stderr
+    assert "line 1 is not a request line" in result.stderr
 
 
 def test_any_control_character_of_a_request_is_escaped(recorded):

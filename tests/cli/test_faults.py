@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from tests.cli.command import invoke, lines, objects
 from tests.cli.listener import listener
@@ -94,3 +97,14 @@ def test_every_command_has_the_same_profiles(command):
     result = invoke(command, "--profile", "draft-cavage-12")
     assert result.exit_code == 2
     assert "'draft-cavage-12' is not one of 'adcp-3.2', 'adcp-3.1'" in " ".join(result.output.split())
+
+
+def test_reader_of_the_content_may_have_enough_of_it(pair):
+    body = b"x\n" * 500_000
+    with listener(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as port:
+        command = [sys.executable, "-m", "undersigned", "request", "GET", f"http://127.0.0.1:{port}/", "--key", pair[0]]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603 - ours
+            assert running.stdout.readline() == b"x\n"
+            running.stdout.close()
+            said = running.stderr.read()
+    assert (running.returncode, said) == (0, b"HTTP/1.1 200 OK\nContent-Length: 1000000\n")

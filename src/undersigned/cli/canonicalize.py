@@ -8,7 +8,6 @@ import click
 
 from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, standard_input
 from undersigned.errors import MalformedURL, printable
-from undersigned.url import ADCP, ADCP_RECEIVED
 from undersigned.url import canonicalize as canonical_form
 from undersigned.url import explain as explanation_of
 
@@ -16,17 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undersigned.message.strict_json import JSONValue
+    from undersigned.url.rule_set import Explanation
 
 
 @click.command()
-@click.option("--received", is_flag=True, help="Reject a host with non-ASCII, as the receiver of a request does.")
-@click.option("--explain", "explained", is_flag=True, help="Show the change by each rule; in JSON, as `changes`.")
+@click.option("--explain", "explained", is_flag=True, help="Show the change by each rule.")
 @click.argument("urls", nargs=-1, required=True, metavar="URL... | -")
-def canonicalize(*, urls: tuple[str, ...], received: bool, explained: bool) -> None:
+def canonicalize(*, urls: tuple[str, ...], explained: bool) -> None:
     """Write the canonical form of URLs.
 
-    The algorithm is AdCP URL canonicalization. The exit code is 1 if a URL argument has no canonical form. With -,
-    read one JSON string per line and write one object per line:
+    The algorithm is AdCP URL canonicalization. The exit code is 1 if a URL has no canonical form. With -, read one JSON
+    string per line and write one object per line:
 
     \b
     {"target_uri": ..., "authority": ...}
@@ -37,46 +36,41 @@ def canonicalize(*, urls: tuple[str, ...], received: bool, explained: bool) -> N
     Example:
       undersigned canonicalize --explain 'https://Seller.Example.com:443/a/../b'
     """  # noqa: D301 - click needs the escape to keep the line breaks
-
-    def answer(value: JSONValue) -> JSONObject:
-        if not isinstance(value, str):
-            raise MalformedLine("the line is not a JSON string")
-        return _answer(value, received=received, explained=explained)
-
-    if urls == ("-",):
-        good = answer_lines(standard_input(), answer, _line_error)
-        click.get_current_context().exit(int(not good))
-    if "-" in urls:
-        raise click.UsageError("- reads URLs from standard input; give it as the only argument")
-    answers = [answer(url) for url in urls]
-    for url, one in zip(urls, answers, strict=True):
-        if explained:
-            click.echo("\n".join(_explanation(url, received=received)))
-        elif "error" in one:
-            click.echo(f"{one['error']}: {one['rule']}: {one['message']}", err=True)
-        else:
-            click.echo(one["target_uri"])
-    click.get_current_context().exit(int(any("error" in one for one in answers)))
+    if urls == ("-",) and not explained:
+        good = answer_lines(standard_input(), _answer, _line_error)
+    elif "-" in urls:
+        raise click.UsageError("- reads URLs from standard input; give it as the only argument, without --explain")
+    elif explained:
+        found = [explanation_of(url) for url in urls]
+        click.echo("\n".join(line for one in found for line in _lines(one)))
+        good = all(one.error is None for one in found)
+    else:
+        answers = [_answer(url) for url in urls]
+        for one in answers:
+            if "error" in one:
+                click.echo(f"{one['error']}: {one['rule']}: {one['message']}", err=True)
+            else:
+                click.echo(one["target_uri"])
+        good = all("error" not in one for one in answers)
+    click.get_current_context().exit(int(not good))
 
 
-def _answer(url: str, *, received: bool, explained: bool) -> JSONObject:
-    more: dict[str, object] = {}
-    if explained:
-        changes = explanation_of(url, ADCP_RECEIVED if received else ADCP).changes
-        more["changes"] = [
-            {"rule": one.rule.name, "source": one.rule.source, "before": one.before, "after": one.after}
-            for one in changes
-        ]
+def _answer(url: JSONValue) -> JSONObject:
+    if not isinstance(url, str):
+        raise MalformedLine("the line is not a JSON string")
     try:
-        canonical = canonical_form(url, received=received)
+        canonical = canonical_form(url)
     except MalformedURL as malformed:
-        return {"error": malformed.code, "rule": malformed.rule, "message": str(malformed), **more}
-    return {"target_uri": canonical.target_uri, "authority": canonical.authority, **more}
+        return {"error": malformed.code, "rule": malformed.rule, "message": str(malformed)}
+    return {"target_uri": canonical.target_uri, "authority": canonical.authority}
 
 
-def _explanation(url: str, *, received: bool) -> Iterator[str]:
+def _line_error(malformed: MalformedLine) -> JSONObject:
+    return {"error": CODE, "rule": "line", "message": str(malformed)}
+
+
+def _lines(found: Explanation) -> Iterator[str]:
     """Yield the lines that show each change, and the result or the error."""
-    found = explanation_of(url, ADCP_RECEIVED if received else ADCP)
     yield click.style(printable(found.url), bold=True)
     for one in found.changes:
         yield f"  {click.style(one.rule.name, fg='cyan')}  {one.rule.summary}  ({one.rule.source})"
@@ -87,7 +81,3 @@ def _explanation(url: str, *, received: bool) -> Iterator[str]:
         yield f"  = {printable(found.result or '')}  ({end})"
     else:
         yield f"  ! {found.error.rule}: {found.error}"
-
-
-def _line_error(malformed: MalformedLine) -> JSONObject:
-    return {"error": CODE, "rule": "line", "message": str(malformed)}

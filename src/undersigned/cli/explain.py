@@ -14,16 +14,12 @@ from undersigned.cli.lines import JSONObject, write_object
 from undersigned.cli.options import REQUEST_PROFILES, file_name
 from undersigned.errors import ConfigurationError, printable
 from undersigned.explanation import CHECKS, MalformedRequest, explain_request, parse_pasted_request
-from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.url import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undersigned.explanation import BaseDifference, ContentDigests, ExplainedRequest, ValidityPeriod
-
-_MOST: Final = DEFAULT_MAX_BODY + 65_536
-"""The most bytes of a recorded request, or of its content: those that a middleware accepts by default, and a head."""
 
 _MARKS: Final = {"passed": "+", "failed": "x", "not checked": "-", "not reached": " "}
 _LAST_SECOND: Final = 253_402_300_799
@@ -82,11 +78,8 @@ def explain(
     keys = read_key_set(jwks, keyid=keyid)
     content = None if body is None else body.read()
     name = file_name(file)
-    text = file.read(_MOST + 1)
-    if len(text) > _MOST:
-        raise click.ClickException(f"{name} has more than {_MOST:,} bytes")
     try:
-        pasted = parse_pasted_request(text, origins=origins, body=content)
+        pasted = parse_pasted_request(file.read(), origins=origins, body=content)
     except MalformedRequest as malformed:
         raise click.ClickException(f"{name}: {malformed}") from None
     if not pasted.is_whole:
@@ -152,13 +145,13 @@ def explained_lines(explained: ExplainedRequest) -> Iterator[str]:
 
 def _validity(validity: ValidityPeriod) -> Iterator[str]:
     how = "when it was signed" if validity.is_signing_time else "the verifier's clock"
-    yield f"Checked as of: {_moment(validity.judged_at)}, {how}"
+    yield f"Checked as of: {moment(validity.judged_at)}, {how}"
     if validity.fault:
-        gap = "" if validity.expires is None else f", expires {_moment(validity.expires)}"
+        gap = "" if validity.expires is None else f", expires {moment(validity.expires)}"
         yield f"Now: {validity.fault}{gap}"
 
 
-def _moment(seconds: float) -> str:
+def moment(seconds: float) -> str:
     """Return a time in UTC, or its number of seconds if no calendar has it."""
     if 0 <= seconds <= _LAST_SECOND:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from email.utils import parsedate_to_datetime
@@ -13,13 +14,7 @@ from undersigned import __version__, profiles
 from undersigned.cli.explain import explained_lines
 from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
-from undersigned.cli.options import (
-    data_option,
-    header_option,
-    profile_option,
-    typed_fields,
-    wrong_url,
-)
+from undersigned.cli.options import data_option, header_option, profile_option, typed_fields, wrong_url
 from undersigned.client import ClientSigner
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
 from undersigned.explanation import explain_request
@@ -139,11 +134,15 @@ def _write(response: HTTPResponse) -> bytes:
     for line in lines:
         click.echo(printable(line), err=True)
     beginning = b""
-    output = sys.stdout.buffer
-    while piece := response.read1(65_536):
-        beginning += piece if len(beginning) < 65_536 else b""  # noqa: PLR2004 - enough for the code of a rejection
-        output.write(piece)
-        output.flush()
+    try:
+        while piece := response.read1(65_536):
+            beginning += piece if len(beginning) < 65_536 else b""  # noqa: PLR2004 - enough for the code of a rejection
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # Who reads standard output has enough, as `head` does. What is left there must not fail again at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return beginning
     if response.length:
         click.echo("(the answer ends early)", err=True)
     return beginning

@@ -501,8 +501,8 @@ def _unproven(request: Request, error: SignatureError, keys: KeySource, validity
         )
     if error.step == _CONTENT:
         return (
-            "No cause found: the content is neither the same JSON written again, nor the same with other line ends, "
-            f"nor compressed. {error.detail[:1].upper()}{printable(error.detail[1:])}"
+            "No cause found: neither JSON written again, other line ends nor usual compression explains the digest. "
+            f"{error.detail[:1].upper()}{printable(error.detail[1:])}"
         )
     advice = f". Fix: {REASONS[error.reason].operator}" if error.reason is not None else ""
     if error.reason == "signature_window_invalid" and validity is not None and not validity.is_signing_time:

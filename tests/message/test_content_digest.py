@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from undersigned.message.content_digest import ContentDigest, content_digest
+from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
 from undersigned.message.structured_fields import MalformedField
 
 SHA256 = base64.b64encode(hashlib.sha256(b"content").digest()).decode()
@@ -13,10 +13,11 @@ SHA512 = base64.b64encode(hashlib.sha512(b"content").digest()).decode()
 
 
 def matches(value: str, *chunks: bytes) -> bool:
-    running = ContentDigest.parse(value, "base64").running_digest()
+    expected = parse_content_digest(value, "base64")
+    running = RunningDigest(expected)
     for chunk in chunks:
         running.update(chunk)
-    return running.matches()
+    return running.matches(expected)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_digest_of_unknown_algorithms_alone_matches_nothing():
 @pytest.mark.parametrize("value", ["", "sha-256", "SHA-256=:AAAA:", "sha-256=:AAAA:, sha-256=:AAAA:", "sha-256=abc"])
 def test_text_is_rejected_when_it_is_not_a_content_digest(value):
     with pytest.raises(MalformedField):
-        ContentDigest.parse(value, "base64")
+        parse_content_digest(value, "base64")
 
 
 def test_digest_uses_sha_256_by_default():
@@ -78,6 +79,4 @@ def test_digest_made_in_base64url_reads_back():
     made = content_digest(b"content", "base64url", algorithms=("sha-256", "sha-512"))
     assert "=:" in made
     assert not made.endswith("=:")
-    running = ContentDigest.parse(made, "base64url").running_digest()
-    running.update(b"content")
-    assert running.matches()
+    assert has_digests(b"content", parse_content_digest(made, "base64url"))

@@ -16,7 +16,6 @@ from undersigned.verification.verifier import ReceivedSignature, check_fields
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from undersigned.message.content_digest import ContentDigest
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
@@ -113,7 +112,7 @@ def _date(request: Request) -> int:
     return date
 
 
-def _covered_digest(request: Request) -> ContentDigest:
+def _covered_digest(request: Request) -> dict[str, bytes]:
     """Return the covered Digest."""
     return parse_digest(request.fields.combined.get("digest", ""))
 

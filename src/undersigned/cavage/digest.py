@@ -6,14 +6,14 @@ import base64
 from typing import Final
 
 from undersigned.limits import LONGEST_FIELD, MOST_SIGNATURES
-from undersigned.message.content_digest import ContentDigest, DigestBuilder
+from undersigned.message.content_digest import RunningDigest
 from undersigned.message.structured_fields import MalformedField
 
 _NAME: Final = "sha-256"
 _LENGTH: Final = 32
 
 
-def parse_digest(value: str) -> ContentDigest:
+def parse_digest(value: str) -> dict[str, bytes]:
     """Return the SHA-256 digest of a Digest field. Digests by other algorithms are not looked at.
 
     Raises:
@@ -34,12 +34,12 @@ def parse_digest(value: str) -> ContentDigest:
             found.append(_octets(text))
     if len(found) != 1 or len(found[0]) != _LENGTH:
         raise MalformedField(f"the Digest field does not have one SHA-256 of {_LENGTH} bytes")
-    return ContentDigest({_NAME: found[0]})
+    return {_NAME: found[0]}
 
 
-def digest_builder() -> DigestBuilder:
+def digest_builder() -> RunningDigest:
     """Return a new builder of the Content-Digest that `legacy_digest` takes."""
-    return DigestBuilder("base64", (_NAME,))
+    return RunningDigest((_NAME,))
 
 
 def legacy_digest(content_digest: str) -> str:

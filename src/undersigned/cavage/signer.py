@@ -23,7 +23,7 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undersigned.message.content_digest import DigestBuilder
+    from undersigned.message.content_digest import RunningDigest
     from undersigned.signature.remote_key import AnyKey
     from undersigned.url import CanonicalURL
 
@@ -101,7 +101,7 @@ class CavageSigner:
         added, names, base, target = self._draft(request, digest)
         return self._signed_fields(added, names, base, target, await awaited_signature(self._key, base.encode("ascii")))
 
-    def digest_builder(self) -> DigestBuilder:
+    def digest_builder(self) -> RunningDigest:
         """Return a new builder of the digest that this signer covers, for content that is read in chunks."""
         return digest_builder()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from undersigned.errors import SigningError
 
 if TYPE_CHECKING:
-    from undersigned.message.content_digest import DigestBuilder
+    from undersigned.message.content_digest import RunningDigest
 
 DEFAULT_MAX_SPOOLED: Final = 16_777_216
 """The most bytes of a stream that a client keeps by default (`max_spooled`)."""
@@ -67,7 +67,7 @@ class Spool:
         return bytes(self._content)
 
 
-def read_content(body: object, builder: DigestBuilder, *, most: int) -> bytes | FileDigest:
+def read_content(body: object, builder: RunningDigest, *, most: int) -> bytes | FileDigest:
     """Return the content of a request, or the digest of a file, which is then where it was before.
 
     Args:
@@ -96,7 +96,7 @@ def read_content(body: object, builder: DigestBuilder, *, most: int) -> bytes | 
     return spool.content()
 
 
-def digest_file(file: object, builder: DigestBuilder) -> FileDigest | bytes:
+def digest_file(file: object, builder: RunningDigest) -> FileDigest | bytes:
     """Read the rest of a seekable file, go back to where it was, and return the digest; b"" if nothing is left.
 
     Raises:

@@ -18,7 +18,7 @@ from undersigned.url.origin import Origins
 
 if TYPE_CHECKING:
     from undersigned.client.responses import ResponseVerification
-    from undersigned.message.content_digest import DigestBuilder
+    from undersigned.message.content_digest import RunningDigest
     from undersigned.signature.signer import SignedFields
     from undersigned.url import CanonicalURL
 
@@ -196,7 +196,7 @@ class ClientSigner:
         """
         return read_content(body, self.digest_builder(), most=self.max_spooled)
 
-    def digest_builder(self) -> DigestBuilder:
+    def digest_builder(self) -> RunningDigest:
         """Return a new builder of a Content-Digest, for content that an integration reads by itself."""
         current = self._current()
         signer = current.legacy if isinstance(current, DoubleKnock) else current

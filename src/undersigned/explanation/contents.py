@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import DEFAULT_MAX_BODY
-from undersigned.message.content_digest import ContentDigest
+from undersigned.message.content_digest import parse_content_digest
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField
 
@@ -35,17 +35,17 @@ _STYLES: Final = (
 )
 
 
-def parse_digest(declared: str) -> ContentDigest:
+def parse_digest(declared: str) -> dict[str, bytes]:
     """Return the digests of a Content-Digest field in either Base64; none if it cannot be read."""
     try:
-        return ContentDigest.parse(declared, "base64", "base64url")
+        return parse_content_digest(declared, "base64", "base64url")
     except MalformedField:
-        return ContentDigest({})
+        return {}
 
 
 def digest_forms(declared: str | None) -> Iterator[tuple[tuple[DigestAlgorithm, ...], Encoding]]:
     """Yield algorithms and encodings in which a digest may have been written, first those of the field as it is."""
-    named = () if declared is None else parse_digest(declared).expected
+    named = () if declared is None else parse_digest(declared)
     first: tuple[DigestAlgorithm, ...] = tuple([name for name in _ALGORITHMS if name in named]) or ("sha-256",)
     # A digest needs padding, so without it the field is in Base64url.
     url = declared is not None and not declared.endswith("=:")

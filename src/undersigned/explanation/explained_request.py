@@ -14,7 +14,7 @@ from undersigned.explanation.alternatives import ADVICE, alternatives
 from undersigned.explanation.contents import digest_forms, other_contents, parse_digest
 from undersigned.explanation.values import SignedValues, signed_target
 from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
-from undersigned.message.content_digest import content_digest
+from undersigned.message.content_digest import content_digest, has_digests
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.reasons import REASONS
@@ -430,9 +430,9 @@ def _other_spelling(request: Request, profile: Profile) -> tuple[str, str] | Non
 def _other_content(request: Request) -> Cause | None:
     """Return the cause of a digest that is of other content, or None."""
     expected = parse_digest(request.fields.combined.get("content-digest", ""))
-    if expected.expected:
+    if expected:
         for words, content in other_contents(request.body):
-            if expected.running_digest(content).matches():
+            if has_digests(content, expected):
                 return Cause.of("other content", words, f"{len(request.body)} other bytes")
     return None
 
@@ -444,7 +444,7 @@ def _digests(request: Request) -> ContentDigests | None:
         return None
     algorithms, encoding = next(digest_forms(declared))
     computed = content_digest(request.body, encoding, algorithms=algorithms)
-    return ContentDigests(computed, declared, parse_digest(declared or "").running_digest(request.body).matches())
+    return ContentDigests(computed, declared, has_digests(request.body, parse_digest(declared or "")))
 
 
 def _common(one: str, other: str) -> int:

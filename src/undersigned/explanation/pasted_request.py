@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from undersigned.errors import UndersignedError
 from undersigned.explanation.contents import parse_digest
+from undersigned.message.content_digest import has_digests
 from undersigned.message.request import Request
 
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
     if absolute is not None and _value(fields, "host") is None:
         fields = [("Host", absolute[1].rpartition("@")[2]), *fields]
     request = Request(read.method, url, fields, content or b"")
-    declared = request.fields.combined.get("content-digest", "")
-    lost = not content and parse_digest(declared).expected and not parse_digest(declared).running_digest(b"").matches()
+    declared = parse_digest(request.fields.combined.get("content-digest", ""))
+    lost = not content and declared and not has_digests(b"", declared)
     if body is None and (content is None or lost):
         fault = read.fault or f"{form} does not show the body: give its bytes with --body"
         return PastedRequest(Request(read.method, url, fields, b"", has_body=True), form, fault)

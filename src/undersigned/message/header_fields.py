@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from undersigned.message import token
 
@@ -41,7 +41,7 @@ class HeaderFields:
     __slots__ = ("_valid", "combined", "lines", "repeated")
 
     def __init__(self, headers: Headers = ()) -> None:
-        pairs = cast("Iterable[tuple[str, str]]", headers.items() if isinstance(headers, Mapping) else headers)
+        pairs: Iterable[tuple[str, str]] = headers.items() if isinstance(headers, Mapping) else headers
         try:
             # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
             lines = [(name.lower() if name.isascii() else name, value.strip(" \t")) for name, value in pairs]

@@ -176,7 +176,8 @@ def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tu
 
 def is_list(value: str) -> bool:
     """Return whether `value` has a comma outside quotes (RFC 9110 section 5.6), or a quote that is not closed."""
-    return _ONE_VALUE.fullmatch(value) is None
+    # Nearly every value has neither of these characters.
+    return ("," in value or '"' in value) and _ONE_VALUE.fullmatch(value) is None
 
 
 def serialize_byte_sequence(value: bytes, encoding: Encoding) -> str:

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.component import Component
-from undersigned.message.content_digest import DIGEST_ALGORITHMS, ContentDigest, DigestBuilder, content_digest
+from undersigned.message.content_digest import (
+    DIGEST_ALGORITHMS,
+    RunningDigest,
+    content_digest,
+    has_digests,
+    parse_content_digest,
+)
 from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import labels_of_inputs, serialize_signature_input
 from undersigned.message.structured_fields import (
@@ -258,9 +264,9 @@ class Signer:
                 raise SigningError(f"request: its {part} changed after it was prepared; prepare the request again")
         return self._fields(prepared, raw_signature(signature, prepared.algorithm))
 
-    def digest_builder(self) -> DigestBuilder:
+    def digest_builder(self) -> RunningDigest:
         """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
-        return DigestBuilder(self.profile.digest.encodings[0], self._digests)
+        return RunningDigest(self._digests, encoding=self.profile.digest.encodings[0])
 
     def _targets(self, url: str) -> tuple[CanonicalURL, CanonicalURL]:
         """Return the target of a message in its canonical form, and in the form that the profile signs."""
@@ -310,11 +316,13 @@ class Signer:
 
     def _names(self, message: Request | Response, label: str) -> tuple[str, ...]:
         """Return the names or identifiers of the components to cover: the profile's, and the signer's."""
-        rule = self.profile.coverage
-        if absent := rule.absent(message):
-            raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
-        member = (f'"{rule.member_of}";key="{label}"',) if rule.member_of else ()
-        return (*self.profile.components_of(message), *member, *self._components)
+        rule, names = self.profile.coverage, self.profile.components_of(message)
+        if rule.is_conditional:
+            if absent := rule.absent(message):
+                raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
+            if rule.member_of:
+                names += (f'"{rule.member_of}";key="{label}"',)
+        return names + self._components
 
     def _check_digest(self, message: Request | Response, digest: str | None) -> None:
         """Check that the Content-Digest that a message already has is right, and that no other one is given."""
@@ -322,10 +330,10 @@ class Signer:
             raise SigningError("digest: the request has a Content-Digest already; remove the field, or pass no digest=")
         rule, given = self.profile.digest, message.fields.combined["content-digest"]
         try:
-            declared = ContentDigest.parse(given, *rule.encodings).of(rule.algorithms)
+            declared = parse_content_digest(given, *rule.encodings, algorithms=rule.algorithms)
         except MalformedField as malformed:
             raise SigningError(f"headers: Content-Digest: {malformed}; remove it, and the signer makes one") from None
-        if not declared.running_digest(message.body).matches():
+        if not has_digests(message.body, declared):
             raise SigningError("headers: Content-Digest does not match the body; remove it, and the signer makes one")
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
@@ -402,23 +410,25 @@ def _covered(names: tuple[str, ...]) -> _Covered:
 
 def check_fields(request: Request | Response, target: CanonicalURL) -> None:
     """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
+    combined = request.fields.combined
     if not request.fields.are_valid:
         raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL: correct them")
-    for name, field_name in ((":authority", ":authority"), ("Host", "host")):
-        values = request.fields.values(field_name)
-        if len(values) > 1:
+    own = target.authority
+    for name, value in ((":authority", combined.get(":authority", own)), ("Host", combined.get("host", own))):
+        if value == own:
+            continue
+        if name.lower() in request.fields.repeated:
             raise SigningError(f"headers: more than one {name}, which receivers reject; send one")
-        own = target.authority
-        if values and values[0] != own and canonicalize_authority(values[0], target.scheme) != own:
+        if canonicalize_authority(value, target.scheme) != own:
             raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")
 
 
 def _check_content_type(message: Request | Response) -> None:
     """Check that the covered Content-Type has one value."""
-    types = message.fields.values("content-type")
-    if len(types) != 1:
+    value = message.fields.combined.get("content-type")
+    if value is None or "content-type" in message.fields.repeated:
         raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
-    if is_list(types[0]):
+    if is_list(value):
         raise SigningError("headers: Content-Type has several values, which receivers reject; send one")
 
 

@@ -50,7 +50,7 @@ from undersigned.limits import (
 )
 from undersigned.message.component import whole_field
 from undersigned.message.content import Content, is_json
-from undersigned.message.content_digest import ContentDigest, RunningDigest
+from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.signature_input import choose_signature_inputs
@@ -153,7 +153,7 @@ class ReceivedSignature:
     parameters: Mapping[str, Parameter]
     text: str
     signature: bytes
-    digest: ContentDigest | None
+    digest: Mapping[str, bytes] | None
     keyid: str
     algorithm: str
     nonce: str
@@ -338,7 +338,7 @@ def _screened(
     )  # fmt: skip
 
 
-def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) -> ContentDigest | None:
+def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) -> Mapping[str, bytes] | None:
     """Return the covered Content-Digest, and check that a covered Content-Type has one value (step 1)."""
     if "content-type" in coverage.names:
         value = fields.combined.get("content-type", "")
@@ -347,8 +347,7 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
                 f"the covered Content-Type has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
                 "a shorter value"
             )
-        # Nearly every value has neither of these characters, so it is not a list.
-        if "content-type" in fields.repeated or (("," in value or '"' in value) and is_list(value)):
+        if "content-type" in fields.repeated or is_list(value):
             raise MalformedField("the covered Content-Type has several values")
     if "content-digest" not in coverage.names:
         return None
@@ -359,9 +358,9 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
             # What is covered is the field of the request that a response answers, or a trailer field.
             return None
     value = fields.combined.get("content-digest", "")
-    digest = ContentDigest.parse(value, *profile.digest.encodings).of(profile.digest.algorithms)
+    digest = parse_content_digest(value, *profile.digest.encodings, algorithms=profile.digest.algorithms)
     # Anybody can change a member that is not covered. So without one that is, no content matches.
-    return digest if not keys or any(key in digest.expected for key in keys) else ContentDigest({})
+    return digest if not keys or any(key in digest for key in keys) else {}
 
 
 def _check_coverage(coverage: Coverage, message: Request | Response, profile: Profile, label: str) -> None:
@@ -529,7 +528,7 @@ def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *,
     profile = signature.profile
     if now > signature.until:
         raise profile.error("signature_window_invalid", step=5, detail="the signature expired while the body was read")
-    if signature.digest is not None and (digest is None or not digest.matches()):
+    if signature.digest is not None and (digest is None or not digest.matches(signature.digest)):
         raise profile.error(
             "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
         )
@@ -557,7 +556,7 @@ def repeatable(signature: ReceivedSignature) -> str:
 
     It is for a profile that accepts a request again.
     """
-    declared = () if signature.digest is None else sorted(signature.digest.expected.items())
+    declared = () if signature.digest is None else sorted(signature.digest.items())
     digests = " ".join([f"{name}={digest.hex()}" for name, digest in declared])
     text = f"{signature.request.method} {signature.target.target_uri} {digests}"
     return hashlib.sha256(text.encode("ascii")).hexdigest()

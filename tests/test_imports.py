@@ -96,6 +96,7 @@ IMPORTS = {
     "undersigned_httpx.httpx": ("httpx", "httpx"),
     "undersigned_httpx.httpx2": ("httpx2", "httpx2"),
     "undersigned_opentelemetry": ("opentelemetry", "opentelemetry"),
+    "undersigned_postgres": ("psycopg_pool", "postgres"),
     "undersigned_requests": ("requests", "requests"),
     "undersigned_sanic": ("sanic", "sanic"),
     "undersigned_starlette": ("starlette", "starlette"),

@@ -4,7 +4,12 @@
 tables and functions are in `SCHEMA`: `python -m undersigned_postgres | psql` creates them.
 """
 
+from undersigned.errors import missing_extra
 from undersigned_postgres.schema import SCHEMA
-from undersigned_postgres.store import AsyncPostgresReplayStore, PostgresReplayStore
+
+try:
+    from undersigned_postgres.store import AsyncPostgresReplayStore, PostgresReplayStore
+except ModuleNotFoundError as missing:
+    raise missing_extra("postgres", missing) from missing
 
 __all__ = ["SCHEMA", "AsyncPostgresReplayStore", "PostgresReplayStore"]

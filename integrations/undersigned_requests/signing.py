@@ -41,7 +41,7 @@ class SignatureAdapter(HTTPAdapter):
 
     requests calls its adapter for each redirect too. A redirect within the listed origins is signed for its own URL,
     method and content. A request or redirect to any other origin raises `SigningError`, and nothing of it is sent.
-    Mount the adapter for `https://` and `http://`: a redirect to a URL of another adapter is not checked.
+    That holds for a redirect to a URL of another adapter too. It has no signature, if its origin is listed.
 
     The request is sent to the canonical form of its URL, with the content that was signed. Content needs a
     Content-Type, which requests sets only for `json=`, `files=` and a `data=` of pairs. A file is read to sign it and
@@ -110,6 +110,7 @@ class SignatureAdapter(HTTPAdapter):
                 response.history.append(before)
             other = self._signer.note_answer(signed, response.status_code)
             if by is not None or other is None:
+                _guard_redirect(request, response, self._signer)
                 return response
             response.close()
             before, by = response, other
@@ -170,18 +171,23 @@ class SignatureAuth(AuthBase):
                 the signature covers.
         """
         _sign(r, self._signer, _read(r, self._signer), None)
-        r.register_hook("response", self._guard_redirect)
+        r.register_hook("response", self._after)
         return r
 
-    def _guard_redirect(self, response: Response, **_options: Any) -> None:
-        """Let requests make the redirected request without the signature, and stop it at an origin that is not listed.
-
-        requests makes it of the request that was sent, by `copy`.
-        """
+    def _after(self, response: Response, **_options: Any) -> None:
         if response.is_redirect:
             request = response.request
             response.request = request.copy()
-            request.copy = partial(_Redirected, request, self._signer)  # type: ignore[method-assign]
+            _guard_redirect(request, response, self._signer)
+
+
+def _guard_redirect(request: PreparedRequest, response: Response, signer: ClientSigner) -> None:
+    """Let a redirected request have no signature, and stop it at an origin that is not listed.
+
+    requests makes it of the request that it has sent, by `copy`.
+    """
+    if response.is_redirect:
+        request.copy = partial(_Redirected, request, signer)  # type: ignore[method-assign]
 
 
 class _Redirected(PreparedRequest):

@@ -71,6 +71,21 @@ def test_response_shows_the_request_that_was_sent_and_a_copy_of_it_keeps_the_sig
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect_of_an_adapter_to_an_origin_of_another_adapter_sends_nothing(seller, status):
+    with selling("optional") as other, requests.Session() as session:
+        session.mount(seller.origin, SignatureAdapter(make_signer(), origins=[seller.origin]))
+        elsewhere = f"{other.origin}/elsewhere"
+        with pytest.raises(SigningError, match="is not listed"):
+            session.post(seller.go(status, elsewhere), json={"a": 1}, timeout=10)
+        answer = session.post(seller.go(status, elsewhere), json={"a": 1}, timeout=10, allow_redirects=False)
+        assert (answer.status_code, other.arrivals) == (status, [])
+        session.mount(other.origin, SignatureAdapter(make_signer(), origins=[other.origin]))
+        with pytest.raises(SigningError, match="is not listed"):
+            session.post(seller.go(status, elsewhere), json={"a": 1}, timeout=10)
+        assert other.arrivals == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect_of_an_auth_has_no_signature(seller, status):
     with selling("optional") as other:
         both = SignatureAuth(make_signer(), origins=[seller.origin, other.origin])

@@ -10,19 +10,19 @@ from yarl import URL
 
 from undersigned import MalformedURL, SignatureError
 from undersigned.asgi import AsyncGuard, Disconnected, WireIncoming
-from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, ErrorResponse
+from undersigned.middleware import ErrorResponse, shaped
 from undersigned.policy import MatchedRoute, RouteResolver
 
 from .requirement import VERIFICATION, response, route_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from typing import Unpack
 
     from aiohttp.typedefs import Handler, Middleware
 
-    from undersigned import AsyncVerifier, Decision, Policy, Verifier
+    from undersigned import AsyncVerifier, Verifier
     from undersigned.message import Content
-    from undersigned.middleware import ConfiguredOrigins, Mode
+    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
     from undersigned.url import CanonicalURL, Origin
 
 
@@ -30,14 +30,7 @@ def signature_middleware(
     *,
     verifier: Verifier | AsyncVerifier,
     origins: ConfiguredOrigins,
-    mode: Mode = "required",
-    max_body: int = DEFAULT_MAX_BODY,
-    max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
-    body_timeout: float = DEFAULT_BODY_TIMEOUT,
-    policy: Policy | None = None,
-    fallback: Callable[[web.Request], bool | Awaitable[bool]] | None = None,
-    on_decision: Callable[[Decision], object] | None = None,
-    rejection: Callable[[ErrorResponse, web.Request], ErrorResponse] | None = None,
+    **options: Unpack[AsyncOptions[web.Request]],
 ) -> Middleware:
     """Return a middleware for `web.Application(middlewares=[...])`. Put it first.
 
@@ -49,33 +42,13 @@ def signature_middleware(
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request.
-        max_body: the largest body that is read, in bytes. A larger one gets 413.
-        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
-            request with a larger one must be signed.
-        body_timeout: how many seconds reading a body may take. A slower one gets 408.
-        policy: which operations must be signed. It replaces `mode`.
-        fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
-            is asked only if the policy would reject the request and another credential could change that.
-        on_decision: gets a `Decision` for every request.
-        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
-            returns another, for example of `ErrorResponse.with_content`.
+        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
+            and so on. Their functions get the request.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    verifying = AsyncGuard(
-        verifier=verifier,
-        origins=origins,
-        mode=mode,
-        max_body=max_body,
-        max_unsigned_body=max_unsigned_body,
-        body_timeout=body_timeout,
-        policy=policy,
-        fallback=fallback,
-        on_decision=on_decision,
-        rejection=rejection,
-    )
+    verifying = AsyncGuard(verifier=verifier, origins=origins, **options)
     verifying.announce()
 
     @web.middleware
@@ -93,13 +66,16 @@ def signature_middleware(
             if route is not None:
                 published = await published.check_route(route)
         except SignatureError as error:
-            return response(ErrorResponse.of(error))
+            return response(shaped(ErrorResponse.of(error), options.get("rejection"), request))
         incoming.put_back(accepted.content)
+        # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
+        incoming.context = None
         if incoming.verified is not None:
             request = request.clone(rel_url=URL(incoming.verified, encoded=True))
         request[VERIFICATION] = published
         return await handler(request)
 
+    policy = options.get("policy")
     if policy is not None and isinstance(policy.resolver, RouteResolver):
         policy.resolver.hook(verify)
     return verify

@@ -19,7 +19,7 @@ from undersigned.middleware import ErrorResponse
 from undersigned.wsgi import EnvironIncoming, SyncGuard
 
 from .dispatch import RouteMiddleware
-from .requirement import publish, record_denial
+from .requirement import publish, record_denial, release
 from .settings import key, options, read_setting
 
 if TYPE_CHECKING:
@@ -80,8 +80,11 @@ class SignatureMiddleware(RouteMiddleware):
             rejection = self._verify_wsgi(request)
         if rejection is not None:
             return rejection
-        response = cast("HttpResponseBase", self._get_response(request))
-        record_denial(request, response)
+        try:
+            response = cast("HttpResponseBase", self._get_response(request))
+            record_denial(request, response)
+        finally:
+            release(request)
         return response
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:
@@ -91,8 +94,11 @@ class SignatureMiddleware(RouteMiddleware):
             rejection = await sync_to_async(self._verify_wsgi)(request)
         if rejection is not None:
             return rejection
-        response = await cast("Awaitable[HttpResponseBase]", self._get_response(request))
-        record_denial(request, response)
+        try:
+            response = await cast("Awaitable[HttpResponseBase]", self._get_response(request))
+            record_denial(request, response)
+        finally:
+            release(request)
         return response
 
     def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | None:

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.middleware import ErrorResponse, Verification
+from undersigned.middleware import ErrorResponse, Verification, shaped
 
 from .settings import read_setting
 
@@ -74,6 +74,11 @@ def record_denial(request: HttpRequest, response: HttpResponseBase) -> None:
 def publish(request: HttpRequest, published: Verification) -> None:
     """Let the application read the signature: `request.signature`, or None for an unsigned request."""
     vars(request).update(signature=published.signature, signature_verification=published)
+
+
+def release(request: HttpRequest) -> None:
+    """Forget the request in its own verification, when it has been answered: a cycle would hold both."""
+    verification(request).incoming.context = None
 
 
 def verification(request: HttpRequest) -> Verification:
@@ -158,8 +163,7 @@ def rejection_response(request: HttpRequest, error: SignatureError) -> HttpRespo
 
     Django has no handler for 401 that could do that.
     """
-    rejection = ErrorResponse.of(error)
     shape = read_setting().get("REJECTION") if hasattr(settings, "UNDERSIGNED") else None
-    if shape is not None:
-        rejection = cast("Callable[[ErrorResponse, HttpRequest], ErrorResponse]", shape)(rejection, request)
+    chosen = cast("Callable[[ErrorResponse, HttpRequest], ErrorResponse] | None", shape)
+    rejection = shaped(ErrorResponse.of(error), chosen, request)
     return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from undersigned import ConfigurationError
-from undersigned.middleware import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
+from undersigned.middleware import Options, configured_verifier
 
 from .answer import BrowserMiddleware
 from .requirement import EXTENSION, check_published
-from .settings import Settings, checked_origins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
+    from typing import Unpack
 
     from flask import Flask
 
-    from undersigned import Decision, Policy, Verifier
-    from undersigned.middleware import ConfiguredOrigins, Mode
-    from undersigned.wsgi import Fallback, Rejection
+    from undersigned import Verifier
+    from undersigned.middleware import ConfiguredOrigins
+    from undersigned.wsgi import Environ, Fallback
+
+_PREFIX = "UNDERSIGNED_"
+_OPTIONS = ("origins", "reconstruct", "http2_server", "fallback", *Options.__optional_keys__)
 
 
 class Undersigned:
@@ -37,25 +40,17 @@ class Undersigned:
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request.
-        max_body: the largest body that is read, in bytes. A larger one gets 413.
-        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
-            request with a larger one must be signed.
         reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host.
-        policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
-            `request.environ["undersigned"].operation` and in the signature.
         fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
             if the policy would reject the request and another credential could change that.
-        on_decision: gets a `Decision` for every request.
-        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the environ that
-            returns another, for example of `ErrorResponse.with_content`.
+        options: the options of every middleware, as `undersigned.middleware.Options` lists them: `mode`, `policy` and
+            so on. Their functions get the environ. The operation is also in
+            `request.environ["undersigned"].operation`.
 
     Raises:
         ConfigurationError: as `init_app`, if `app` is given.
     """
-
-    __slots__ = ("_settings",)
 
     def __init__(
         self,
@@ -63,29 +58,19 @@ class Undersigned:
         *,
         verifier: Verifier | None = None,
         origins: ConfiguredOrigins = (),
-        mode: Mode = "required",
-        max_body: int = DEFAULT_MAX_BODY,
-        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         reconstruct: bool = False,
         http2_server: str | None = None,
-        policy: Policy | None = None,
         fallback: Fallback | None = None,
-        on_decision: Callable[[Decision], object] | None = None,
-        rejection: Rejection | None = None,
+        **options: Unpack[Options[Environ]],
     ) -> None:
-        self._settings = Settings(
-            verifier=verifier,
-            origins=checked_origins(origins),
-            mode=mode,
-            max_body=max_body,
-            max_unsigned_body=max_unsigned_body,
-            reconstruct=reconstruct,
-            http2_server=http2_server,
-            policy=policy,
-            fallback=fallback,
-            on_decision=on_decision,
-            rejection=rejection,
-        )
+        self._verifier = verifier
+        self._options: dict[str, Any] = {
+            "origins": origins if isinstance(origins, str) or callable(origins) else tuple(origins),
+            "reconstruct": reconstruct,
+            "http2_server": http2_server,
+            "fallback": fallback,
+            **options,
+        }
         if app is not None:
             self.init_app(app)
 
@@ -100,9 +85,13 @@ class Undersigned:
         """
         if EXTENSION in app.extensions:
             raise ConfigurationError("init_app: this application is already set up; call init_app once for each one")
-        options = self._settings.options(app.config)
+        configured = cast("Mapping[str, object]", app.config)
+        config = {name.removeprefix(_PREFIX): given for name, given in configured.items() if name.startswith(_PREFIX)}
+        own = {name: config[name.upper()] for name in _OPTIONS if config.get(name.upper()) is not None}
+        options: dict[str, Any] = {**self._options, **own}
+        verifier = configured_verifier(config, otherwise=self._verifier, key=_PREFIX.__add__)
         try:
-            middleware = BrowserMiddleware(app.wsgi_app, **options)
+            middleware = BrowserMiddleware(app.wsgi_app, verifier=verifier, **options)
         except ConfigurationError as error:
             option, _, fix = str(error).partition(": ")
             raise ConfigurationError(f"UNDERSIGNED_{option.upper()} (or {option}= of Undersigned): {fix}") from None

@@ -9,18 +9,19 @@ from sanic.signals import Event
 
 from undersigned import ConfigurationError, MalformedURL
 from undersigned.asgi import AsyncGuard, WireIncoming
-from undersigned.middleware import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, ErrorResponse
+from undersigned.middleware import ErrorResponse
 
 from .requirement import VERIFICATION, Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Iterable
+    from typing import Unpack
 
     from sanic import Request, Sanic
 
-    from undersigned import AsyncVerifier, Decision, Policy, Verifier
+    from undersigned import AsyncVerifier, Verifier
     from undersigned.message import Content
-    from undersigned.middleware import ConfiguredOrigins, Mode
+    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
     from undersigned.url import CanonicalURL, Origin
 
 _FIRST = 1_000_000
@@ -32,14 +33,7 @@ def verify_signatures(
     *,
     verifier: Verifier | AsyncVerifier,
     origins: ConfiguredOrigins,
-    mode: Mode = "required",
-    max_body: int = DEFAULT_MAX_BODY,
-    max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
-    body_timeout: float = DEFAULT_BODY_TIMEOUT,
-    policy: Policy | None = None,
-    fallback: Callable[[Request[Any, Any]], bool | Awaitable[bool]] | None = None,
-    on_decision: Callable[[Decision], object] | None = None,
-    rejection: Callable[[ErrorResponse, Request[Any, Any]], ErrorResponse] | None = None,
+    **options: Unpack[AsyncOptions[Request[Any, Any]]],
 ) -> None:
     """Verify every request of an application on Sanic's own server, before the request is routed.
 
@@ -52,33 +46,13 @@ def verify_signatures(
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request.
-        max_body: the largest body that is read, in bytes. A larger one gets 413.
-        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
-            request with a larger one must be signed.
-        body_timeout: how many seconds reading a body may take. A slower one gets 408.
-        policy: which operations must be signed. It replaces `mode`.
-        fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
-            is asked only if the policy would reject the request and another credential could change that.
-        on_decision: gets a `Decision` for every request.
-        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
-            returns another, for example of `ErrorResponse.with_content`.
+        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
+            and so on. Their functions get the request.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    verifying = AsyncGuard(
-        verifier=verifier,
-        origins=origins,
-        mode=mode,
-        max_body=max_body,
-        max_unsigned_body=max_unsigned_body,
-        body_timeout=body_timeout,
-        policy=policy,
-        fallback=fallback,
-        on_decision=on_decision,
-        rejection=rejection,
-    )
+    verifying = AsyncGuard(verifier=verifier, origins=origins, **options)
     verifying.announce()
 
     async def verify(request: Request[Any, Any], **_context: object) -> None:
@@ -89,6 +63,8 @@ def verify_signatures(
         if isinstance(accepted, ErrorResponse):
             raise Rejected(accepted.status, dict(accepted.fields), accepted.body)
         incoming.put_back(accepted.content)
+        # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
+        incoming.context = None
         setattr(request.ctx, VERIFICATION, accepted.verification)
 
     app.add_signal(verify, Event.HTTP_ROUTING_BEFORE)
@@ -124,8 +100,6 @@ class _RequestIncoming(WireIncoming):
             target=request.raw_url,
             headers=[(_octets(name), _octets(value)) for name, value in lines],
         )
-        self._request = request
-        self._stream: Any = request.stream
 
     def routed_path(self) -> str:
         """Return the percent-decoded path, which Sanic must route as it was received."""
@@ -141,19 +115,21 @@ class _RequestIncoming(WireIncoming):
             raise MalformedURL(_OTHER_TARGET, rule="request target")
 
     def _is_routed(self, target: bytes) -> bool:
+        request: Any = self.context
         path, _, query = target.partition(b"?")
-        return (path, query) == (_octets(self._request.path), _octets(self._request.query_string))
+        return (path, query) == (_octets(request.path), _octets(request.query_string))
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
+        stream = cast("Any", self.context).stream
         # Sanic's stream has no body, or no more of it, if this is false.
-        chunk: bytes | None = await self._stream.read() if self._stream.request_body else b""
-        return chunk or b"", bool(self._stream.request_body)
+        chunk: bytes | None = await stream.read() if stream.request_body else b""
+        return chunk or b"", bool(stream.request_body)
 
     def put_back(self, content: Content | None) -> None:
         """Let Sanic read again what has been read, and then the rest of the content."""
         begun = b"".join(self.chunks) if content is None else bytes(content)
-        stream = self._stream
+        stream = cast("Any", self.context).stream
         if begun:
             stream.recv_buffer[:0] = begun
             stream.request_bytes_left += len(begun)

@@ -134,6 +134,8 @@ class Exchange(HTTPMessageDelegate):
         for name, value in self._headers.get_all():
             headers.add(name, value)
         headers.verification = accepted.verification
+        # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
+        incoming.context = None
         delegate = self._application.start_request(self._server_conn, self._request_conn)
         start_line = self._start_line
         if incoming.verified is not None:
@@ -203,11 +205,10 @@ class _RequestIncoming(WireIncoming):
             target=start_line.path.encode("latin-1"),
             headers=[(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()],
         )
-        self._exchange = exchange
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
-        return await self._exchange.read_chunk()
+        return await cast("Exchange", self.context).read_chunk()
 
 
 async def _wait(waiting: Awaitable[None] | None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
 import socket
 import threading
 
@@ -559,12 +558,6 @@ def test_http2_of_a_named_server_is_accepted_only_with_equal_authorities(party, 
     assert run(app, differ)[0]["status"] == 401
 
 
-@pytest.mark.parametrize("seconds", [0, "30", None, math.nan, 10**400])
-def test_wrong_body_timeout_is_rejected_by_name_at_construction(party, echo, seconds):
-    with pytest.raises(ConfigurationError, match=r"^body_timeout"):
-        SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=seconds)
-
-
 def test_rejected_head_is_answered_without_content(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     answers = {method: run(app, {"type": "http", "method": method, "headers": []}) for method in ("GET", "HEAD")}
@@ -573,33 +566,3 @@ def test_rejected_head_is_answered_without_content(party, echo):
         {},
     ]
     assert answers["GET"][0] == answers["HEAD"][0]
-
-
-class BlockingStore(MemoryReplayStore):
-    blocking = True
-
-
-@pytest.mark.parametrize(
-    ("method", "store"), [("POST", MemoryReplayStore()), ("GET", BlockingStore())], ids=["a body", "a thread"]
-)
-def test_request_that_must_wait_fails_without_an_asyncio_event_loop(party, echo, caplog, method, store):
-    body, asked = (BODY, JSON) if method == "POST" else (b"", [])
-    verifier = party.verifier(replay=store)
-    app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
-    scope = http_scope(party, method=method, headers=asked, body=body)
-    scope["headers"].append((b"content-length", str(len(body)).encode()))
-    received, sent = [], []
-
-    async def receive():
-        received.append(1)
-
-    async def send(message):
-        sent.append(message)
-
-    # By hand, as an event loop of another kind would.
-    with caplog.at_level(logging.WARNING, "undersigned"), pytest.raises(StopIteration):
-        app(scope, receive, send).send(None)
-    assert sent[0]["status"] == 503
-    assert json.loads(sent[1]["body"]) == {"error": "request_signature_server_unsupported"}
-    assert "run it on asyncio" in caplog.text
-    assert (received, echo.calls) == ([], [])

@@ -10,7 +10,7 @@ import pytest
 from tests import keys
 
 from undersigned import MemoryReplayStore, RevocationList, SignatureError
-from undersigned.asgi.threaded_verifier import awaitable
+from undersigned.asgi.guard import awaitable
 from undersigned.discovery import RevocationSources
 
 

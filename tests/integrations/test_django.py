@@ -146,7 +146,7 @@ def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_
         verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
         signature = verifier.verify(Request("GET", f"{ORIGIN}/x", party.fields("GET", "/x")))
         request = RequestFactory().get("/x")
-        publish(request, Verification(signature, verifier.profile))
+        publish(request, Verification(signature, None))
         with override_settings(UNDERSIGNED={}):
             caller, _ = SignatureAuthentication().authenticate(SimpleNamespace(_request=request))
         callers.append(caller)

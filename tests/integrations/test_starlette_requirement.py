@@ -24,7 +24,7 @@ from undersigned import (
     VerifiedSignature,
     profiles,
 )
-from undersigned.asgi import VERIFICATION
+from undersigned.asgi import VERIFICATION, AsyncGuard, ScopeIncoming
 from undersigned.middleware import Verification
 from undersigned_fastapi import RouteResolver, Signature, document_policy, require_signature
 from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
@@ -310,9 +310,11 @@ def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rej
     assert [signature.keyid for signature in found] == [KEYID]
 
 
-def test_exception_carries_the_whole_rejection_outside_of_an_application():
+def test_exception_carries_the_whole_rejection_outside_of_an_application(party):
+    guard = AsyncGuard(verifier=party.verifier(), origins=ORIGINS, mode="optional")
+    published = Verification(None, ScopeIncoming(guard, None, http_scope(), None))
     with pytest.raises(SignatureRequired) as caught:
-        verified_signature(Request(http_scope(**{VERIFICATION: Verification(None, profiles.ADCP_3_2)})))
+        verified_signature(Request(http_scope(**{VERIFICATION: published})))
     assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
     assert caught.value.headers == {
         "WWW-Authenticate": f'Signature error="{UNSIGNED}"',

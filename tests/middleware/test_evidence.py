@@ -111,7 +111,7 @@ def test_credentials_are_masked_in_fields_base_and_target(kind, party):
     assert (verified.outcome, rejected.code) == ("verified", "request_signature_invalid")
     for decision in decisions:
         kept = decision.evidence()
-        assert secret not in repr(kept) + repr(decision) + repr(decision.known)
+        assert secret not in repr(kept) + repr(decision) + repr(decision.evidence)
         assert '"authorization": (masked)' in kept.base.split("\n")
         assert "access_token=(masked)&client_secret=(masked)&x=1" in kept.url
         assert dict(kept.fields)["x-kept"] == "k"

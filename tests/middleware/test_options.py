@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import io
 
 import pytest
-from fastapi import FastAPI
-from flask import Flask
 from tests.keys import HOST, ORIGIN
 
 from undersigned import ConfigurationError, Policy, Verifier, asgi, wsgi
@@ -15,11 +12,6 @@ from undersigned import ConfigurationError, Policy, Verifier, asgi, wsgi
 
 async def returns_later(*_given):
     return True
-
-
-class ReturnsLater:
-    async def __call__(self, _given):
-        return True
 
 
 @pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])
@@ -33,8 +25,6 @@ class ReturnsLater:
         ({"origins": ["https://seller.example.com/?q"]}, "origins"),
         ({"origins": ["https://a.example", "http://a.example"]}, "origins"),
         ({"mode": "lax"}, "mode"),
-        ({"max_body": -1}, "max_body"),
-        ({"max_body": True}, "max_body"),
         ({"max_body": "1"}, "max_body"),
         ({"http2_server": "granian"}, "http2_server"),
         ({"http2_server": "mod_wsgi"}, "http2_server"),
@@ -43,23 +33,14 @@ class ReturnsLater:
         ({"mode": ["required"]}, "mode"),
         ({"mode": {"required"}}, "mode"),
         ({"mode": returns_later}, "mode"),
-        ({"http2_server": ["hypercorn"]}, "http2_server"),
         ({"policy": Policy}, "policy"),
         ({"policy": ["create_media_buy"]}, "policy"),
-        ({"on_decision": []}, "on_decision"),
-        ({"on_decision": returns_later}, "on_decision: the function must not be async"),
-        ({"on_decision": ReturnsLater()}, "on_decision: the function must not be async"),
-        ({"on_decision": functools.partial(returns_later, 1)}, "on_decision: the function must not be async"),
     ],
 )
 def test_wrong_option_is_rejected_by_name_at_construction(party, middleware, options, named):
     given = {"verifier": party.verifier(), "origins": [ORIGIN], **options}
     with pytest.raises(ConfigurationError, match=f"^{named}"):
         middleware(lambda *_: None, **given)
-
-
-def name_of(given) -> str:
-    return getattr(given, "__name__", type(given).__name__)
 
 
 def make(middleware, party, app=lambda *_: None, **options):
@@ -71,70 +52,23 @@ def over_wsgi(app, method, target):
     return app({**environ, "HTTP_HOST": HOST, "wsgi.input": io.BytesIO()}, lambda *_: None)
 
 
-@pytest.mark.parametrize(
-    "app",
-    [None, "main:app", 5, Flask("shop"), lambda: None, lambda _scope: None],
-    ids=name_of,
-)
-def test_asgi_middleware_rejects_what_is_not_an_asgi_application(party, app):
-    with pytest.raises(ConfigurationError, match=r"^app: pass the ASGI application .* undersigned.wsgi"):
-        make(asgi.SignatureMiddleware, party, app)
-
-
-@pytest.mark.parametrize(
-    "app",
-    [None, "main:app", FastAPI(), lambda: None, returns_later, ReturnsLater()],
-    ids=name_of,
-)
-def test_wsgi_middleware_rejects_what_is_not_a_wsgi_application(party, app):
-    with pytest.raises(ConfigurationError, match=r"^app: pass the WSGI application .* undersigned.asgi"):
-        make(wsgi.SignatureMiddleware, party, app)
-
-
-@pytest.mark.parametrize(
-    ("middleware", "app"),
-    [
-        (asgi.SignatureMiddleware, FastAPI()),
-        (asgi.SignatureMiddleware, returns_later),
-        (asgi.SignatureMiddleware, max),
-        (wsgi.SignatureMiddleware, Flask("shop")),
-        (wsgi.SignatureMiddleware, Flask("shop").wsgi_app),
-        (wsgi.SignatureMiddleware, print),
-    ],
-    ids=name_of,
-)
-def test_application_that_can_be_called_is_accepted(party, middleware, app):
-    assert make(middleware, party, app).app == app
-
-
-@pytest.mark.parametrize(
-    ("middleware", "option"),
-    [(asgi.SignatureMiddleware, "server_adds_root_path"), (wsgi.SignatureMiddleware, "reconstruct")],
-)
-def test_flag_that_is_not_true_or_false_is_rejected(party, middleware, option):
-    with pytest.raises(ConfigurationError, match=f"^{option}: give True or False"):
-        make(middleware, party, **{option: "false"})
-
-
-@pytest.mark.parametrize("fallback", [returns_later, ReturnsLater()])
-def test_async_fallback_is_rejected_over_wsgi_and_accepted_over_asgi(party, fallback):
-    policy = Policy(required_for=["create_media_buy"])
-    with pytest.raises(ConfigurationError, match=r"^fallback: the function must not be async"):
-        make(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
-    assert make(asgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
-
-
 class Later:
     def __await__(self):
-        raise AssertionError
+        yield
 
 
-@pytest.mark.parametrize("fallback", [lambda _environ: returns_later(), lambda _environ: Later()])
-def test_fallback_that_returns_something_to_await_lets_no_request_through_over_wsgi(party, fallback):
+@pytest.mark.parametrize("fallback", [lambda _environ: Later(), returns_later])
+def test_fallback_that_has_to_be_awaited_over_wsgi_lets_a_request_through_only_if_it_never_waits(party, fallback):
     policy = Policy(required_for=["create_media_buy"])
-    app = make(wsgi.SignatureMiddleware, party, policy=policy, fallback=fallback)
-    with pytest.raises(ConfigurationError, match=r"^fallback: the function must return True or False"):
+    ran = []
+    app = make(wsgi.SignatureMiddleware, party, lambda *_: ran.append("app"), policy=policy, fallback=fallback)
+    if fallback is returns_later:
         over_wsgi(app, "POST", "/adcp/create_media_buy")
+        assert ran == ["app"]
+    else:
+        with pytest.raises(RuntimeError, match="has to be awaited"):
+            over_wsgi(app, "POST", "/adcp/create_media_buy")
+        assert ran == []
 
 
 @pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware])

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from tests.keys import HOST, ORIGIN
 from werkzeug.test import Client
 
-from undersigned import ConfigurationError, asgi, wsgi
+from undersigned import asgi, wsgi
 from undersigned.limits import LONGEST_TARGET
 from undersigned.middleware import ErrorResponse
 
@@ -163,16 +163,6 @@ def test_failing_function_leaves_the_usual_answer(side, caplog, wrong):
 def test_unread_request_is_shaped_too(side):
     status, fields, _ = side(rejection=problem).ask(fields=[(f"x-{at}", "v") for at in range(200)])
     assert (status, fields["content-type"]) == (431, DENIALS)
-
-
-async def shape_async(response, _request):
-    return response
-
-
-@pytest.mark.parametrize("wrong", ["json", shape_async])
-def test_rejection_must_be_a_function_that_is_not_async(side, wrong):
-    with pytest.raises(ConfigurationError, match=r"^rejection"):
-        side(rejection=wrong)
 
 
 def test_unsigned_request_in_mode_observe_is_logged_with_its_target(side, caplog):

@@ -10,7 +10,7 @@ import pytest
 from undersigned import Decision, profiles
 from undersigned.errors import KeySourceError, Reason, signature_error
 from undersigned.middleware import answer
-from undersigned.middleware.rejection_log import line_of, log_rejection
+from undersigned.middleware.decision import line_of, log_error
 from undersigned.reasons import REASONS, UNREAD_FIXES
 
 PROFILE = profiles.ADCP_3_2
@@ -33,7 +33,7 @@ def log_rejections(caplog, error, *, times: int = 1, level: int = logging.WARNIN
     """The records of a log that hears of one error several times."""
     with caplog.at_level(level, "undersigned"):
         for _ in range(times):
-            log_rejection(error, DECISION)
+            log_error(error, DECISION)
     return caplog.records
 
 

@@ -161,7 +161,6 @@ def test_response_that_cannot_be_signed_is_not_begun(kind, application, options)
     [
         ({"signer": None}, "signer"),
         ({"signer": Signer(key_pair("ed25519").signing_key(), profile=ADCP_3_2)}, "signer"),
-        ({"max_body": -1}, "max_body"),
         ({"origins": []}, "origins"),
     ],
 )

@@ -12,7 +12,7 @@ from undersigned import Decision, KeySet, MemoryReplayStore, Request, Verifier, 
 from undersigned.errors import MalformedURL, SignatureError
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.authority import matched_origin, target_error
-from undersigned.middleware.rejection_log import line_of
+from undersigned.middleware.decision import line_of
 from undersigned.url.origin import Origins
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"

@@ -1,28 +1,31 @@
-"""The guard of a server with an event loop."""
+"""The guard of a server with an event loop, and the verifier that it asks without blocking the loop."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import contextvars
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from undersigned.asgi.threaded_verifier import awaitable
-from undersigned.errors import ConfigurationError
-from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
-from undersigned.middleware import options
+from undersigned.limits import MOST_VERIFYING_THREADS
 from undersigned.middleware.guard import Guard
-from undersigned.url import Origins
-from undersigned.verification.verifier import AsyncVerifier, Verifier
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
+    from typing import Unpack
 
-    from undersigned.middleware.answer import ErrorResponse
-    from undersigned.middleware.decision import Decision
-    from undersigned.policy.policy import Policy
+    from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request import Request
+    from undersigned.middleware.options import AsyncOptions
     from undersigned.url.origin import ConfiguredOrigins
+    from undersigned.verification.gate import GateVerifier
+    from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verifier import AsyncVerifier, Part, ReceivedSignature
 
 Answer = TypeVar("Answer")
-
-_LONGEST_TIMEOUT = 86_400
 
 
 class AsyncGuard(Guard):
@@ -32,59 +35,24 @@ class AsyncGuard(Guard):
         verifier: as in `SignatureMiddleware`, with all other options. Functions get the `context` of a request.
 
     Attributes:
-        profile: the verifier's profile.
-        max_body: the largest body that is read, in bytes.
-        body_timeout: how many seconds reading a body may take.
         server_adds_root_path: whether the server puts its root path in front of `raw_path`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
 
-    __slots__ = ("body_timeout", "max_body", "profile", "server_adds_root_path")
-
     def __init__(
         self,
         *,
         verifier: Verifier | AsyncVerifier,
         origins: ConfiguredOrigins,
-        mode: options.Mode = "required",
-        max_body: int = DEFAULT_MAX_BODY,
-        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
-        body_timeout: float = DEFAULT_BODY_TIMEOUT,
         server_adds_root_path: bool = False,
         http2_server: str | None = None,
-        policy: Policy | None = None,
-        fallback: Callable[..., bool | Awaitable[bool]] | None = None,
-        on_decision: Callable[[Decision], object] | None = None,
-        rejection: Callable[..., ErrorResponse] | None = None,
+        **options: Unpack[AsyncOptions[Any]],
     ) -> None:
-        if not isinstance(verifier, AsyncVerifier):
-            raise ConfigurationError("verifier: pass a Verifier or an AsyncVerifier")
-        options.check_options(mode, max_body, http2_server)
-        options.check_size("max_unsigned_body", max_unsigned_body)
-        options.check_policy(policy, fallback=fallback, mode=mode)
-        options.check_listeners(on_decision, rejection)
-        options.check_flag("server_adds_root_path", server_adds_root_path)
-        if not isinstance(body_timeout, (int, float)) or not 0 < body_timeout <= _LONGEST_TIMEOUT:
-            raise ConfigurationError("body_timeout: give seconds greater than 0, such as 30, and at most a day")
         super().__init__(
-            awaitable(verifier),
-            Origins(origins),
-            clock=verifier.clock,
-            replay=verifier.replay,
-            mode=mode,
-            policy=policy,
-            fallback=fallback,
-            max_unsigned_body=min(max_unsigned_body, max_body),
-            http2_server=http2_server,
-            on_decision=on_decision,
-            rejection=rejection,
-            in_thread=_in_thread,
+            verifier, origins, ask=awaitable(verifier), in_thread=_in_thread, http2_server=http2_server, **options
         )
-        self.profile = verifier.profile
-        self.max_body = max_body
-        self.body_timeout = body_timeout
         self.server_adds_root_path = server_adds_root_path
 
 
@@ -92,3 +60,52 @@ async def _in_thread(call: Callable[[], Answer]) -> Answer:
     import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
 
     return await asyncio.to_thread(call)
+
+
+def awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
+    """Return the verifier as the gate asks it, without blocking the event loop."""
+    if not isinstance(verifier, Verifier) or not verifier.blocking:
+        return verifier
+    return verifier.for_tasks() or ThreadedVerifier(verifier)
+
+
+class ThreadedVerifier:
+    """A verifier whose methods can be awaited, and call the methods of another verifier in a thread.
+
+    The threads are its own: those of asyncio resolve names, and the application waits in them for its own work.
+
+    Args:
+        verifier: the verifier whose sources block.
+    """
+
+    def __init__(self, verifier: Verifier) -> None:
+        self._verifier = verifier
+        self.profile = verifier.profile
+        self._executor, self._pid = _new_executor(), os.getpid()
+
+    async def unready(self) -> tuple[Part, ...]:
+        """As `Verifier.unready`, in a thread."""
+        return await self._run(self._verifier.unready)
+
+    async def authenticate(self, message: Request) -> ReceivedSignature:
+        """As `Verifier.authenticate`, in a thread."""
+        return await self._run(partial(self._verifier.authenticate, message))
+
+    async def complete(
+        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
+    ) -> VerifiedSignature:
+        """As `Verifier.complete`, in a thread."""
+        return await self._run(partial(self._verifier.complete, signature, content, digest=digest))
+
+    async def _run(self, call: Callable[[], Answer]) -> Answer:
+        import asyncio  # noqa: PLC0415 - as in _in_thread
+
+        if self._pid != os.getpid():
+            # The threads did not survive the fork.
+            self._executor, self._pid = _new_executor(), os.getpid()
+        in_context = partial(contextvars.copy_context().run, call)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, in_context)
+
+
+def _new_executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST_VERIFYING_THREADS, "undersigned")

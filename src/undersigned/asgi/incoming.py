@@ -1,12 +1,12 @@
-"""A request over ASGI."""
+"""A request in a server with an event loop, whose content comes in chunks: ASGI's, or that of a framework."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import islice
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from undersigned.asgi.body import bodiless, replay
-from undersigned.asgi.chunked import AsyncIncoming, Disconnected
 from undersigned.asgi.scope import (
     check_root_path,
     detected_server,
@@ -15,20 +15,147 @@ from undersigned.asgi.scope import (
     shown_target,
     verified_scope,
 )
-from undersigned.limits import MOST_FIELDS
+from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request_target import RequestTarget, application_path
+from undersigned.middleware.answer import REQUEST_TIMEOUT, UnreadRequest, content_too_large, unsigned_too_large
 from undersigned.middleware.authority import HTTP1_VERSIONS
+from undersigned.middleware.incoming import Incoming
+from undersigned.policy.webhooks import may_be_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from undersigned.asgi.guard import AsyncGuard
-    from undersigned.asgi.interface import Receive, Scope, Send
+    from undersigned.asgi.interface import Message, Receive, Scope, Send
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.guard import Accepted
     from undersigned.url import CanonicalURL, Origin
 
 VERIFICATION = "undersigned"
 """The scope's key for the `Verification`: everything that the middleware found out."""
+
+_WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
+"""The methods for which content may come over HTTP/2 without Content-Length."""
+
+
+_SLOW = "reading the body took longer than body_timeout"
+
+
+class Disconnected(Exception):
+    """Raised when the client disconnects before its body is complete. There is nobody to answer."""
+
+
+class AsyncIncoming(Incoming):
+    """A request whose content is read chunk by chunk, within a size and a time.
+
+    Args:
+        guard: the guard that verifies it.
+        context: as in `Incoming`.
+        method: as in `Incoming`.
+        version: as in `Incoming`.
+        client: as in `Incoming`.
+
+    Attributes:
+        chunks: what has been read of content that does not begin as JSON; the application gets it again.
+        more: whether more of it may come; None if nothing has been read of such content.
+    """
+
+    more: bool | None = None
+
+    def __init__(self, guard: AsyncGuard, context: object, method: str, version: str, client: str | None) -> None:
+        super().__init__(guard, context, method, version, client)
+        self.chunks: list[bytes] = []
+
+    def set_fields(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
+        """Take the header fields as octets, with names in lower case, and what they say about content."""
+        if len(headers) > MOST_FIELDS:
+            self.has_too_many_fields = True
+            return
+        fields = self.fields = HeaderFields.of_octets(headers)
+        combined = fields.combined
+        self.names = combined if "_" in "".join(combined) else ()
+        has_body: bool | None = "transfer-encoding" in combined
+        if "content-length" in combined:
+            has_body = has_body or combined["content-length"] != "0"
+        elif self.version not in HTTP1_VERSIONS and self.method in _WITH_CONTENT:
+            # HTTP/2 needs no Content-Length. For other methods nothing is read: uvicorn waits forever if no content
+            # comes.
+            has_body = None
+        self.has_body = has_body
+
+    @abstractmethod
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come.
+
+        Raises:
+            Disconnected: the client disconnected.
+        """
+
+    async def read_content(self, digest: RunningDigest | None) -> Content:
+        """Read the content, and feed it to `digest` while reading.
+
+        Raises:
+            UnreadRequest: the content, or its Content-Length, is too large, or reading takes too long.
+            Disconnected: the client disconnected.
+        """
+        # asyncio takes longer to import than this whole package, and WSGI never needs it.
+        import asyncio  # noqa: PLC0415
+
+        most = self.guard.max_body
+        if self._is_declared_longer(most):
+            raise content_too_large()
+        chunks: list[bytes] = []
+        size, more = 0, True
+        try:
+            async with asyncio.timeout(self.guard.body_timeout):
+                while more:
+                    chunk, more = await self.read_chunk()
+                    size += len(chunk)
+                    if size > most:
+                        raise content_too_large()
+                    if chunk:
+                        chunks.append(chunk)
+                        if digest is not None:
+                            digest.update(chunk)
+        except TimeoutError:
+            raise UnreadRequest(REQUEST_TIMEOUT, _SLOW) from None
+        return Content(chunks)
+
+    async def read_unverified(self, most: int) -> Content | None:
+        """Read the content if it begins as JSON, else only the beginning of it.
+
+        Raises:
+            UnreadRequest: the JSON is above `most` bytes, or reading it takes too long.
+            Disconnected: the client disconnected.
+        """
+        import asyncio  # noqa: PLC0415 - as in read_content
+
+        chunks = self.chunks
+        size, more, is_json = 0, True, None
+        try:
+            async with asyncio.timeout(self.guard.body_timeout):
+                while more:
+                    chunk, more = await self.read_chunk()
+                    self.more = more
+                    size += len(chunk)
+                    if chunk:
+                        chunks.append(chunk)
+                    if is_json is None:
+                        is_json = may_be_json(b"".join(chunks), self.fields, ended=not more)
+                        if is_json is False:
+                            return None
+                    if size > most or (is_json and self._is_declared_longer(most)):
+                        raise unsigned_too_large()
+        except TimeoutError:
+            raise UnreadRequest(REQUEST_TIMEOUT, _SLOW) from None
+        return Content(chunks)
+
+    def _is_declared_longer(self, most: int) -> bool:
+        """Return whether the Content-Length is above `most` bytes."""
+        declared = self.fields.combined.get("content-length") or "0"
+        return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > most)
 
 
 class ScopeIncoming(AsyncIncoming):
@@ -51,6 +178,7 @@ class ScopeIncoming(AsyncIncoming):
         address = client[0] if client else None
         super().__init__(guard, context, scope.get("method", "GET"), scope.get("http_version", "1.1"), address)
         self.outer = scope.get(VERIFICATION)
+        self._adds_root_path = guard.server_adds_root_path
         self._scope = scope
         self._receive = receive
         self._send = send
@@ -74,7 +202,7 @@ class ScopeIncoming(AsyncIncoming):
     def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether a lone `?` may be missing."""
         self.server()
-        target = request_target(self._scope, self.guard.profile, server_adds_root_path=self.guard.server_adds_root_path)
+        target = request_target(self._scope, self.guard.profile, server_adds_root_path=self._adds_root_path)
         return target, target.query is None
 
     def shown_target(self) -> str:
@@ -87,39 +215,123 @@ class ScopeIncoming(AsyncIncoming):
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:
         """Keep the target that was verified."""
-        adds = self.guard.server_adds_root_path
         self._verified = verified_scope(
-            self._scope, self._headers, target=target, origin=origin, server_adds_root_path=adds
+            self._scope, self._headers, target=target, origin=origin, server_adds_root_path=self._adds_root_path
         )
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
+        if self._scope["type"] == "websocket":
+            return b"", False
         message = await self._receive()
         if message["type"] != "http.request":
             raise Disconnected
         return bytes(message.get("body", b"")), message.get("more_body", False)
-
-    async def read_content(self, digest: RunningDigest | None) -> Content:
-        """Read the content, and feed it to `digest` while reading."""
-        return Content() if self._scope["type"] == "websocket" else await super().read_content(digest)
-
-    async def read_unverified(self, most: int) -> Content | None:
-        """Read the content if it begins as JSON."""
-        return Content() if self._scope["type"] == "websocket" else await super().read_unverified(most)
 
     def forwarded(self, accepted: Accepted) -> tuple[Scope, Receive]:
         """Return the scope and the content that the application gets."""
         scope, receive = self._scope, self._receive
         if scope["type"] == "http":
             if accepted.content is not None:
-                receive = replay(accepted.content.chunks, receive)
+                receive = _replay(accepted.content.chunks, receive)
             elif accepted.is_closed:
-                receive = bodiless(receive)
+                receive = _without_content(receive)
             elif self.more is not None:
-                receive = replay(self.chunks, receive, more=self.more)
+                receive = _replay(self.chunks, receive, more=self.more)
         # Not kept: the scope refers to this request, and a cycle would hold its content until it is collected.
         verified, self._verified = self._verified, None
         new = {**scope, "headers": self._headers} if verified is None else verified
         new["state"] = {**scope.get("state", {}), "signature": accepted.verification.signature}
         new[VERIFICATION] = accepted.verification
         return new, receive
+
+
+def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool = False) -> Receive:
+    """Return a `receive` that replays chunks as received, then yields what the server sends next.
+
+    Args:
+        chunks: the chunks.
+        receive: returns the next event of the server.
+        more: whether the content continues after the chunks.
+    """
+    # A list of messages would take many times the memory of many small chunks, so make one at a time.
+    remaining = iter(chunks or (b"",))
+    left = len(chunks) or 1
+
+    async def receive_again() -> Message:
+        nonlocal left
+        if left == 0:
+            return await receive()
+        left -= 1
+        return {"type": "http.request", "body": next(remaining), "more_body": more or left > 0}
+
+    return receive_again
+
+
+def _without_content(receive: Receive) -> Receive:
+    """Return a `receive` for a request verified without content. If content comes anyway, the request ends."""
+
+    async def receive_without_content() -> Message:
+        message = await receive()
+        if message["type"] == "http.request" and message.get("body"):
+            return {"type": "http.disconnect"}
+        return message
+
+    return receive_without_content
+
+
+class WireIncoming(AsyncIncoming):
+    """A request of a server that shows the target as it was on the wire, such as that of a framework.
+
+    Args:
+        guard: the guard that verifies it.
+        context: as in `Incoming`.
+        method: as in `Incoming`.
+        version: as in `Incoming`.
+        client: as in `Incoming`.
+        target: the request target.
+        headers: the header fields, with names in lower case.
+
+    Attributes:
+        raw_target: the request target.
+        verified: the target that was verified: what the application gets. None: what the server has.
+    """
+
+    verified: str | None = None
+
+    def __init__(
+        self,
+        guard: AsyncGuard,
+        context: object,
+        method: str,
+        version: str,
+        client: str | None,
+        *,
+        target: bytes,
+        headers: Sequence[tuple[bytes, bytes]],
+    ) -> None:
+        super().__init__(guard, context, method, version, client)
+        self.raw_target = target
+        self.set_fields(headers)
+
+    def target(self) -> tuple[RequestTarget, bool]:
+        """Return the request target."""
+        return RequestTarget.parse(self.raw_target), False
+
+    def shown_target(self) -> str:
+        """Return the request target."""
+        return self.raw_target.decode("latin-1")
+
+    def routed_path(self) -> str:
+        """Return the percent-decoded path."""
+        return unquote(self.raw_target.partition(b"?")[0])
+
+    @property
+    def verified_path(self) -> str | None:
+        """The path of `verified`, percent-decoded."""
+        return None if self.verified is None else unquote(self.verified.partition("?")[0])
+
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Keep the target that was verified."""
+        path = application_path(target, origin)
+        self.verified = path if target.query is None else f"{path}?{target.query}"

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from undersigned.asgi.answer import answer
-from undersigned.asgi.chunked import Disconnected
-from undersigned.asgi.guard import AsyncGuard
-from undersigned.asgi.incoming import ScopeIncoming
+from undersigned.asgi.guard import AsyncGuard, awaitable
+from undersigned.asgi.incoming import VERIFICATION, Disconnected, ScopeIncoming
 from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
 from undersigned.errors import ConfigurationError
-from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
-from undersigned.middleware import options
 from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.readiness import Readiness
+from undersigned.middleware.requirement import Verification
 
 if TYPE_CHECKING:
-    from undersigned.middleware.decision import Decision
-    from undersigned.policy.policy import Policy
+    from typing import Unpack
+
+    from undersigned.middleware.options import AsyncOptions
+    from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
+    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
@@ -39,22 +40,12 @@ class SignatureMiddleware:
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request.
-        max_body: the largest body that is read, in bytes. A larger one gets 413.
-        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
-            request with a larger one must be signed.
-        body_timeout: how many seconds reading a body may take. A slower one gets 408.
         server_adds_root_path: whether the server puts its root path in front of `raw_path`, as uvicorn does with
             `--root-path`.
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host (hypercorn,
             gunicorn, daphne, uvicorn). Without it, HTTP/2 is rejected.
-        policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
-            `scope["undersigned"].operation` and in the signature.
-        fallback: tells whether another authenticator accepts the caller; a function of the scope, sync or async. It is
-            asked only if the policy would reject the request and another credential could change that.
-        on_decision: gets a `Decision` for every request.
-        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the scope that returns
-            another, for example of `ErrorResponse.with_content`.
+        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
+            and so on. Their functions get the scope. The operation is also in `scope["undersigned"].operation`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -66,32 +57,17 @@ class SignatureMiddleware:
         *,
         verifier: Verifier | AsyncVerifier,
         origins: ConfiguredOrigins,
-        mode: options.Mode = "required",
-        max_body: int = DEFAULT_MAX_BODY,
-        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
-        body_timeout: float = DEFAULT_BODY_TIMEOUT,
         server_adds_root_path: bool = False,
         http2_server: str | None = None,
-        policy: Policy | None = None,
-        fallback: Fallback | None = None,
-        on_decision: Callable[[Decision], object] | None = None,
-        rejection: Rejection | None = None,
+        **options: Unpack[AsyncOptions[Scope]],
     ) -> None:
-        options.check_app(app, "ASGI")
         self.app = app
         self._guard = AsyncGuard(
             verifier=verifier,
             origins=origins,
-            mode=mode,
-            max_body=max_body,
-            max_unsigned_body=max_unsigned_body,
-            body_timeout=body_timeout,
             server_adds_root_path=server_adds_root_path,
             http2_server=http2_server,
-            policy=policy,
-            fallback=fallback,
-            on_decision=on_decision,
-            rejection=rejection,
+            **options,
         )
         self._guard.announce()
 
@@ -108,6 +84,94 @@ class SignatureMiddleware:
         except Disconnected:
             return
         if isinstance(result, ErrorResponse):
-            await answer(scope, send, result)
+            await _answer(scope, send, result)
         else:
             await self.app(*incoming.forwarded(result), send)
+
+
+class ReadyRoute:
+    """A middleware that answers one path itself: 200 if requests can be verified now, else 503.
+
+    Put it outside `SignatureMiddleware`: who checks the health of a worker signs nothing, and may use any Host. The
+    content names what is not ready, of `keys`, `revocations` and `store`, as `AsyncVerifier.unready` does.
+
+    Args:
+        app: the application, which gets all other requests.
+        verifier: the verifier of the `SignatureMiddleware`.
+        path: the path to answer.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+
+    def __init__(self, app: ASGIApp, *, verifier: Verifier | AsyncVerifier, path: str = "/ready") -> None:
+        self.app = app
+        self._readiness = Readiness(awaitable(verifier), path)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the check, or call the application."""
+        answer = None
+        if scope["type"] == "http":
+            answer = await self._readiness.answer(scope["method"], scope["path"])
+        if answer is None:
+            await self.app(scope, receive, send)
+        else:
+            await _answer(scope, send, answer)
+
+
+async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:
+    """Send a response, also to a handshake if the server can send it one."""
+    websocket = scope["type"] == "websocket"
+    if websocket and "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        return
+    kind = "websocket.http.response" if websocket else "http.response"
+    fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in response.fields]
+    await send({"type": f"{kind}.start", "status": response.status, "headers": fields})
+    await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else response.body})
+
+
+def find_signature(scope: Scope) -> VerifiedSignature | None:
+    """Return the verified signature of a request or handshake, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return Verification.of(scope.get(VERIFICATION)).signature
+
+
+def required_signature(scope: Scope, *, route: str | None = None) -> VerifiedSignature:
+    """Return the verified signature of a request or handshake; record the rejection of an unsigned one.
+
+    Args:
+        scope: the scope that the middleware passed to the application.
+        route: the path of the route as the framework spells it, such as `/plans/{plan}`, for the `Decision`.
+
+    Raises:
+        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified it.
+    """
+    return Verification.of(scope.get(VERIFICATION)).require(route=route)
+
+
+async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | None:
+    """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
+
+    The scope then has the operation of the route, also in the signature.
+
+    Args:
+        scope: the scope that the middleware passed to the application.
+        route: the route as the framework found it.
+
+    Raises:
+        SignatureError: the policy requires a signature and the request has none.
+            `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified the request.
+
+    Returns:
+        The signature, or None if the request is unsigned and needs none.
+    """
+    checked = await Verification.of(scope.get(VERIFICATION)).check_route(route)
+    scope[VERIFICATION] = checked
+    scope["state"] = {**scope["state"], "signature": checked.signature}
+    return checked.signature

@@ -1,12 +1,12 @@
 """The common part of the ASGI and the WSGI middleware."""
 
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
-from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.answer import ErrorResponse, shaped
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder
 from undersigned.middleware.evidence import Evidence
 from undersigned.middleware.guard import Accepted
-from undersigned.middleware.options import Mode
+from undersigned.middleware.options import AsyncOptions, Mode, Options
 from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.url.origin import ConfiguredOrigins
 
@@ -15,13 +15,16 @@ __all__ = [
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
     "Accepted",
+    "AsyncOptions",
     "ConfiguredOrigins",
     "Decision",
     "ErrorResponse",
     "Evidence",
     "Mode",
+    "Options",
     "Recorder",
     "Verification",
     "configured_verifier",
     "is_preflight",
+    "shaped",
 ]

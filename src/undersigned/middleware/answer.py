@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from undersigned.errors import VerificationUnavailable
+from undersigned.errors import AnswerForm, MalformedSignature, VerificationUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +29,6 @@ class ErrorResponse:
         status: the HTTP status code.
         code: the one word the caller gets.
         challenge: whether `WWW-Authenticate` carries the code.
-        detail: what was wrong, for the operator's log.
         members: the members of the JSON content, as (name, text) pairs; by default the code alone.
         others: further header fields.
         rpc_code: the code of a JSON-RPC error, if the content is one.
@@ -40,7 +39,6 @@ class ErrorResponse:
     status: int
     code: str
     challenge: bool = False
-    detail: str = ""
     members: tuple[tuple[str, str], ...] = ()
     others: tuple[tuple[str, str], ...] = ()
     rpc_code: int | None = None
@@ -74,11 +72,8 @@ class ErrorResponse:
     @property
     def fields(self) -> list[tuple[str, str]]:
         """The header fields."""
-        return [
-            ("Content-Type", self.content_type),
-            ("Content-Length", str(len(self.body))),
-            *self._told,
-        ]
+        of_content = [("Content-Type", self.content_type), ("Content-Length", str(len(self.body)))]
+        return [*of_content, *self._told]
 
     @property
     def headers(self) -> dict[str, str]:
@@ -108,15 +103,42 @@ class ErrorResponse:
         return replace(self, content=content, content_type=content_type, others=others)
 
 
-CONTENT_TOO_LARGE = ErrorResponse(413, "content_too_large", detail="the body is larger than max_body")
-UNSIGNED_TOO_LARGE = ErrorResponse(
-    413, "content_too_large", detail="JSON without a valid signature is larger than max_unsigned_body"
-)
-REQUEST_TIMEOUT = ErrorResponse(408, "request_timeout", detail="reading the body took longer than body_timeout")
-TARGET_TOO_LONG = ErrorResponse(
-    414, "uri_too_long", detail="the request must be signed, and its target is longer than one that can be verified"
-)
-TOO_MANY_FIELDS = ErrorResponse(431, "request_header_fields_too_large", detail="there are too many header fields")
+CONTENT_TOO_LARGE: Final = ErrorResponse(413, "content_too_large")
+REQUEST_TIMEOUT: Final = ErrorResponse(408, "request_timeout")
+TARGET_TOO_LONG: Final = ErrorResponse(414, "uri_too_long")
+TOO_MANY_FIELDS: Final = ErrorResponse(431, "request_header_fields_too_large")
+UNREAD: Final = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TARGET_TOO_LONG, TOO_MANY_FIELDS)
+"""The responses to requests that are not read to their end."""
+
+
+class UnreadRequest(MalformedSignature):
+    """Raised when a request is not read to its end, so no other credential can make up for it.
+
+    Args:
+        response: what to answer.
+        detail: what was wrong, for the operator's log.
+    """
+
+    def __init__(self, response: ErrorResponse, detail: str) -> None:
+        super().__init__(response.code, detail=detail)
+        self.form = AnswerForm(response.status, (), ())
+
+
+def content_too_large() -> UnreadRequest:
+    """Return the error for content above `max_body`."""
+    return UnreadRequest(CONTENT_TOO_LARGE, "the body is larger than max_body")
+
+
+def unsigned_too_large() -> UnreadRequest:
+    """Return the error for content above `max_unsigned_body`."""
+    return UnreadRequest(CONTENT_TOO_LARGE, "JSON without a valid signature is larger than max_unsigned_body")
+
+
+def target_too_long() -> UnreadRequest:
+    """Return the error for an unsigned request whose target is too long to be signed."""
+    detail = "the request must be signed, and its target is longer than one that can be verified"
+    return UnreadRequest(TARGET_TOO_LONG, detail)
+
 
 Context = TypeVar("Context")
 
@@ -142,19 +164,3 @@ def shaped(
         # A rejected request stays rejected.
         logger.exception("rejection raised an exception, or returned no ErrorResponse; ignored")
         return response
-
-
-UNREAD: tuple[ErrorResponse, ...] = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TARGET_TOO_LONG, TOO_MANY_FIELDS)
-"""The responses to requests that are not read to their end."""
-
-
-class UnreadRequest(Exception):
-    """Raised when a request is not read to its end.
-
-    Attributes:
-        response: what to answer.
-    """
-
-    def __init__(self, response: ErrorResponse) -> None:
-        super().__init__(response.code)
-        self.response = response

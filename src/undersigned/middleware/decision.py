@@ -1,30 +1,34 @@
-"""Decisions: what was decided about a request, for the log and for metrics."""
+"""Decisions: what was decided about a request, for the log and for metrics.
+
+A request that is rejected, or that passes although its signature failed, has one line in the log, and the evidence
+below it.
+"""
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
-from undersigned.errors import CHECKS, SignatureError, VerificationUnavailable, printable
+from undersigned.errors import (
+    CHECKS,
+    SignatureError,
+    UndersignedError,
+    VerificationUnavailable,
+    printable,
+    without_credentials,
+)
 from undersigned.limits import LONGEST_IN_LINE
+from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.authority import matched_origin
 from undersigned.middleware.evidence import Claims, Evidence, rebuilt_target_uri, without_query
-from undersigned.middleware.rejection_log import (
-    log_excused,
-    log_rejection,
-    log_unknown,
-    log_unread,
-    log_unsigned,
-    logger,
-)
+from undersigned.reasons import REASONS, UNREAD_FIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from undersigned.message.header_fields import HeaderFields
-    from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.incoming import Incoming
     from undersigned.signature.profile import Profile
     from undersigned.url import Origins
@@ -58,6 +62,8 @@ class Decision:
         seconds: how long the decision took, including the time to read the content; 0 if a route rejected the request.
         skew: seconds from `created` to the verifier's clock at the decision; negative if `created` is in the future.
         seconds_off: if the signature is not valid now, how many seconds ago it ended; negative if it begins later.
+        evidence: returns what the decision was made of. It is computed when it is called, so a listener that needs none
+            pays nothing.
     """
 
     outcome: Outcome
@@ -77,35 +83,28 @@ class Decision:
     seconds: float
     skew: float | None = None
     seconds_off: float | None = None
-    known: Known | None = field(default=None, repr=False, compare=False)
-
-    def evidence(self) -> Evidence:
-        """Return what the decision was made of. It is computed now, so a listener that needs none pays nothing."""
-        return Evidence() if self.known is None else Evidence.of(*self.known)
+    evidence: Callable[[], Evidence] = field(default=Evidence, repr=False, compare=False)
 
 
-class Known(NamedTuple):
-    """What a decision was made of, as it was received: not for a log. It refers to no content.
+_LOGGED: Final = [
+    "code",
+    "step",
+    "method",
+    "target",
+    "origin",
+    "target_uri",
+    "client",
+    "status",
+    "route",
+    "keyid",
+    "seconds_off",
+]
+"""The attributes of a `Decision` that a record of the log has, each with the prefix `signature_`."""
 
-    Attributes:
-        url: the URL, or the target as the server shows it.
-        fields: the header fields.
-        base: the signature base, if it was rebuilt.
-        detail: what was wrong.
-        received: other evidence.
-        is_local: whether all origins of the middleware are loopback origins.
-    """
-
-    url: str
-    fields: HeaderFields
-    base: str | None
-    detail: str | None
-    received: str | None
-    is_local: bool
-
-    def __repr__(self) -> str:
-        """Return nothing of it."""
-        return "<Known>"
+_WORDS: Final[Mapping[Outcome, tuple[int, str]]] = {
+    "warned": (logging.WARNING, "request accepted on another credential"),
+    "unknown": (logging.INFO, "request accepted as unsigned"),
+}
 
 
 class Recorder:
@@ -116,12 +115,9 @@ class Recorder:
         clock: the verifier's clock; seconds since the epoch.
         on_decision: gets a `Decision` for every request, or None.
         origins: the public origins of the service.
-
-    Attributes:
-        listens: whether there is such a callback.
     """
 
-    __slots__ = ("_clock", "_on_decision", "_origins", "_profile", "listens")
+    __slots__ = ("_clock", "_on_decision", "_origins", "_profile")
 
     def __init__(
         self,
@@ -135,73 +131,50 @@ class Recorder:
         self._clock = clock
         self._on_decision = on_decision
         self._origins = origins
-        self.listens = on_decision is not None
 
     def record_acceptance(
-        self,
-        signature: VerifiedSignature | None,
-        warning: SignatureError | None,
-        incoming: Incoming,
-        *,
-        warns: bool = False,
+        self, signature: VerifiedSignature | None, incoming: Incoming, *, observed: bool = False
     ) -> None:
-        """Record a request that the application gets.
+        """Record a request that the application gets, without an error.
 
         Args:
             signature: the verified signature, or None.
-            warning: the error that the policy forgave, or None.
             incoming: the request.
-            warns: whether the mode only observes that the request is unsigned.
+            observed: whether the mode only observes that the request is unsigned, so that a line is logged.
         """
-        if warning is None and not warns and not self.listens:
-            return
-        outcome: Outcome = "verified" if signature is not None else "unsigned" if warning is None else "warned"
-        decision = self._decision(outcome, incoming, warning or signature)
-        if warning is not None:
-            log_excused(warning, decision)
-        if warns:
-            log_unsigned(decision)
-        self._publish(decision)
+        if observed or self._on_decision is not None:
+            decision = self._decision("unsigned" if signature is None else "verified", incoming, signature)
+            if observed:
+                why = 'mode="observe" lets it pass, mode="required" would reject it'
+                line = f"unsigned request accepted: {why} ({'; '.join(_request(decision))})"
+                logger.warning("%s", line, extra=_fields(decision))
+            self._publish(decision)
 
-    def record_unknown(self, error: SignatureError, incoming: Incoming) -> None:
-        """Record a request that the application gets as unsigned, since nobody knows its signer."""
-        decision = self._decision("unknown", incoming, error)
-        log_unknown(error, decision)
-        self._publish(decision)
-
-    def record_rejection(
+    def record_error(
         self,
         error: SignatureError,
         incoming: Incoming,
-        response: ErrorResponse,
         *,
-        by_route: bool = False,
+        outcome: Literal["warned", "unknown", "rejected"] = "rejected",
+        status: int | None = None,
         route: str | None = None,
+        by_route: bool = False,
     ) -> None:
-        """Record a request that is rejected.
+        """Record an error: a request that is rejected, or that passes although its signature failed.
 
         Args:
-            error: why it is rejected.
+            error: why the signature failed.
             incoming: the request.
-            response: the answer.
-            by_route: whether a route of the application rejects it, which the guard had let pass.
+            outcome: what was decided.
+            status: the status of the answer, if the request is rejected.
             route: the path of the route as the framework spells it, such as `/plans/{plan}`.
+            by_route: whether a route of the application rejects it, which the guard had let pass.
         """
-        outcome: Outcome = "unavailable" if isinstance(error, VerificationUnavailable) else "rejected"
-        decision = self._decision(outcome, incoming, error, status=response.status, route=route, by_route=by_route)
-        log_rejection(error, decision)
-        self._publish(decision)
-
-    def record_unread(self, rejected: ErrorResponse, incoming: Incoming, response: ErrorResponse) -> None:
-        """Record a request that was rejected before it was read to its end.
-
-        Args:
-            rejected: why it is rejected.
-            incoming: the request.
-            response: the answer.
-        """
-        decision = self._decision("rejected", incoming, None, status=response.status, code=rejected.code)
-        log_unread(rejected, decision)
+        is_down = outcome == "rejected" and isinstance(error, VerificationUnavailable)
+        decision = self._decision(
+            "unavailable" if is_down else outcome, incoming, error, status=status, route=route, by_route=by_route
+        )
+        log_error(error, decision)
         self._publish(decision)
 
     def _decision(
@@ -210,24 +183,25 @@ class Recorder:
         incoming: Incoming,
         result: VerifiedSignature | SignatureError | None,
         *,
-        code: str | None = None,
         status: int | None = None,
         route: str | None = None,
         by_route: bool = False,
     ) -> Decision:
         error = result if isinstance(result, SignatureError) else None
         keyid, created = (None, None) if result is None else (result.keyid, result.created)
-        claims = Claims() if error is None and code is None else Claims.of(incoming.fields, self._profile)
-        reason, now = None if error is None else error.reason, self._clock()
-        base = error.signature_base if error is not None and reason == "signature_invalid" else None
-        uri = None if base is None else rebuilt_target_uri(base)
+        claims = Claims() if error is None else Claims.of(incoming.fields, self._profile)
+        reason, now, shown = None if error is None else error.reason, self._clock(), incoming.shown_target()
+        base = None if result is None else result.signature_base
+        uri = rebuilt_target_uri(base) if base is not None and reason == "signature_invalid" else None
+        detail, received = (None, None) if error is None else (error.detail, error.received)
+        url, fields, is_local = incoming.url or shown, incoming.fields, self._origins.are_loopback
         return Decision(
             outcome=outcome,
             profile=self._profile.name,
-            code=code if error is None else error.code,
-            step=None if error is None else CHECKS[error.step],
+            code=None if error is None else error.code,
+            step=None if error is None or isinstance(error, UnreadRequest) else CHECKS[error.step],
             method=_clean(incoming.method, 32),
-            target=_clean(without_query(incoming.shown_target())),
+            target=_clean(without_query(shown)),
             origin=self._origin_of(incoming),
             target_uri=None if uri is None else _clean(without_query(uri)),
             client=_clean(incoming.client, 64),
@@ -239,14 +213,8 @@ class Recorder:
             seconds=0.0 if by_route else time.perf_counter() - incoming.begun,
             skew=None if created is None else now - created,
             seconds_off=claims.seconds_off(self._profile, now) if reason == "signature_window_invalid" else None,
-            known=Known(
-                incoming.url or incoming.shown_target(),
-                incoming.fields,
-                None if result is None else result.signature_base,
-                None if error is None else error.detail,
-                None if error is None else error.received,
-                self._origins.are_loopback,
-            ),
+            # It refers to no content, and nothing of it is in a repr.
+            evidence=lambda: Evidence.of(url, fields, base=base, detail=detail, received=received, is_local=is_local),
         )
 
     def _origin_of(self, incoming: Incoming) -> str | None:
@@ -263,6 +231,57 @@ class Recorder:
             self._on_decision(decision)
         except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
             logger.error("on_decision raised an exception; ignored", exc_info=failure)
+
+
+def log_error(error: SignatureError, decision: Decision) -> None:
+    """Log a failed signature: one line at WARNING, because Python shows WARNING if nobody has configured logging.
+
+    The line has the code, the check, the reason, the request and the fix. The record has the same as fields, such as
+    `signature_code` and `signature_method`. The evidence, such as the rebuilt signature base, follows at INFO. The
+    line is an ERROR only if a key source, a revocation source or a replay store raised an exception of another package.
+    No sender can cause that while they work.
+    """
+    level, words = _WORDS.get(decision.outcome, (logging.WARNING, "request rejected"))
+    is_down = isinstance(error, VerificationUnavailable) and decision.outcome not in _WORDS
+    cause = None if isinstance(error.__cause__, UndersignedError) or not is_down else error.__cause__
+    told = {**_fields(decision), "signature_detail": error.detail}
+    line = line_of(error, decision)
+    logger.log(level if cause is None else logging.ERROR, "%s: %s", words, line, extra=told, exc_info=cause)
+    if logger.isEnabledFor(logging.INFO) and not isinstance(error, UnreadRequest):
+        logger.info("evidence: %s", error.explain())
+
+
+def line_of(error: SignatureError, decision: Decision) -> str:
+    """Return one line about a rejected request: its code, check, reason, request, fix and what the sender wrote."""
+    received = None if error.received is None else without_credentials(error.received)
+    told = [
+        *_request(decision),
+        f"keyid: {decision.keyid}" if decision.keyid else "",
+        f"@target-uri: {decision.target_uri}" if decision.target_uri else "",
+        _off(decision.seconds_off),
+        f"received: {printable(received, limit=LONGEST_IN_LINE)}" if received else "",
+    ]
+    check = "" if isinstance(error, UnreadRequest) else f" ({CHECKS[error.step]})"
+    fix = UNREAD_FIXES.get(error.code, "") if error.reason is None else REASONS[error.reason].operator
+    line = f"{error.code}{check}: {printable(error.detail.rstrip('.'))} ({'; '.join(filter(None, told))})"
+    return f"{line}. Fix: {fix}" if fix else line
+
+
+def _request(decision: Decision) -> list[str]:
+    """Return which request it was, in parts."""
+    named = (("route", decision.route), ("origin", decision.origin), ("client", decision.client))
+    parts = [f"{name}: {value}" for name, value in (*named, ("answered", decision.status)) if value is not None]
+    return [f"{decision.method or '?'} {decision.target or '?'}", *parts]
+
+
+def _off(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"it ended {seconds:.0f} seconds ago" if seconds > 0 else f"it begins in {-seconds:.0f} seconds"
+
+
+def _fields(decision: Decision) -> dict[str, object]:
+    return {f"signature_{name}": getattr(decision, name) for name in _LOGGED}
 
 
 def _clean(text: str | None, limit: int = LONGEST_IN_LINE) -> str | None:

@@ -45,15 +45,18 @@ class Evidence:
         cls,
         url: str,
         fields: HeaderFields,
+        *,
         base: str | None,
         detail: str | None,
         received: str | None,
-        is_local: bool,  # noqa: FBT001 - as `Known` has it
+        is_local: bool,
     ) -> Evidence:
         """Return the evidence without what nobody may read."""
         return cls(
             url=_clean(url),
-            fields=_mask_fields(fields),
+            fields=tuple(
+                (printable(name, limit=64), MASK if is_credential(name) else _clean(value)) for name, value in fields
+            ),
             base=None if base is None else "\n".join(map(_mask_line, base.split("\n"))),
             detail=detail,
             received=None if received is None else _clean(received),
@@ -109,10 +112,6 @@ def without_query(target: str) -> str:
 def rebuilt_target_uri(base: str) -> str | None:
     """Return the value of `@target-uri` in a signature base, or None if that is not covered."""
     return next((line.removeprefix(_TARGET_URI) for line in base.split("\n") if line.startswith(_TARGET_URI)), None)
-
-
-def _mask_fields(fields: HeaderFields) -> tuple[tuple[str, str], ...]:
-    return tuple((printable(name, limit=64), MASK if is_credential(name) else _clean(value)) for name, value in fields)
 
 
 def _mask_line(line: str) -> str:

@@ -5,15 +5,21 @@ A server makes an `Incoming` for each request. The guard verifies it, and return
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
-from undersigned.limits import LONGEST_TARGET
+from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, LONGEST_TARGET
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.middleware.answer import TARGET_TOO_LONG, TOO_MANY_FIELDS, ErrorResponse, UnreadRequest, shaped
+from undersigned.middleware.answer import (
+    TOO_MANY_FIELDS,
+    ErrorResponse,
+    UnreadRequest,
+    logger,
+    shaped,
+    target_too_long,
+)
 from undersigned.middleware.authority import (
     check_framing,
     check_method,
@@ -24,12 +30,12 @@ from undersigned.middleware.authority import (
 )
 from undersigned.middleware.decision import Recorder
 from undersigned.middleware.evidence import without_query
-from undersigned.middleware.rejection_log import logger
+from undersigned.middleware.options import check_options, start_line
 from undersigned.middleware.requirement import Verification, is_preflight
-from undersigned.middleware.start_line import start_line
 from undersigned.policy.policy import is_of_adcp
+from undersigned.url import Origins
 from undersigned.verification.gate import Admitted, Gate
-from undersigned.verification.verifier import SIGNATURE_FIELDS
+from undersigned.verification.verifier import SIGNATURE_FIELDS, AsyncVerifier
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
     from undersigned.middleware.incoming import Incoming
     from undersigned.middleware.options import Mode
     from undersigned.policy.policy import Policy
-    from undersigned.url import Origins
+    from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.gate import GateVerifier, InThread
 
 
@@ -65,107 +71,94 @@ class Guard:
     """A guard that verifies every request of a service before the application gets it.
 
     Args:
-        verifier: the verifier, which is awaited.
+        verifier: the verifier.
         origins: the public origins of the service.
-        clock: the verifier's clock.
-        replay: the verifier's replay store, for the log.
-        mode: what happens to an unsigned request if there is no policy.
-        policy: which operations must be signed, or None to let the mode decide.
-        fallback: whether another authenticator accepts the caller; a function of the `context` of an `Incoming`.
-        max_unsigned_body: upper bound on the bytes of content that the policy may read without a valid signature.
-        http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
-        on_decision: gets a `Decision` for every request, or None.
-        rejection: makes the answer to a rejected request of the usual one and the `context`, or None.
+        ask: the verifier as the gate asks it, if it is another one.
         in_thread: runs a slow function in a thread, if the server has one thread for all requests.
+        body_timeout: how many seconds reading a body may take, in a server with an event loop.
+        http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
+        fallback: whether another authenticator accepts the caller; a function of the `context` of an `Incoming`.
+        mode: as in `Options`, with the arguments that follow. `rejection` gets the `context`.
+        max_body: as in `Options`.
+        max_unsigned_body: as in `Options`.
+        policy: as in `Options`.
+        on_decision: as in `Options`.
+        rejection: as in `Options`.
+
+    Attributes:
+        profile: the verifier's profile.
+        recorder: logs and passes on what is decided.
 
     Raises:
-        ConfigurationError: the verifier's profile is for responses.
+        ConfigurationError: an option has a wrong value, or the verifier's profile is for responses.
     """
-
-    __slots__ = (
-        "_fallback",
-        "_gate",
-        "_http2_server",
-        "_mode",
-        "_origins",
-        "_policy",
-        "_profile",
-        "_recorder",
-        "_rejection",
-        "_replay",
-    )
 
     def __init__(
         self,
-        verifier: GateVerifier,
-        origins: Origins,
+        verifier: AsyncVerifier,
+        origins: ConfiguredOrigins,
         *,
-        clock: Callable[[], float],
-        replay: object,
-        mode: Mode,
-        policy: Policy | None,
-        fallback: Callable[..., bool | Awaitable[bool]] | None,
-        max_unsigned_body: int,
-        http2_server: str | None,
-        on_decision: Callable[[Decision], object] | None,
-        rejection: Callable[..., ErrorResponse] | None,
+        ask: GateVerifier | None = None,
         in_thread: InThread | None = None,
+        body_timeout: float = DEFAULT_BODY_TIMEOUT,
+        http2_server: str | None = None,
+        fallback: Callable[..., bool | Awaitable[bool]] | None = None,
+        mode: Mode = "required",
+        max_body: int = DEFAULT_MAX_BODY,
+        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
+        policy: Policy | None = None,
+        on_decision: Callable[[Decision], object] | None = None,
+        rejection: Callable[..., ErrorResponse] | None = None,
     ) -> None:
+        if not isinstance(verifier, AsyncVerifier):
+            raise ConfigurationError("verifier: pass a Verifier or, over ASGI, an AsyncVerifier")
         if verifier.profile.message != "request":
             raise ConfigurationError(f"verifier: its profile, {verifier.profile.name}, is for responses")
-        self._profile = verifier.profile
-        self._origins = origins
-        self._replay = replay
+        check_options(mode, policy, fallback, http2_server, max_body=max_body, max_unsigned_body=max_unsigned_body)
+        self.profile = verifier.profile
+        self.policy = policy
+        self.fallback = fallback
+        self.rejection = rejection
+        self.max_body = max_body
+        self.body_timeout = body_timeout
+        self._origins = Origins(origins)
+        self._replay = verifier.replay
         self._mode: Mode = mode
-        self._policy = policy
-        self._fallback = fallback
-        self._rejection = rejection
         self._http2_server = http2_server
         self._gate = Gate(
-            verifier,
+            ask or verifier,
             policy,
             fallback=fallback is not None,
-            max_unsigned_body=max_unsigned_body,
+            max_unsigned_body=min(max_unsigned_body, max_body),
             in_thread=in_thread,
         )
-        self._recorder = Recorder(verifier.profile, clock, on_decision, origins=origins)
+        self.recorder = Recorder(verifier.profile, verifier.clock, on_decision, origins=self._origins)
 
     def announce(self) -> None:
         """Log what is verified and where, and whether nonces are kept in this process only."""
-        line = start_line(self._profile, self._origins, mode=self._mode, policy=self._policy, replay=self._replay)
+        line = start_line(self.profile, self._origins, mode=self._mode, policy=self.policy, replay=self._replay)
         logger.info("%s", line)
 
     async def verify(self, incoming: Incoming) -> Accepted | ErrorResponse:
         """Verify one request. Return what the application gets, or the answer to a request that it must not get."""
-        if self._fallback is not None:
-            incoming.ask = partial(self._fallback, incoming.context)
         try:
             if incoming.has_too_many_fields:
-                return self._unread(TOO_MANY_FIELDS, incoming)
+                raise UnreadRequest(TOO_MANY_FIELDS, "there are too many header fields")
             if SIGNATURE_FIELDS.isdisjoint(incoming.fields.combined):
                 return await self._accept_unsigned(incoming)
             return await self._accept_signed(incoming)
         except SignatureError as error:
-            answer = shaped(ErrorResponse.of(error), self._rejection, incoming.context)
-            self._recorder.record_rejection(error, incoming, answer)
+            answer = shaped(ErrorResponse.of(error), self.rejection, incoming.context)
+            self.recorder.record_error(error, incoming, status=answer.status)
             return answer
-        except UnreadRequest as unread:
-            return self._unread(unread.response, incoming)
-
-    def _unread(self, response: ErrorResponse, incoming: Incoming) -> ErrorResponse:
-        """Return the answer to a request that is not read to its end."""
-        answer = shaped(response, self._rejection, incoming.context)
-        self._recorder.record_unread(response, incoming, answer)
-        return answer
 
     async def _accept_signed(self, incoming: Incoming) -> Accepted:
         """Verify a signed request, and apply the policy.
 
         Raises:
-            SignatureError: it is rejected.
-            UnreadRequest: its content is not read to its end.
+            SignatureError: it is rejected, or not read to its end.
         """
-        fields, profile = incoming.fields, self._profile
+        fields, profile = incoming.fields, self.profile
         try:
             check_version(incoming.version, self._http2_server, detect=incoming.server, profile=profile)
             check_names(incoming.names, profile)
@@ -186,29 +179,27 @@ class Guard:
             except SignatureError as error:
                 if not self._is_unknown(error):
                     raise
-                self._recorder.record_unknown(error, incoming)
-                return Accepted(self._verification(incoming, None))
+                self.recorder.record_error(error, incoming, outcome="unknown")
+                return Accepted(_verification(incoming))
             incoming.accept(
                 request.canonical_url() if admitted.signature is None else admitted.signature.target, origin
             )
         except MalformedURL as malformed:
             hosts, shown = incoming.fields.values("host"), without_query(incoming.shown_target())
             raise target_error(profile, malformed, hosts=hosts, target=shown) from None
-        self._recorder.record_acceptance(admitted.signature, admitted.warning, incoming)
-        return Accepted(self._verification(incoming, admitted), admitted.content, is_closed=not has_body)
+        return self._accept(incoming, admitted, is_closed=not has_body)
 
     async def _accept_unsigned(self, incoming: Incoming) -> Accepted:
         """Apply the policy, or the mode, to an unsigned request. Its Host does not matter to a policy.
 
         Raises:
-            SignatureError: it is rejected.
-            UnreadRequest: its content is not read to its end, or its target is too long to be signed.
+            SignatureError: it is rejected, not read to its end, or its target is too long to be signed.
         """
         try:
-            return await (self._accept_by_mode if self._policy is None else self._accept_by_policy)(incoming)
+            return await (self._accept_by_mode if self.policy is None else self._accept_by_policy)(incoming)
         except SignatureError:
             if len(incoming.shown_target()) > LONGEST_TARGET:
-                raise UnreadRequest(TARGET_TOO_LONG) from None
+                raise target_too_long() from None
             raise
 
     async def _accept_by_mode(self, incoming: Incoming) -> Accepted:
@@ -216,18 +207,17 @@ class Guard:
             # Nothing of the target is checked yet. What is asked for depends on whether it has a query.
             shown, has_body = incoming.shown_target(), bool(incoming.has_body)
             message = Request(incoming.method, shown, incoming.fields, has_body=has_body)
-            raise self._profile.error("signature_required", step=0, detail="the request is not signed", message=message)
-        self._recorder.record_acceptance(None, None, incoming, warns=self._mode == "observe")
-        return Accepted(self._verification(incoming, None))
+            raise self.profile.error("signature_required", step=0, detail="the request is not signed", message=message)
+        self.recorder.record_acceptance(None, incoming, observed=self._mode == "observe")
+        return Accepted(_verification(incoming))
 
     async def _accept_by_policy(self, incoming: Incoming) -> Accepted:
-        policy = self._policy
+        policy = self.policy
         method, has_body = incoming.method, bool(incoming.has_body)
         if is_preflight(method, incoming.fields.combined) and not has_body:
-            self._recorder.record_acceptance(None, None, incoming)
+            self.recorder.record_acceptance(None, incoming)
             # A framework may find a view that runs for every method.
-            published = self._verification(incoming, None)._replace(policy=policy, ask=incoming.ask)
-            return Accepted(published, is_closed=True)
+            return Accepted(_verification(incoming), is_closed=True)
         incoming.server()
         path, (target, mark, query) = incoming.routed_path(), incoming.shown_target().partition("?")
         url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
@@ -239,32 +229,29 @@ class Guard:
         request = Request(method, url, incoming.fields, has_body=has_body)
         undeclared = incoming.has_body is None
         admitted = await self._gate.verify(request, incoming, signed=False, undeclared=undeclared, path=path)
-        self._recorder.record_acceptance(None, admitted.warning, incoming)
-        is_read = is_of_adcp(self._profile) or (policy is not None and policy.resolver.reads_body)
-        closed = is_read and incoming.has_body is False
-        return Accepted(self._verification(incoming, admitted), admitted.content, is_closed=closed)
+        is_read = is_of_adcp(self.profile) or (policy is not None and policy.resolver.reads_body)
+        return self._accept(incoming, admitted, is_closed=is_read and incoming.has_body is False)
 
-    def _verification(self, incoming: Incoming, admitted: Admitted | None) -> Verification:
-        """Return what is published of a request that the application gets; None: the policy does not touch it."""
-        outer = incoming.outer if isinstance(incoming.outer, Verification) else None
-        if admitted is None:
-            return Verification(None, self._profile, self._recorder, incoming, outer=outer)
-        return Verification(
-            admitted.signature,
-            self._profile,
-            self._recorder,
-            incoming,
-            self._policy,
-            incoming.ask,
-            admitted.operation,
-            admitted.request,
-            outer,
-        )
+    def _accept(self, incoming: Incoming, admitted: Admitted, *, is_closed: bool) -> Accepted:
+        """Record a request that the gate has admitted, and return what the application gets."""
+        if admitted.warning is None:
+            self.recorder.record_acceptance(admitted.signature, incoming)
+        else:
+            self.recorder.record_error(admitted.warning, incoming, outcome="warned")
+        return Accepted(_verification(incoming, admitted), admitted.content, is_closed)
 
     def _is_unknown(self, error: SignatureError) -> bool:
         """Return whether the sender is merely unknown, and the mode lets unsigned requests through."""
-        unknown = self._policy is None and error.reason in self._profile.answers.unknown
+        unknown = self.policy is None and error.reason in self.profile.answers.unknown
         return unknown and self._mode != "required"
+
+
+def _verification(incoming: Incoming, admitted: Admitted | None = None) -> Verification:
+    """Return what is published of a request that the application gets; None: no policy has read it."""
+    outer = incoming.outer if isinstance(incoming.outer, Verification) else None
+    if admitted is None:
+        return Verification(None, incoming, outer=outer)
+    return Verification(admitted.signature, incoming, admitted.operation, admitted.request, outer)
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

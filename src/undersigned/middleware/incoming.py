@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from undersigned.message.header_fields import HeaderFields
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Collection
 
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.guard import Guard
     from undersigned.url import CanonicalURL, Origin
 
 _NO_FIELDS = HeaderFields(())
@@ -24,6 +25,7 @@ class Incoming(ABC):
     """A request that the guard verifies. Each server has a subclass: it fills the attributes and reads the content.
 
     Attributes:
+        guard: the guard that verifies it.
         context: the request as the server or framework has it, for the application's functions.
         method: the method.
         version: the HTTP version, such as `1.1` or `2`.
@@ -35,7 +37,6 @@ class Incoming(ABC):
         begun: when the verification began, by `time.perf_counter`.
         origin: the origin that the request is for, once the guard has found it.
         url: its URL, once the guard has made it.
-        ask: asks the application's other authenticator; set by the guard if there is one.
         outer: what another middleware outside of this one published, or None.
     """
 
@@ -45,12 +46,12 @@ class Incoming(ABC):
     has_body: bool | None = False
     origin: Origin | None = None
     url: str | None = None
-    ask: Callable[[], bool | Awaitable[bool]] | None = None
     outer: object = None
 
-    def __init__(self, context: object, method: str, version: str, client: str | None) -> None:
+    def __init__(self, guard: Guard, context: object, method: str, version: str, client: str | None) -> None:
         """Begin with what needs no reading; a subclass sets `fields`, `names` and `has_body`."""
         self.begun = time.perf_counter()
+        self.guard = guard
         self.context = context
         self.method = method
         self.version = version
@@ -102,5 +103,6 @@ class Incoming(ABC):
 
     async def accepts_caller(self) -> bool:
         """Return whether another authenticator of the application accepts the caller."""
-        accepted = self.ask is not None and self.ask()
+        fallback = self.guard.fallback
+        accepted = fallback is not None and fallback(self.context)
         return await accepted if isawaitable(accepted) else accepted

@@ -1,127 +1,115 @@
-"""The options that both middlewares take, checked when a middleware is made."""
+"""The options that all middlewares take, and the line that says at the start what they are."""
 
 from __future__ import annotations
 
-from inspect import iscoroutinefunction, signature
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypedDict, TypeVar, get_args
 
-from undersigned.errors import ConfigurationError
+from undersigned.errors import ConfigurationError, printable
 from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy
+from undersigned.replay.memory import MemoryReplayStore
+from undersigned.signature.ed25519 import library
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Collection, Mapping
+
+    from undersigned.middleware.answer import ErrorResponse
+    from undersigned.middleware.decision import Decision
+    from undersigned.signature.profile import Profile
+    from undersigned.url import Origins
 
 Mode = Literal["required", "optional", "observe"]
 """What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected.
 
 A profile may say that an unknown signer counts as unsigned (`Answers.unknown`)."""
 
-MODES: frozenset[str] = frozenset(get_args(Mode))
+Context = TypeVar("Context")
 
 
-def check_options(mode: object, max_body: object, http2_server: object) -> None:
-    """Check the options that both middlewares take.
+class Options(TypedDict, Generic[Context], total=False):
+    """The options that every middleware takes, by keyword. `Context` is the request as the server or framework has it.
 
-    Raises:
-        ConfigurationError: an option has a wrong value.
+    Attributes:
+        mode: what happens to an unsigned request; by default it is rejected.
+        max_body: the largest body that is read, in bytes; by default 1 MiB. A larger one gets 413.
+        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes; by
+            default 1 MiB. A request with a larger one must be signed.
+        policy: which operations must be signed. It replaces `mode`. The operation that it resolves is in the signature.
+        on_decision: gets a `Decision` for every request.
+        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
+            returns another, for example of `ErrorResponse.with_content`.
     """
-    if not isinstance(mode, str) or mode not in MODES:
-        raise ConfigurationError(
-            'mode: use "required", "optional" or "observe"; if some requests must be signed, use "optional" and guard '
-            "their routes, or give a policy"
-        )
-    check_size("max_body", max_body)
-    if http2_server is not None and not (isinstance(http2_server, str) and http2_server in HTTP2_SERVERS):
-        raise ConfigurationError(
-            f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with Host: "
-            "serve HTTP/1.1 with any other server"
-        )
+
+    mode: Mode
+    max_body: int
+    max_unsigned_body: int
+    policy: Policy | None
+    on_decision: Callable[[Decision], object] | None
+    rejection: Callable[[ErrorResponse, Context], ErrorResponse] | None
 
 
-def check_app(app: object, kind: Literal["ASGI", "WSGI"]) -> None:
-    """Check the application that a middleware is put around.
+class AsyncOptions(Options[Context], total=False):
+    """The options that every middleware of a server with an event loop takes, also those of `Options`.
 
-    Args:
-        app: the application.
-        kind: what it must be. An ASGI application takes three arguments, a WSGI application two.
-
-    Raises:
-        ConfigurationError: it cannot be called so.
+    Attributes:
+        body_timeout: how many seconds reading a body may take; by default 30. A slower one gets 408.
+        fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
+            is asked only if the policy would reject the request and another credential could change that.
     """
-    arguments = 3 if kind == "ASGI" else 2
-    if callable(app) and _takes(app, arguments) and not (kind == "WSGI" and is_async(app)):
-        return
-    other = "undersigned.wsgi" if kind == "ASGI" else "undersigned.asgi"
-    raise ConfigurationError(
-        f"app: pass the {kind} application to protect, not an object of type {type(app).__name__}; "
-        f"{other}.SignatureMiddleware is for {'WSGI' if kind == 'ASGI' else 'ASGI'}"
-    )
+
+    body_timeout: float
+    fallback: Callable[[Context], bool | Awaitable[bool]] | None
 
 
-def _takes(app: Callable[..., object], arguments: int) -> bool:
-    try:
-        signature(app).bind(*range(arguments))
-    except TypeError:
-        return False
-    except ValueError:
-        # What is written in C may not tell.
-        return True
-    return True
-
-
-def is_async(function: object) -> bool:
-    """Return whether a function or a callable object returns a coroutine."""
-    return iscoroutinefunction(function) or iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004
-
-
-def check_flag(option: str, flag: object) -> None:
-    """Check an option that is true or false.
-
-    Raises:
-        ConfigurationError: it is neither; a text such as "false" would count as true.
-    """
-    if not isinstance(flag, bool):
-        raise ConfigurationError(f"{option}: give True or False")
-
-
-def check_size(option: str, size: object) -> None:
-    """Check an option that is a number of bytes.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
-    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-        raise ConfigurationError(f"{option}: give a number of bytes, such as 65536")
-
-
-def check_policy(policy: object, *, fallback: object, mode: object) -> None:
-    """Check the policy and the fallback.
+def check_options(mode: object, policy: object, fallback: object, http2_server: str | None, **sizes: object) -> None:
+    """Check the options that decide which requests pass. They may come from settings that no type checker reads.
 
     Raises:
         ConfigurationError: an option has a wrong value or contradicts another.
     """
+    if mode not in get_args(Mode):
+        raise ConfigurationError(
+            'mode: use "required", "optional" or "observe"; if some requests must be signed, use "optional" and guard '
+            "their routes, or give a policy"
+        )
     if policy is not None and not isinstance(policy, Policy):
         raise ConfigurationError("policy: pass a Policy, such as Policy(required_for=['create_media_buy'])")
     if policy is not None and mode != "required":
         raise ConfigurationError("mode: the policy decides what must be signed: leave mode out")
-    if fallback is not None and (policy is None or not callable(fallback)):
+    if fallback is not None and policy is None:
         raise ConfigurationError(
             "fallback: pass a function that tells whether the caller is known, together with policy="
         )
+    if http2_server is not None and http2_server not in HTTP2_SERVERS:
+        raise ConfigurationError(
+            f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with Host: "
+            "serve HTTP/1.1 with any other server"
+        )
+    for option, size in sizes.items():
+        if not isinstance(size, int):
+            raise ConfigurationError(f"{option}: give a number of bytes, such as 65536")
 
 
-def check_listeners(on_decision: object, rejection: object) -> None:
-    """Check the functions that get decisions and shape answers.
+_SHOWN: Final = 8
+_IN_MEMORY: Final = "; nonces are kept in the memory of this process only: several workers need a store that they share"
+_MODES: Final[Mapping[Mode, str]] = {
+    "required": "every request must be signed",
+    "optional": 'mode="optional": unsigned requests pass, and signatures must be valid',
+    "observe": 'mode="observe": unsigned requests pass and are logged, and signatures must be valid',
+}
 
-    Raises:
-        ConfigurationError: one of them cannot be called, or would have to be awaited.
-    """
-    for option, function, takes in (
-        ("on_decision", on_decision, "takes a Decision"),
-        ("rejection", rejection, "takes an ErrorResponse and the request, and returns an ErrorResponse"),
-    ):
-        if function is not None and not callable(function):
-            raise ConfigurationError(f"{option}: pass a function that {takes}")
-        if is_async(function):
-            raise ConfigurationError(f"{option}: the function must not be async; nothing awaits it")
+
+def start_line(profile: Profile, origins: Origins, *, mode: Mode, policy: Policy | None, replay: object) -> str:
+    """Return one line that says what a middleware verifies and where."""
+    asked = _MODES[mode]
+    if policy is not None:
+        lists = [f"{name} {_shown(names)}" for name, names in policy.lists() if names]
+        asked = f"policy: {', '.join(lists) or 'it lists no operation'}"
+    verified = f"undersigned verifies requests by the profile {profile.name}, Ed25519 by {library()}"
+    kept = isinstance(replay, MemoryReplayStore) and profile.replay.remembers != "nothing"
+    return printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if kept else ''}")
+
+
+def _shown(names: Collection[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"[{', '.join(sorted(names)[:_SHOWN])}{more}]"

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError
+from undersigned.middleware.answer import ErrorResponse
 from undersigned.verification.verifier import awaited
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ _KEPT: Final = 1.0
 _LONGEST: Final = 10.0
 """Seconds after which a source that has not answered is not ready, and is asked again."""
 _ALL: Final[tuple[Part, ...]] = ("keys", "revocations", "store")
-
-METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 class Readiness:
@@ -36,17 +35,19 @@ class Readiness:
     """
 
     def __init__(self, verifier: GateVerifier, path: str) -> None:
-        if not isinstance(path, str) or not path.startswith("/"):
+        if not path.startswith("/"):
             raise ConfigurationError("path: give the path of the check, such as /ready")
-        self.path = path
+        self._path = path
         self._verifier = verifier
         self._unready = _ALL
         self._until = 0.0
         self._is_asking = False
         self._lock = threading.Lock()
 
-    async def answer(self) -> tuple[int, list[tuple[str, str]], bytes]:
-        """Return the status, the header fields and the content of the response."""
+    async def answer(self, method: str, path: str) -> ErrorResponse | None:
+        """Return the answer to a check; None: the request is not one."""
+        if path != self._path or method not in {"GET", "HEAD"}:
+            return None
         if self._begins():
             until = 0.0
             try:
@@ -56,12 +57,7 @@ class Readiness:
                 self._is_asking, self._until = False, until
         unready = self._unready
         content = json.dumps({"ready": not unready, "unready": unready}).encode("ascii")
-        fields = [
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(content))),
-            ("Cache-Control", "no-store"),
-        ]
-        return 503 if unready else 200, fields, content
+        return ErrorResponse(503 if unready else 200, "").with_content(content, fields=[("Cache-Control", "no-store")])
 
     def _begins(self) -> bool:
         """Return whether this caller asks. No lock is held while it does: a source may hang, and a process fork."""

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from inspect import isawaitable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from undersigned.errors import AnswerForm, ConfigurationError, SignatureError
+from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_TARGET
 from undersigned.message.header_fields import METHOD_OVERRIDES
 from undersigned.message.request import Request
-from undersigned.middleware.answer import TARGET_TOO_LONG, ErrorResponse
+from undersigned.middleware.answer import ErrorResponse, target_too_long
 from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from undersigned.middleware.decision import Recorder
+    from undersigned.errors import SignatureError
     from undersigned.middleware.incoming import Incoming
     from undersigned.policy.operation import Operation
-    from undersigned.policy.policy import Policy
     from undersigned.policy.route import MatchedRoute
     from undersigned.signature.profile import Profile
     from undersigned.verification.verified_signature import VerifiedSignature
@@ -61,25 +57,22 @@ class Verification(NamedTuple):
 
     Attributes:
         signature: the verified signature, or None if the request is unsigned.
-        profile: the profile that the middleware verifies by.
-        recorder: the middleware's recorder of decisions. None: nothing is recorded.
         incoming: the request as the middleware got it, for the decisions of routes.
-        policy: the middleware's policy, or None.
-        ask: asks the application's other authenticator whether it accepts the caller, or None if there is none.
         operation: the operation that the policy resolved, or None.
         request: the request as the policy has read it, or None.
         outer: what another middleware outside of this one published, or None.
     """
 
     signature: VerifiedSignature | None
-    profile: Profile
-    recorder: Recorder | None = None
-    incoming: Incoming | None = None
-    policy: Policy | None = None
-    ask: Callable[[], bool | Awaitable[bool]] | None = None
+    incoming: Incoming
     operation: Operation | None = None
     request: Request | None = None
     outer: Verification | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that the middleware verifies by."""
+        return self.incoming.guard.profile
 
     @classmethod
     def of(cls, published: object, *, advice: str = _ADVICE) -> Verification:
@@ -122,37 +115,27 @@ class Verification(NamedTuple):
                 It is recorded as a rejection by the route.
         """
         outer = None if self.outer is None else await self.outer.check_route(route)
-        policy = self.policy
+        incoming, policy = self.incoming, self.incoming.guard.policy
         if policy is None or not isinstance(policy.resolver, RouteResolver):
             return self._replace(outer=outer)
-        if self._is_preflight() and not route.takes_any_method:
+        # The middleware let an unsigned preflight pass.
+        is_passed = (
+            self.signature is None and not incoming.has_body and is_preflight(incoming.method, incoming.fields.combined)
+        )
+        if is_passed and not route.takes_any_method:
             return self._replace(outer=outer)
         operation = policy.resolver.operation_of(route)
         if self.signature is not None:
             return self._replace(signature=replace(self.signature, operation=operation), operation=operation)
-        checked = self._replace(operation=operation, outer=outer)
-        must_be_signed = operation.is_unknown or self._registers_webhook(policy, operation)
-        if not must_be_signed:
-            if policy.demand(operation) != "required":
-                return checked
-            accepted = self.ask is not None and self.ask()
-            if (await accepted if isawaitable(accepted) else accepted) is True:
-                return checked
+        must_be_signed = operation.is_unknown or (
+            self.request is not None and policy.registers_webhook(operation, self.request, self.profile)
+        )
+        is_required = must_be_signed or policy.demand(operation) == "required"
+        if not is_required or (not must_be_signed and await incoming.accepts_caller() is True):
+            return self._replace(operation=operation, outer=outer)
         error = self.unsigned_error(_UNKNOWN if must_be_signed else _REQUIRED)
         self.reject(error, route=route.path)
         raise error
-
-    def _is_preflight(self) -> bool:
-        """Return whether the middleware let an unsigned request pass as a preflight."""
-        incoming = self.incoming
-        if self.signature is not None or incoming is None or incoming.has_body:
-            return False
-        return is_preflight(incoming.method, incoming.fields.combined)
-
-    def _registers_webhook(self, policy: Policy, operation: Operation) -> bool:
-        """Return whether the name of the operation makes the content a registration of a webhook with credentials."""
-        request = self.request
-        return request is not None and policy.registers_webhook(operation, request, self.profile)
 
     def unsigned_error(self, detail: str) -> SignatureError:
         """Return the error for a request that has no signature and needs one.
@@ -161,17 +144,12 @@ class Verification(NamedTuple):
             detail: one sentence for the operator's log.
         """
         incoming = self.incoming
-        if incoming is not None and len(incoming.shown_target()) > LONGEST_TARGET:
-            # A signature would not help.
-            too_long = TARGET_TOO_LONG
-            error = SignatureError(too_long.code, detail=too_long.detail)
-            error.form = AnswerForm(too_long.status, too_long.members, too_long.others)
-            return error
-        method = None if incoming is None else incoming.method
-        message = Request(method or "", "", has_body=method in _WITH_CONTENT)
+        if len(incoming.shown_target()) > LONGEST_TARGET:
+            return target_too_long()
+        message = Request(incoming.method, "", has_body=incoming.method in _WITH_CONTENT)
         return self.profile.error("signature_required", step=0, detail=detail, message=message)
 
     def reject(self, error: SignatureError, *, route: str | None = None) -> None:
         """Record that a route rejects a request for `error`: in the log, and as a `Decision` if anybody listens."""
-        if self.recorder is not None and self.incoming is not None:
-            self.recorder.record_rejection(error, self.incoming, ErrorResponse.of(error), by_route=True, route=route)
+        status = ErrorResponse.of(error).status
+        self.incoming.guard.recorder.record_error(error, self.incoming, status=status, by_route=True, route=route)

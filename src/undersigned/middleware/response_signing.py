@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.response import Response
-from undersigned.middleware.options import check_size
-from undersigned.middleware.rejection_log import logger
+from undersigned.middleware.answer import logger
 from undersigned.signature.signer import Signer
 from undersigned.url import Origins
 
@@ -36,7 +35,6 @@ class ResponseSigning:
     def __init__(self, signer: Signer, origins: ConfiguredOrigins, *, max_body: int) -> None:
         if not isinstance(signer, Signer) or signer.profile.message != "response":
             raise ConfigurationError("signer: pass a Signer whose profile is for responses, as UCP_RESPONSE is")
-        check_size("max_body", max_body)
         self.origins = Origins(origins)
         self._signer = signer
         self._max_body = max_body

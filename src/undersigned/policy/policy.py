@@ -104,6 +104,10 @@ class Policy:
                 "match: pass resolver=JSONRPCResolver() or resolver=A2AResolver()"
             )
 
+    def lists(self) -> list[tuple[str, Collection[str]]]:
+        """Return each list of the policy with its name."""
+        return [(option, getattr(self, option)) for option in (*_OPERATIONS, *_METHODS)]
+
     def demand(self, operation: Operation) -> Demand:
         """Return the demand for an operation, by the strictest list that has its name or its method."""
         if operation.name in self.required_for or operation.method in self.protocol_methods_required_for:

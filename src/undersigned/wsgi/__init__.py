@@ -3,18 +3,20 @@
 `undersigned.wsgi.wsgiref` has a handler for the standard library's server.
 """
 
-from undersigned.wsgi.guard import SyncGuard
 from undersigned.wsgi.incoming import SIGNATURE, VERIFICATION, EnvironIncoming
 from undersigned.wsgi.middleware import (
     Environ,
     Fallback,
+    ReadyRoute,
     Rejection,
     SignatureMiddleware,
     StartResponse,
+    SyncGuard,
     WSGIApp,
+    check_route,
+    find_signature,
+    required_signature,
 )
-from undersigned.wsgi.ready import ReadyRoute
-from undersigned.wsgi.requirement import check_route, find_signature, required_signature
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [

@@ -1,13 +1,15 @@
-"""A request over WSGI."""
+"""A request over WSGI: what the environ shows of it, its content, and the environ that the application gets."""
 
 from __future__ import annotations
 
-from io import BytesIO
+from io import BufferedReader, BytesIO, RawIOBase
 from typing import TYPE_CHECKING, Any
 
+from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
+from undersigned.middleware.answer import content_too_large, unsigned_too_large
 from undersigned.middleware.incoming import Incoming
-from undersigned.wsgi.body import put_back, read_content, read_if_json, resume
+from undersigned.policy.webhooks import may_be_json
 from undersigned.wsgi.environ import (
     BodyFraming,
     field_lines,
@@ -22,17 +24,22 @@ from undersigned.wsgi.environ import (
 from undersigned.wsgi.servers import check_server, detected_server
 
 if TYPE_CHECKING:
-    from undersigned.message.content import Content
+    from collections.abc import Callable
+
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.answer import UnreadRequest
     from undersigned.middleware.guard import Accepted
     from undersigned.url import CanonicalURL, Origin
-    from undersigned.wsgi.guard import SyncGuard
+    from undersigned.wsgi.middleware import SyncGuard
 
 SIGNATURE = "undersigned.signature"
 """The environ's key for the verified signature, or None."""
 VERIFICATION = "undersigned"
 """The environ's key for the `Verification`: everything that the middleware found out."""
+
+_CHUNK = 64 * 1024
+_PEEK = 512
 
 
 class EnvironIncoming(Incoming):
@@ -43,23 +50,20 @@ class EnvironIncoming(Incoming):
         context: as in `Incoming`.
         environ: the environ.
         start_response: the function of the server, by which it may be recognised.
-
-    Attributes:
-        detected: the name of the server, once it has been recognised.
     """
 
-    detected: str | None = None
     _verified: dict[str, Any] | None = None
-    _start = b""
+    _begun = b""
+    """What has been read of content that does not begin as JSON; the application gets it again."""
 
     def __init__(
         self, guard: SyncGuard, context: object, environ: dict[str, Any], start_response: object = None
     ) -> None:
-        super().__init__(context, environ["REQUEST_METHOD"], http_version(environ), environ.get("REMOTE_ADDR"))
+        super().__init__(guard, context, environ["REQUEST_METHOD"], http_version(environ), environ.get("REMOTE_ADDR"))
         self.outer = environ.get(VERIFICATION)
         self._environ = environ
         self._start_response = start_response
-        self._guard = guard
+        self._reconstruct, self._notice = guard.reconstruct, guard.notice
         framing = self._framing = BodyFraming.of(environ)
         self.has_body = framing.has_body
         if has_too_many_fields(environ):
@@ -70,14 +74,15 @@ class EnvironIncoming(Incoming):
 
     def server(self) -> str | None:
         """Return the name of the server, if it can be recognised."""
-        self.detected = detected_server(self._environ, self._start_response)
-        check_server(self.detected, self._environ, self._guard.profile)
-        return self.detected
+        server = detected_server(self._environ, self._start_response)
+        self._notice(server)
+        check_server(server, self._environ, self.guard.profile)
+        return server
 
     def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether a lone `?` may be missing."""
         environ, server = self._environ, self.server()
-        target = request_target(environ, self._guard.profile, reconstruct=self._guard.reconstruct, server=server)
+        target = request_target(environ, self.guard.profile, reconstruct=self._reconstruct, server=server)
         return target, query_unknown(environ, target)
 
     def shown_target(self) -> str:
@@ -95,14 +100,62 @@ class EnvironIncoming(Incoming):
         self._verified = verified_environ(self._environ, target, origin)
 
     async def read_content(self, digest: RunningDigest | None) -> Content:
-        """Read the content, and feed it to `digest` while reading."""
-        return read_content(self._environ, self._framing, digest, cap=self._guard.max_body, profile=self._guard.profile)
+        """Read the content, and feed it to `digest` while reading.
+
+        Raises:
+            SignatureError: the content is larger than `max_body` or shorter than declared, this server cannot read its
+                framing, or reading failed.
+        """
+        return self._read_rest(b"", digest, self.guard.max_body, content_too_large)
 
     async def read_unverified(self, most: int) -> Content | None:
-        """Read the content if it begins as JSON."""
-        profile = self._guard.profile
-        content, self._start = read_if_json(self._environ, self._framing, self.fields, cap=most, profile=profile)
-        return content
+        """Read the content if it begins as JSON.
+
+        Raises:
+            SignatureError: as `read_content`, for JSON of more than `most` bytes.
+        """
+        begun, length, is_json = b"", self._framing.length, None
+        while is_json is None and self._framing.is_readable:
+            octets = self._read(_PEEK if length is None else min(_PEEK, length - len(begun)))
+            begun += octets
+            is_json = may_be_json(begun, self.fields, ended=not octets or len(begun) == length)
+        self._begun = begun
+        return None if is_json is False else self._read_rest(begun, None, most, unsigned_too_large)
+
+    def _read_rest(
+        self, begun: bytes, digest: RunningDigest | None, most: int, too_large: Callable[[], UnreadRequest]
+    ) -> Content:
+        """Return the content, which begins with the octets that have been read, if it is at most `most` bytes."""
+        length, profile, size = self._framing.length, self.guard.profile, len(begun)
+        if max(length or 0, size) > most:
+            raise too_large()
+        if not self._framing.is_readable:
+            raise profile.error(
+                "signature_header_malformed", step=1, detail="this server cannot read the framing of the body"
+            )
+        chunks = [begun] if begun else []
+        # Nearly every server returns it at once, if it knows the length.
+        while (length is None or size < length) and (chunk := self._read(_CHUNK if length is None else length - size)):
+            size += len(chunk)
+            if size > most:
+                raise too_large()
+            chunks.append(chunk)
+            if digest is not None:
+                digest.update(chunk)
+        if length is not None and size < length:
+            raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
+        return Content(chunks)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            # What is not made of octets cannot be joined.
+            return b"".join((self._environ["wsgi.input"].read(size) or b"",))
+        except Exception as failure:
+            raise self.guard.profile.error(
+                "signature_digest_mismatch",
+                step=11,
+                detail="reading the body raised an exception, or returned something other than bytes",
+            ) from failure
 
     def forwarded(self, accepted: Accepted) -> dict[str, Any]:
         """Return the environ that the application gets."""
@@ -110,11 +163,45 @@ class EnvironIncoming(Incoming):
         verified, self._verified = self._verified, None
         new = {**self._environ} if verified is None else verified
         if accepted.content is not None:
-            put_back(new, accepted.content)
+            octets = bytes(accepted.content)
+            new["wsgi.input"], new["wsgi.input_terminated"] = BytesIO(octets), True
+            new["CONTENT_LENGTH"] = str(len(octets))
+            new.pop("HTTP_TRANSFER_ENCODING", None)
         elif accepted.is_closed:
             new["wsgi.input"] = BytesIO()
-        elif self._start:
-            resume(new, self._start, self._framing)
+        elif self._begun:
+            left = None if self._framing.length is None else self._framing.length - len(self._begun)
+            new["wsgi.input"] = BufferedReader(_ResumedContent(self._begun, new["wsgi.input"], left))
         new[SIGNATURE] = accepted.verification.signature
         new[VERIFICATION] = accepted.verification
         return new
+
+
+class _ResumedContent(RawIOBase):
+    """A stream that begins with octets that have been read, and continues with the stream of the server.
+
+    Args:
+        begun: the octets.
+        stream: the stream of the server.
+        left: the number of octets that it still has, or None if only its end shows it.
+    """
+
+    def __init__(self, begun: bytes, stream: Any, left: int | None) -> None:
+        super().__init__()
+        self._begun = begun
+        self._stream = stream
+        self._left = left
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into `buffer`, and return how many octets were read."""
+        size = len(buffer)
+        octets, self._begun = self._begun[:size], self._begun[size:]
+        if not octets and self._left != 0:
+            octets = self._stream.read(size if self._left is None else min(size, self._left))
+            self._left = None if self._left is None else self._left - len(octets)
+        buffer[: len(octets)] = octets
+        return len(octets)

@@ -6,19 +6,23 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from undersigned.limits import DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
-from undersigned.middleware import options
-from undersigned.middleware.answer import ErrorResponse
-from undersigned.middleware.rejection_log import logger
-from undersigned.wsgi.guard import SyncGuard
-from undersigned.wsgi.incoming import EnvironIncoming
+from undersigned.errors import ConfigurationError
+from undersigned.middleware.answer import ErrorResponse, logger
+from undersigned.middleware.guard import Guard
+from undersigned.middleware.readiness import Readiness
+from undersigned.middleware.requirement import Verification
+from undersigned.verification.verifier import Verifier, finish
+from undersigned.wsgi.incoming import SIGNATURE, VERIFICATION, EnvironIncoming
 from undersigned.wsgi.servers import NOTICES
 
 if TYPE_CHECKING:
-    from undersigned.middleware.decision import Decision
-    from undersigned.policy.policy import Policy
+    from typing import Unpack
+
+    from undersigned.middleware.guard import Accepted
+    from undersigned.middleware.options import Options
+    from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.verification.verifier import Verifier
+    from undersigned.verification.verified_signature import VerifiedSignature
 
 Environ: TypeAlias = dict[str, Any]
 """What a server says of a request (PEP 3333)."""
@@ -36,6 +40,46 @@ _KNOWN = frozenset(HTTPStatus)
 _REASONS = {413: "Content Too Large", 414: "URI Too Long", 422: "Unprocessable Content"}
 
 
+class SyncGuard(Guard):
+    """A guard that verifies requests without waiting, each as an `EnvironIncoming`.
+
+    Args:
+        verifier: as in `SignatureMiddleware`, with all other options. Functions get the `context` of a request.
+
+    Attributes:
+        reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+
+    def __init__(
+        self,
+        *,
+        verifier: Verifier,
+        origins: ConfiguredOrigins,
+        reconstruct: bool = False,
+        http2_server: str | None = None,
+        fallback: Callable[..., bool] | None = None,
+        **options: Unpack[Options[Any]],
+    ) -> None:
+        if not isinstance(verifier, Verifier):
+            raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
+        super().__init__(verifier, origins, http2_server=http2_server, fallback=fallback, **options)
+        self.reconstruct = reconstruct
+        self._noticed = False
+
+    def verify_now(self, incoming: EnvironIncoming) -> Accepted | ErrorResponse:
+        """Verify one request, as `verify` does."""
+        return finish(self.verify(incoming))
+
+    def notice(self, server: str | None) -> None:
+        """Log once what the operator of a development server has to know."""
+        if server in NOTICES and not self._noticed:
+            self._noticed = True
+            logger.warning(NOTICES[server])
+
+
 class SignatureMiddleware:
     """A middleware that verifies HTTP requests.
 
@@ -48,21 +92,14 @@ class SignatureMiddleware:
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        mode: what happens to an unsigned request.
-        max_body: the largest body that is read, in bytes. A larger one gets 413.
-        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes. A
-            request with a larger one must be signed.
         reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target. That
             works only for paths of unreserved characters, and cannot tell `/p?` from `/p`.
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host. Without it, HTTP/2
             is rejected.
-        policy: which operations must be signed. It replaces `mode`. The operation it resolves is in
-            `environ["undersigned"].operation` and in the signature.
         fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
             if the policy would reject the request and another credential could change that.
-        on_decision: gets a `Decision` for every request.
-        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the environ that
-            returns another, for example of `ErrorResponse.with_content`.
+        options: the options of every middleware, as `undersigned.middleware.Options` lists them: `mode`, `policy` and
+            so on. Their functions get the environ. The operation is also in `environ["undersigned"].operation`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -74,59 +111,109 @@ class SignatureMiddleware:
         *,
         verifier: Verifier,
         origins: ConfiguredOrigins,
-        mode: options.Mode = "required",
-        max_body: int = DEFAULT_MAX_BODY,
-        max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY,
         reconstruct: bool = False,
         http2_server: str | None = None,
-        policy: Policy | None = None,
         fallback: Fallback | None = None,
-        on_decision: Callable[[Decision], object] | None = None,
-        rejection: Rejection | None = None,
+        **options: Unpack[Options[Environ]],
     ) -> None:
-        options.check_app(app, "WSGI")
         self.app = app
-        self._noticed = False
         self._guard = SyncGuard(
             verifier=verifier,
             origins=origins,
-            mode=mode,
-            max_body=max_body,
-            max_unsigned_body=max_unsigned_body,
             reconstruct=reconstruct,
             http2_server=http2_server,
-            policy=policy,
             fallback=fallback,
-            on_decision=on_decision,
-            rejection=rejection,
+            **options,
         )
         self._guard.announce()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Verify one request, then call the application with what was verified."""
         incoming = EnvironIncoming(self._guard, environ, environ, start_response)
-        try:
-            result = self._guard.verify_now(incoming)
-        finally:
-            self._notice(incoming.detected)
+        result = self._guard.verify_now(incoming)
         if isinstance(result, ErrorResponse):
             return self.answer(environ, start_response, result)
         return self.app(incoming.forwarded(result), start_response)
 
     def answer(self, environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
         """Answer a request that is rejected. A subclass may answer in another content type."""
-        start_response(f"{response.status} {_reason(response.status)}", response.fields)
-        # Some servers send the content of a response to HEAD, although the client expects the next response there.
-        return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
-
-    def _notice(self, server: str | None) -> None:
-        """Log once what the operator of a development server has to know."""
-        if server in NOTICES and not self._noticed:
-            self._noticed = True
-            logger.warning(NOTICES[server])
+        return _answer(environ, start_response, response)
 
 
-def _reason(status: int) -> str:
-    """Return the reason phrase of a status code (RFC 9110 section 15)."""
+class ReadyRoute:
+    """A middleware that answers one path itself: 200 if requests can be verified now, else 503.
+
+    As `undersigned.asgi.ReadyRoute`, over WSGI.
+
+    Args:
+        app: the application, which gets all other requests.
+        verifier: the verifier of the `SignatureMiddleware`.
+        path: the path to answer.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+
+    def __init__(self, app: WSGIApp, *, verifier: Verifier, path: str = "/ready") -> None:
+        self.app = app
+        self._readiness = Readiness(verifier, path)
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer the check, or call the application."""
+        answer = finish(self._readiness.answer(environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")))
+        return self.app(environ, start_response) if answer is None else _answer(environ, start_response, answer)
+
+
+def _answer(environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
     # http.HTTPStatus has older phrases for some of them until Python 3.13.
-    return _REASONS.get(status) or (HTTPStatus(status).phrase if status in _KNOWN else "Error")
+    status = response.status
+    phrase = _REASONS.get(status) or (HTTPStatus(status).phrase if status in _KNOWN else "Error")
+    start_response(f"{status} {phrase}", response.fields)
+    # Some servers send the content of a response to HEAD, although the client expects the next response there.
+    return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
+
+
+def find_signature(environ: Environ) -> VerifiedSignature | None:
+    """Return the verified signature of a request, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return Verification.of(environ.get(VERIFICATION)).signature
+
+
+def required_signature(environ: Environ, *, route: str | None = None) -> VerifiedSignature:
+    """Return the verified signature of a request; record the rejection of an unsigned one.
+
+    Args:
+        environ: the environ that the middleware passed to the application.
+        route: the path of the route as the framework spells it, such as `/plans/{plan}`, for the `Decision`.
+
+    Raises:
+        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified it.
+    """
+    return Verification.of(environ.get(VERIFICATION)).require(route=route)
+
+
+def check_route(environ: Environ, route: MatchedRoute) -> VerifiedSignature | None:
+    """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
+
+    The environ then has the operation of the route, also in the signature.
+
+    Args:
+        environ: the environ that the middleware passed to the application.
+        route: the route as the framework found it.
+
+    Raises:
+        SignatureError: the policy requires a signature and the request has none.
+            `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified the request.
+
+    Returns:
+        The signature, or None if the request is unsigned and needs none.
+    """
+    checked = finish(Verification.of(environ.get(VERIFICATION)).check_route(route))
+    environ[VERIFICATION] = checked
+    environ[SIGNATURE] = checked.signature
+    return checked.signature

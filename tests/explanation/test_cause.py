@@ -109,6 +109,7 @@ def test_long_texts_of_a_cause_are_shown_from_shortly_before_their_difference():
         (json.dumps(json.loads(JSON), indent=4, sort_keys=True).encode(), JSON, "indented by 4, with sorted keys"),
         (b'{"a":"\\u00e9"}', '{"a": "é"}'.encode(), "written compactly, with non-ASCII escaped"),
         (gzip.compress(JSON, mtime=0), JSON, "the body compressed with gzip"),
+        (gzip.compress(JSON, 9, mtime=keys.NOW - 2), JSON, "the body compressed with gzip"),
         (zlib.compress(JSON), JSON, "the body compressed with deflate"),
         (JSON, gzip.compress(JSON, mtime=0), "the body before it was compressed"),
         (JSON, zlib.compress(JSON), "the body before it was compressed"),

@@ -62,9 +62,10 @@ def other_base64(value: str) -> Iterator[str]:
     yield bare
 
 
-def other_contents(body: bytes) -> Iterator[tuple[str, bytes]]:
+def other_contents(body: bytes, *, signed_at: int = 0) -> Iterator[tuple[str, bytes]]:
     """Yield other contents that the signer may have digested, each with a description.
 
+    gzip writes the time into its header, so one is tried that was written within two seconds before `signed_at`.
     A body above `MOST_REWRITTEN` bytes is neither compressed nor written as JSON again, because that takes too long.
     """
     yield "an empty body", b""
@@ -77,7 +78,8 @@ def other_contents(body: bytes) -> Iterator[tuple[str, bytes]]:
     if len(body) > MOST_REWRITTEN:
         return
     for level in (6, 9, 1):
-        yield "the body compressed with gzip", gzip.compress(body, level, mtime=0)
+        for mtime in (0, *range(signed_at, max(0, signed_at - 3), -1)):
+            yield "the body compressed with gzip", gzip.compress(body, level, mtime=mtime)
         yield "the body compressed with deflate", zlib.compress(body, level)
     try:
         value = loads(body)

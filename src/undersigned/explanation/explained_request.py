@@ -47,6 +47,7 @@ _PROFILES: Final = tuple(profile for profile in profiles.BY_NAME.values() if pro
 _OLDER: Final = re.compile(r'(?:^|[,\s])(?:keyid|headers)="', re.IGNORECASE)
 _LONGEST_SHOWN, _BEFORE = 160, 20
 _MOST_KEYS: Final = 64
+_GZIP_TIMES: Final = 1 << 32
 
 Outcome = Literal["passed", "failed", "not checked", "not reached"]
 """What became of a step of the checklist."""
@@ -349,7 +350,7 @@ def _find_cause(
         if other is not profile and _rejection(request, other, keys, now) is None:
             return Cause.of("another profile", other.name, profile.name)
     if error.step == _CONTENT:
-        return _other_content(request)
+        return _other_content(request, signature)
     if signature is None or values is None or (error.step == _SPELLING and spelled is None):
         return None
     return _search(values, signature.read)
@@ -427,11 +428,14 @@ def _other_spelling(request: Request, profile: Profile) -> tuple[str, str] | Non
     return (" and ".join(found), expected) if found else None
 
 
-def _other_content(request: Request) -> Cause | None:
+def _other_content(request: Request, signature: _Signature | None) -> Cause | None:
     """Return the cause of a digest that is of other content, or None."""
+    created = None if signature is None else signature.seconds("created")
+    # The header of gzip has four octets for the time.
+    signed_at = created if created is not None and 0 < created < _GZIP_TIMES else 0
     expected = parse_digest(request.fields.combined.get("content-digest", ""))
     if expected:
-        for words, content in other_contents(request.body):
+        for words, content in other_contents(request.body, signed_at=signed_at):
             if has_digests(content, expected):
                 return Cause.of("other content", words, f"{len(request.body)} other bytes")
     return None

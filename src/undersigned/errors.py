@@ -74,30 +74,16 @@ class KeySourceError(UndersignedError):
     Attributes:
         reason: the reason that the verifier reports, such as `signature_jwks_unavailable`.
         definite: whether keys that the source had before must not be used any more.
-        retry_after: seconds after which the source may find out, or None if that is not known.
     """
 
-    def __init__(
-        self, reason: Reason, message: str, *, definite: bool = False, retry_after: float | None = None
-    ) -> None:
+    def __init__(self, reason: Reason, message: str, *, definite: bool = False) -> None:
         """Take the `reason`, and a `message` for the operator's log without text of another party."""
-        super().__init__(message)
+        super().__init__(reason, message)
         self.reason: Reason = reason
         self.definite = definite
-        self.retry_after = retry_after
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_source_error, (type(self), self.reason, str(self), self.definite, self.retry_after)
-
-
-def _rebuild_source_error(
-    kind: type[KeySourceError],
-    reason: Reason,
-    message: str,
-    definite: bool,  # noqa: FBT001 - pickle passes it
-    retry_after: float | None,
-) -> KeySourceError:
-    return kind(reason, message, definite=definite, retry_after=retry_after)
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 class MalformedURL(UndersignedError, ValueError):
@@ -110,17 +96,10 @@ class MalformedURL(UndersignedError, ValueError):
 
     code: Literal["target_uri_malformed"] = "target_uri_malformed"
 
-    def __init__(self, message: str, *, rule: str) -> None:
+    def __init__(self, message: str, *, rule: str = "") -> None:
         """Take a `message` without control characters, and the `rule` that rejected the URL."""
         super().__init__(message)
         self.rule = rule
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_url_error, (type(self), str(self), self.rule)
-
-
-def _rebuild_url_error(kind: type[MalformedURL], message: str, rule: str) -> MalformedURL:
-    return kind(message, rule=rule)
 
 
 class AnswerForm(NamedTuple):

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.url.canonical import CanonicalURL, canonicalize, canonicalize_authority, comparable_authority
@@ -27,8 +26,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _MOST_SHOWN: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """A public origin.
 
     Attributes:

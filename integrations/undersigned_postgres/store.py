@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
 
@@ -24,6 +26,9 @@ _PAUSE = 10
 """Seconds between two deletions of ended nonces."""
 
 _LONGEST_TIMEOUT = 3600
+
+_MOST_OF_A_KEY = 2
+"""Connections that the tasks with claims of one key use at once: the database makes these one after the other."""
 
 
 class _PostgresStore(Generic[Pool]):
@@ -128,17 +133,23 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
 class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
     """`PostgresReplayStore` for a `psycopg_pool.AsyncConnectionPool`.
 
+    Tasks with claims of the same keyid use two connections of the pool at most, so that they do not use up the pool.
+
     Args:
         pool: the pool, to a database with the tables and functions of `SCHEMA`.
-        timeout: as for `PostgresReplayStore`.
+        timeout: the seconds that waiting for other claims of the key, for a connection and for each answer may take.
 
     Raises:
         ConfigurationError: an option has the wrong type or value.
     """
 
-    __slots__ = ()
+    __slots__ = ("_turns",)
 
     _kind = AsyncConnectionPool
+
+    def __init__(self, pool: AsyncConnectionPool[Any], *, timeout: float = 2.0) -> None:
+        super().__init__(pool, timeout=timeout)
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `PostgresReplayStore.full`."""
@@ -150,7 +161,17 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
         """Remember the pair until `until`, atomically with both checks; as `PostgresReplayStore.claim`."""
         await self._forget(now)
         call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        return cast("Claim", await self._ask(call))
+        turn = self._turns.setdefault(keyid, asyncio.Semaphore(_MOST_OF_A_KEY))
+        try:
+            async with asyncio.timeout(self._timeout):
+                await turn.acquire()
+        except TimeoutError:
+            message = f"other claims of the same key took longer than {self._timeout} s"
+            raise NoConnection(message) from None
+        try:
+            return cast("Claim", await self._ask(call))
+        finally:
+            turn.release()
 
     async def _forget(self, now: float) -> None:
         if self._is_due(now):

@@ -198,6 +198,33 @@ def test_key_that_stays_locked_raises(database, store):
     assert claim(store, "m") == "fresh"
 
 
+def test_tasks_of_one_key_leave_connections_for_another(database):
+    async def checked() -> None:
+        async with AsyncConnectionPool(database, min_size=3, max_size=3) as pool:
+            await pool.wait()
+            store = AsyncPostgresReplayStore(pool, timeout=60)
+            assert await claim(store, "first") == "fresh"
+            many = [asyncio.ensure_future(claim(store, str(number))) for number in range(20)]
+            assert await claim(store, "n", keyid="another") == "fresh"
+            assert set(await asyncio.gather(*many)) == {"fresh"}
+            assert "requests_queued" not in pool.get_stats()
+
+    asyncio.run(checked())
+
+
+def test_task_that_waits_too_long_for_others_of_its_key_raises(database):
+    async def checked() -> None:
+        async with AsyncConnectionPool(database, min_size=4) as pool:
+            store = AsyncPostgresReplayStore(pool, timeout=0.2)
+            raised = await asyncio.gather(*[claim(store, str(number)) for number in range(8)], return_exceptions=True)
+            assert {type(one) for one in raised} <= {NoConnection, psycopg.OperationalError}
+            assert "claims of the same key" in str(raised)
+
+    with psycopg.connect(database) as other:
+        other.execute("SELECT undersigned_claim('k', 'held', 0, 360, 10, NULL, NULL)")
+        asyncio.run(checked())
+
+
 def test_truncated_tables_do_not_disarm_the_guard_against_a_clock_that_was_ahead(admin, pool, store):
     admin.execute("TRUNCATE undersigned_nonce, undersigned_count, undersigned_forgotten")
     assert count(admin, "forgotten") == 0

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import falcon.asgi
 import pytest
 import sanic
 import tests.integrations.django_site  # noqa: F401 - it configures Django
@@ -274,6 +275,15 @@ def test_websocket_of_the_page_requires_a_signature(page, run, party):
         assert unsigned.split(b" ")[1] in ({b"101"} if page in UPGRADES_FIRST else {b"401", b"403"}), unsigned
         assert b"acme" not in unsigned
         assert b"acme" in handshake(port, "/feed", party.fields("GET", "/feed"))
+
+
+def test_handler_of_errors_lets_falcon_close_an_unsigned_handshake(run):
+    names = run("frameworks/falcon", "One route", "Errors", "WebSockets")
+    app = falcon.asgi.App()
+    app.add_error_handler(falcon.HTTPError, names["problem"])
+    app.add_route("/feed", names["Feed"]())
+    with uvicorn_server(SignatureMiddleware(app, verifier=names["verifier"], origins=ORIGINS, mode="optional")) as port:
+        assert handshake(port, "/feed").split(b" ")[1] == b"403"
 
 
 def test_sanic_on_an_asgi_server(run, party):

@@ -111,8 +111,10 @@ class MemoryReplayStore:
 
     def _forget(self, now: float, most: int) -> int:
         """Forget at most `most` of the nonces that have ended, and return how many."""
-        first, order = forgettable(now, self._ahead + time.monotonic()) // _SLOT, self._order
-        count = 0
+        order, count = self._order, 0
+        if not order or order[0] > now // _SLOT:
+            return 0
+        first = forgettable(now, self._ahead + time.monotonic()) // _SLOT
         while count < most and order and order[0] < first:
             self._forgotten = max(self._forgotten, order[0])
             ending = self._slots[order[0]]

@@ -201,10 +201,6 @@ class ReceivedSignature:
         """
         return None if self.digest is None else RunningDigest(self.digest, begun)
 
-    def algorithm_by(self, key: VerificationKey) -> str:
-        """Return the algorithm that the signature names, else the only one of a key that the profile accepts."""
-        return self.algorithm or key.only_algorithm(self.profile.algorithms)
-
 
 # Steps 0 to 6: what the message says.
 
@@ -502,9 +498,11 @@ def _rebuilt(signature: ReceivedSignature) -> tuple[CanonicalURL, str]:
 
 def _is_signed(signature: ReceivedSignature, keys: Sequence[VerificationKey], target: CanonicalURL, base: str) -> bool:
     """Return whether one of the keys signed the base. If so, note the key, the target and the base."""
-    octets = base.encode("ascii")
+    octets, profile = base.encode("ascii"), signature.profile
     for key in keys:
-        if key.verifies(signature.signature, octets, algorithm=signature.algorithm_by(key)):
+        # The algorithm that the signature names, else the only one of the key that the profile accepts.
+        algorithm = signature.algorithm or key.only_algorithm(profile.algorithms)
+        if key.verifies(signature.signature, octets, algorithm=algorithm):
             signature.key, signature.target, signature.signature_base = key, target, base
             return True
     return False
@@ -563,13 +561,13 @@ def repeatable(signature: ReceivedSignature) -> str:
 
 
 def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
-    """Check that the replay store says that the signature is not replayed (steps 12 and 13).
+    """Check an answer of the replay store other than `fresh` (steps 12 and 13).
 
     Raises:
         SignatureError: the nonce was seen or may have been, the cap is reached, or the answer is no claim.
     """
     profile = signature.profile
-    if claim == "fresh" or (claim == "same" and profile.replay.accepts_repeats):
+    if claim == "same" and profile.replay.accepts_repeats:
         return
     if claim == "seen":
         raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
@@ -616,7 +614,7 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
         signer=signature.key.owner,
         label=signature.label,
         tag=tag,
-        algorithm=signature.algorithm_by(signature.key),
+        algorithm=signature.algorithm or signature.key.only_algorithm(signature.profile.algorithms),
         created=signature.created,
         expires=signature.expires,
         nonce=signature.nonce,
@@ -865,7 +863,8 @@ class AsyncVerifier:
             check_content(signature, digest, now=now)
             nonce = remembered(signature)
             claim: Claim = "fresh" if nonce is None else await self._claim_nonce(signature, nonce, now)
-            check_claim(signature, claim)
+            if claim != "fresh":
+                check_claim(signature, claim)
             verified = complete(signature, claim, content)
         except SignatureError as error:
             _add_evidence(error, signature, signature.signature_base)

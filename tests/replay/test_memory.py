@@ -10,7 +10,6 @@ import pytest
 from tests.work import lines_run
 
 from undersigned import MemoryReplayStore
-from undersigned.replay.memory import UncheckedReplay
 from undersigned.signature.rules import Caps
 
 CAPS = Caps(per_key=3, total=5)
@@ -216,13 +215,6 @@ def test_memory_store_that_was_only_made_before_a_fork_says_nothing(monkeypatch,
 
 def test_memory_store_does_not_block():
     assert MemoryReplayStore().blocking is False
-
-
-def test_unchecked_store_accepts_everything():
-    store = UncheckedReplay()
-    assert store.blocking is False
-    assert claim(store, "n") == claim(store, "n") == "fresh"
-    assert not store.full("k", now=0, caps=Caps(0))
 
 
 def test_empty_store_is_not_taken_for_none():

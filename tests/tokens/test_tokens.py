@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 import pytest
@@ -23,7 +22,7 @@ from undersigned import (
     SignatureError,
     Verifier,
 )
-from undersigned.errors import KeySourceError
+from undersigned.errors import KeySourceError, VerificationUnavailable
 from undersigned.limits import LONGEST_BASE
 from undersigned.message.header_fields import HeaderFields
 from undersigned.tokens import AsyncWorkloadTokenKeys, WorkloadTokenKeys
@@ -236,11 +235,11 @@ def test_key_that_cannot_be_used_is_kept_with_its_fault():
     ("make", "option"),
     [
         (lambda: WorkloadTokenKeys(ISSUER.key_set()), "issuers"),
-        (lambda: AsyncWorkloadTokenKeys({}), "issuers"),
+        (lambda: WorkloadTokenKeys({}), "issuers"),
         (lambda: WorkloadTokenKeys({"a.example": "keys"}), "issuers"),
         (lambda: WorkloadTokenKeys({"A.example": ISSUER.key_set()}), "issuers"),
-        (lambda: AsyncWorkloadTokenKeys({"wimse://a.example": ISSUER.key_set()}), "issuers"),
-        (lambda: AsyncWorkloadTokenKeys({"a.example": ISSUER.key_set()}, audience="orders"), "audience"),
+        (lambda: WorkloadTokenKeys({"wimse://a.example": ISSUER.key_set()}), "issuers"),
+        (lambda: WorkloadTokenKeys({"a.example": ISSUER.key_set()}, audience="orders"), "audience"),
     ],
 )
 def test_wrong_argument_is_rejected_at_construction(make, option):
@@ -248,19 +247,12 @@ def test_wrong_argument_is_rejected_at_construction(make, option):
         make()
 
 
-class ForTasks(AbstractAsyncContextManager):
-    def find(self, lookup):
-        raise AssertionError(lookup)
-
-    async def __aexit__(self, *failure):
-        raise AssertionError(failure)
-
-
-@pytest.mark.parametrize("source", [Awaited(ISSUER.key_set()), ForTasks()], ids=["async", "for tasks"])
-def test_source_for_threads_rejects_an_issuer_whose_answers_have_to_be_awaited(source):
-    with pytest.raises(ConfigurationError, match=r"^issuers: its answers have to be awaited; use Async"):
-        WorkloadTokenKeys({"a.example": source})
-    assert AsyncWorkloadTokenKeys({"a.example": source})
+def test_source_for_threads_is_unavailable_if_the_answers_of_an_issuer_have_to_be_awaited():
+    options = {"clock": lambda: WIMSE.now}
+    keys = WorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
+    with pytest.raises(VerificationUnavailable) as caught:
+        WIMSE.verifier(keys=keys).verify(WIMSE.request)
+    assert "use AsyncWorkloadTokenKeys" in str(caught.value.__cause__)
 
 
 def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():

@@ -13,7 +13,8 @@ from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
 from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request
 from undersigned.cli.options import SECONDS, file_name, profile_option
 from undersigned.errors import SignatureError
-from undersigned.replay.memory import MemoryReplayStore, UncheckedReplay
+from undersigned.replay.memory import MemoryReplayStore
+from undersigned.signature.rules import ReplayRule
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -51,10 +52,13 @@ def verify(
 
     For one request as `curl -v` shows it, use `undersigned explain`.
     """  # noqa: D301 - click needs the escape to keep the line breaks
+    chosen = profiles.BY_NAME[profile]
+    if no_replay:
+        chosen = chosen.derive(replay=ReplayRule(remembers="nothing"), dangerous="recorded requests are read again")
     verifier = Verifier(
-        profiles.BY_NAME[profile],
+        chosen,
         keys=read_key_set(jwks, keyid=keyid),
-        replay=UncheckedReplay() if no_replay else MemoryReplayStore(),
+        replay=MemoryReplayStore(),
         clock=time.time if now is None else lambda: now,
     )
     counts = Counter[str]()

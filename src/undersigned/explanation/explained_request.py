@@ -18,7 +18,7 @@ from undersigned.message.content_digest import content_digest, has_digests
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.reasons import REASONS
-from undersigned.replay.memory import UncheckedReplay
+from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.key_source import ExaminedKeys, KeyLookup, KeySet
 from undersigned.verification.verifier import Verifier
@@ -313,7 +313,7 @@ def _rejection(request: Request, profile: Profile, keys: KeySource, now: float) 
     # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
     examined = ExaminedKeys(keys.keys) if isinstance(keys, KeySet) else keys
     try:
-        Verifier(profile, keys=examined, replay=UncheckedReplay(), clock=lambda: now).verify(request)
+        Verifier(profile, keys=examined, replay=MemoryReplayStore(), clock=lambda: now).verify(request)
     except SignatureError as error:
         return error
     return None

@@ -128,31 +128,3 @@ class MemoryReplayStore:
             count += 1
         self._total -= count
         return count
-
-
-class UncheckedReplay:
-    """A replay store that accepts every nonce: for inspecting recorded requests, never for a server."""
-
-    __slots__ = ()
-
-    @property
-    def blocking(self) -> bool:
-        """Always False."""
-        return False
-
-    def full(self, keyid: str, *, now: float, caps: Caps) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Return False."""
-        return False
-
-    def claim(
-        self,
-        keyid: str,  # noqa: ARG002 - the same
-        nonce: str,  # noqa: ARG002
-        *,
-        now: float,  # noqa: ARG002
-        until: float,  # noqa: ARG002
-        caps: Caps,  # noqa: ARG002
-        content: str | None = None,  # noqa: ARG002
-    ) -> Claim:
-        """Return `fresh`."""
-        return "fresh"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
@@ -106,11 +104,6 @@ class AsyncKeySource(Protocol):
 def is_key_source(source: object) -> bool:
     """Return whether `source` has the method of a key source. Texts have a `find` too, and so do classes of sources."""
     return not isinstance(source, (str, bytes, bytearray, type)) and callable(getattr(source, "find", None))
-
-
-def is_awaited(source: AsyncKeySource) -> bool:
-    """Return whether answers of a key source may have to be awaited: it is async, or runs in tasks of an event loop."""
-    return iscoroutinefunction(source.find) or isinstance(source, AbstractAsyncContextManager)
 
 
 class KeySet:

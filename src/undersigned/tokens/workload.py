@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Final
 
 from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
-from undersigned.tokens.source import AsyncTokenSource, Question, TokenSource, check_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
-    from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySource
+    from undersigned.signature.key_source import AsyncKeySource, KeyLookup
     from undersigned.signature.verification_key import VerificationKey
+    from undersigned.tokens.jwt import Token
 
 _FIELD: Final = "workload-identity-token"
 _TYPE: Final = "wit+jwt"
@@ -26,13 +28,17 @@ _WORKLOAD: Final = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+)(?:/.*)?")
 _TRUST_DOMAIN: Final = re.compile(r"[a-z0-9._-]+")
 
 
-class _Rule:
-    """The rule for WIMSE messages."""
+class _TokenKeys:
+    """What both sources know, and how a token is read and trusted."""
 
     __slots__ = ("_audience", "_clock", "_issuers")
 
     def __init__(
-        self, issuers: Mapping[str, AsyncKeySource], audience: Collection[str], clock: Callable[[], float]
+        self,
+        issuers: Mapping[str, AsyncKeySource],
+        *,
+        audience: Collection[str] = (),
+        clock: Callable[[], float] = time.time,
     ) -> None:
         if not isinstance(issuers, Mapping) or not issuers:
             raise ConfigurationError(
@@ -41,14 +47,20 @@ class _Rule:
         for domain, source in issuers.items():
             if not isinstance(domain, str) or not _TRUST_DOMAIN.fullmatch(domain):
                 raise ConfigurationError("issuers: name a trust domain in lower case, such as example.com")
-            check_source("issuers", source)
+            if not is_key_source(source):
+                raise ConfigurationError("issuers: pass a key source, such as KeySet.from_jwks(jwks)")
         if isinstance(audience, str):
             raise ConfigurationError('audience: list the names of this service, such as ("https://orders.example",)')
         self._issuers = dict(issuers)
         self._audience = frozenset(audience)
         self._clock = clock
 
-    def question(self, lookup: KeyLookup) -> Question:
+    def _read(self, lookup: KeyLookup) -> tuple[Token, AsyncKeySource]:
+        """Return the token of a message, and the source of its issuer's keys.
+
+        Raises:
+            KeySourceError: the message has no token, or its token cannot be read or is of another issuer.
+        """
         value = lookup.covered_value(_FIELD)
         if value is None:
             raise KeySourceError("signature_identity_missing", f"the signature covers no {_FIELD}")
@@ -60,14 +72,20 @@ class _Rule:
             raise KeySourceError(
                 "signature_jwks_untrusted", "issuers: the trust domain of the token is not one of them"
             )
-        return Question(token, self._issuers[workload[1]])
+        return token, self._issuers[workload[1]]
 
-    def key(self, question: Question, lookup: KeyLookup) -> VerificationKey:  # noqa: ARG002 - as the protocol has it
-        question.token.check_audience(self._audience)
-        return question.token.bound_key(now=self._clock())
+    def _bound_key(self, token: Token, keys: Sequence[VerificationKey]) -> tuple[VerificationKey, ...]:
+        """Return the key that is bound to a token, if one of the issuer's keys signed it.
+
+        Raises:
+            KeySourceError: none did, or the token is for another service, has expired, or has no key.
+        """
+        token.check_issuer(keys)
+        token.check_audience(self._audience)
+        return (token.bound_key(now=self._clock()),)
 
 
-class WorkloadTokenKeys(TokenSource):
+class WorkloadTokenKeys(_TokenKeys):
     """The keys that are bound to the Workload-Identity-Token of a message, for `profiles.WIMSE`.
 
     The owner of a key is the subject of its token, such as `wimse://example.com/svc`. A token is verified with the keys
@@ -80,33 +98,38 @@ class WorkloadTokenKeys(TokenSource):
         clock: returns seconds since the epoch.
 
     Raises:
-        ConfigurationError: an argument has the wrong type or value, or the answers of a source have to be awaited.
+        ConfigurationError: an argument has the wrong type or value.
     """
 
     __slots__ = ()
 
-    def __init__(
-        self,
-        issuers: Mapping[str, KeySource],
-        *,
-        audience: Collection[str] = (),
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        # The rule checks that `issuers` is a mapping.
-        rule = _Rule(issuers, audience, clock)
-        super().__init__(rule, issuers.values())
+    @property
+    def blocking(self) -> bool:
+        """Whether looking for the keys of an issuer may block."""
+        return any(getattr(source, "blocking", True) for source in self._issuers.values())
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the key that is bound to the token.
+
+        Raises:
+            KeySourceError: there is no token, or it cannot be trusted.
+        """
+        token, issuer = self._read(lookup)
+        if iscoroutinefunction(issuer.find):
+            raise ConfigurationError("issuers: the answers of one have to be awaited: use AsyncWorkloadTokenKeys")
+        keys: Any = issuer.find(lookup._replace(keyid=token.keyid))
+        return self._bound_key(token, keys)
 
 
-class AsyncWorkloadTokenKeys(AsyncTokenSource):
+class AsyncWorkloadTokenKeys(_TokenKeys):
     """`WorkloadTokenKeys` for an `AsyncVerifier`: the answers of the sources may be awaitable."""
 
     __slots__ = ()
 
-    def __init__(
-        self,
-        issuers: Mapping[str, AsyncKeySource],
-        *,
-        audience: Collection[str] = (),
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        super().__init__(_Rule(issuers, audience, clock))
+    async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """As `WorkloadTokenKeys.find`."""
+        token, issuer = self._read(lookup)
+        find: Callable[[KeyLookup], Any] = getattr(issuer, "async_find", issuer.find)
+        keys: Any = find(lookup._replace(keyid=token.keyid))
+        keys = await keys if hasattr(keys, "__await__") else keys
+        return self._bound_key(token, keys)

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from undersigned.discovery.fetch import fetch
 from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL
 from undersigned.discovery.network import FetchReport
-from undersigned.discovery.waiting import in_thread, wait_in_task, wait_in_thread
+from undersigned.discovery.waiting import in_thread, wait_in_thread
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
 from undersigned.verification.revocation import RevocationList
-from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +155,11 @@ def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Re
     return KeySourceError(reason, f"{what}: {error}")
 
 
+def anything(_copy: Copy[Value]) -> bool:
+    """Return True: any copy is enough."""
+    return True
+
+
 class Kept(Generic[Value]):
     """A document that threads and tasks share.
 
@@ -210,8 +214,8 @@ class Kept(Generic[Value]):
         """Return the value that may be used now, or None. Begin a fetch if one is due; never wait for it."""
         since = self._loader.clock()
         with suppress(KeySourceError):
-            self.wanted(since, lambda _copy: True)
-            return self.answer(since, lambda _copy: True)
+            self.wanted(since, anything)
+            return self.answer(since, anything)
         return None
 
     @property
@@ -228,30 +232,23 @@ class Kept(Generic[Value]):
         if now >= self._refresh_at:
             flight = None
             with suppress(KeySourceError):
-                flight = self._begin(lambda: self._is_due(copy.fetched, lambda _copy: True))
+                flight = self._begin(lambda: self._is_due(copy.fetched, anything))
             if now >= copy.fresh_until and self._failure is None and not self._is_late(flight):
                 return None
             if now >= copy.fresh_until + self._loader.freshness.stale:
                 return None
         return copy
 
-    def get(self, enough: Callable[[Copy[Value]], bool]) -> Value:
-        """Return the value, fetched again if the copy is not enough. It blocks for `wait_timeout` at most.
+    async def get(self, enough: Callable[[Copy[Value]], bool], wait: Wait) -> Value:
+        """Return the value, fetched again if the copy is not enough. Wait for `wait_timeout` at most.
 
         Args:
             enough: tells whether a copy has what the caller looks for.
+            wait: how to wait.
 
         Raises:
             KeySourceError: there is no value, or it is not enough and could not be fetched again in time.
         """
-        return finish(self.get_by(enough, wait_in_thread))
-
-    async def async_get(self, enough: Callable[[Copy[Value]], bool]) -> Value:
-        """As `get`, without blocking the event loop."""
-        return await self.get_by(enough, wait_in_task)
-
-    async def get_by(self, enough: Callable[[Copy[Value]], bool], wait: Wait) -> Value:
-        """As `get`, by a way to wait."""
         since, ends = self._loader.clock(), time.monotonic() + self._loader.network.wait_timeout
         while flight := self.wanted(since, enough):
             seconds = max(0.0, ends - time.monotonic())

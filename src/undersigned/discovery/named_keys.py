@@ -212,7 +212,7 @@ class NamedKeys(ABC, Generic[Agent]):
     async def _fetch(self, lookup: KeyLookup, wait: Wait) -> FoundKeys:
         held = self.held(lookup.keyid)
         try:
-            found = await self._kept(lookup).get_by(lambda copy: self.is_enough(copy, lookup), wait)
+            found = await self._kept(lookup).get(lambda copy: self.is_enough(copy, lookup), wait)
             return self.select(found, lookup) or held
         except KeySourceError:
             # Keys that the operator has excuse every failure.

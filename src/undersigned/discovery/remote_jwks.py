@@ -11,14 +11,17 @@ from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
 from undersigned.discovery.kept import Kept, Loader, source_error
 from undersigned.discovery.network import Network
+from undersigned.discovery.waiting import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES
+from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from undersigned.discovery.jwk_set import Keys
     from undersigned.discovery.kept import Copy, Flight
+    from undersigned.discovery.waiting import Wait
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.verification_key import VerificationKey
 
@@ -42,14 +45,13 @@ class FetchedKeys:
         Raises:
             KeySourceError: the keys cannot be fetched, or none has this keyid and they cannot be fetched again.
         """
-        keyid = lookup.keyid
-        return self.held(keyid) or self._kept.get(lambda copy: keyid in copy.value).get(keyid)
+        return self.held(lookup.keyid) or finish(self._fetch(lookup.keyid, wait_in_thread))
 
     def async_find(
         self, lookup: KeyLookup
     ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
         """Return the keys as `find` does, or an awaitable of them if they have to be fetched."""
-        return self.held(lookup.keyid) or self._fetch(lookup.keyid)
+        return self.held(lookup.keyid) or self._fetch(lookup.keyid, wait_in_task)
 
     def held(self, keyid: str) -> tuple[VerificationKey, ...]:
         """Return the keys with this keyid that may be used without waiting."""
@@ -64,8 +66,8 @@ class FetchedKeys:
         """Return the question for a keyid, for a source that asks several sources at the same time."""
         return FetchedQuestion(self._kept, keyid, self._kept.now())
 
-    async def _fetch(self, keyid: str) -> tuple[VerificationKey, ...]:
-        return (await self._kept.async_get(lambda copy: keyid in copy.value)).get(keyid)
+    async def _fetch(self, keyid: str, wait: Wait) -> tuple[VerificationKey, ...]:
+        return (await self._kept.get(lambda copy: keyid in copy.value, wait)).get(keyid)
 
 
 class FetchedQuestion:

@@ -11,14 +11,16 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object
-from undersigned.discovery.kept import Kept, Loader, source_error
+from undersigned.discovery.kept import Kept, Loader, anything, source_error
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import check_url
+from undersigned.discovery.waiting import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_LIST_BYTES
 from undersigned.signature.key_source import KeySet
 from undersigned.tokens.jwt import read_token
 from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
+from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -99,11 +101,11 @@ class RemoteRevocationList:
         Raises:
             KeySourceError: no list could be fetched yet.
         """
-        return self._held() or self._kept.get(lambda _copy: True)
+        return self._held() or finish(self._kept.get(anything, wait_in_thread))
 
     def async_current(self, owner: str) -> RevocationList | Coroutine[object, None, RevocationList]:  # noqa: ARG002
         """Return the list as `current` does, or an awaitable of it if it has to be fetched."""
-        return self._held() or self._kept.async_get(lambda _copy: True)
+        return self._held() or self._kept.get(anything, wait_in_task)
 
     def is_ready(self, now: float) -> bool:
         """Return whether there is a list that is not stale. If a fetch is due, begin it; never wait for it."""

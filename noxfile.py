@@ -107,7 +107,7 @@ def interop(session: nox.Session) -> None:
     packages = Path("tests/interop/npm.txt").read_text("utf-8").split()
     options = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--silent", "--prefix", str(npm))
     session.run("npm", "install", *options, *packages, external=True)
-    session.env |= {"UNDERSIGNED_INTEROP_NPM": str(npm), "UNDERSIGNED_INTEROP_PYTHON": f"{peers}/bin/python"}
+    session.env.update(UNDERSIGNED_INTEROP_NPM=str(npm), UNDERSIGNED_INTEROP_PYTHON=f"{peers}/bin/python")
     pytest(session, session.name, "--room=interop")
 
 

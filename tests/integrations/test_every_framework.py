@@ -8,10 +8,10 @@ import pytest
 from starlette.middleware.cors import CORSMiddleware
 from tests.integrations.every_framework import FRAMEWORKS, SECRET
 from tests.integrations.unsigned import LEAVING, leave_early, uploads_ended
-from tests.keys import JSON, KEYID, ORIGINS, Party
-from tests.wire import ask, handshake, raw_request, read_all
+from tests.keys import BODY, JSON, KEYID, ORIGINS, Party
+from tests.wire import CHANGES, ask, assert_rejected, handshake, raw_request, read_all
 
-from undersigned import Policy
+from undersigned import Policy, profiles
 
 PATHS = ["Z%C3%BCrich", "%E2%82%AC", "%F0%9F%98%80", "a%2Fb", "caf%c3%a9", "%7Euser", "a+b;c=d", "not%FFutf8"]
 """Paths with escapes, after the route."""
@@ -57,6 +57,32 @@ def test_fragment_hides_no_operation_that_must_be_signed(framework, party):
     with framework.running({"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}) as port:
         for target in ("/open/listed", "/open/listed#x", "/open/listed#?x", "/open/listed?#x"):
             assert (target, ask(port, raw_request("GET", target)).status) in {(target, 400), (target, 401)}
+
+
+@every_framework
+def test_signed_request_reaches_a_guarded_view_once_and_no_other_one_does(framework, party):
+    with framework.running(optional(party)) as port:
+        raw = party.raw("POST", "/signed/x", BODY)
+        assert ask(port, raw).json == {"secret": SECRET, "name": "x"}
+        assert_rejected(ask(port, raw), "request_signature_replayed")
+        for change in CHANGES.values():
+            assert_rejected(ask(port, change.raw(party, "/signed")), change.code)
+        unsigned = ask(port, raw_request("POST", "/signed/x", JSON, BODY))
+        assert (unsigned.status, SECRET.encode() in unsigned.content) == (401, False)
+
+
+@every_framework
+def test_content_over_the_limit_is_answered_413(framework, party):
+    with framework.running({**optional(party), "max_body": len(BODY) - 1}) as port:
+        assert ask(port, party.raw("POST", "/read", BODY)).status == 413
+
+
+@every_framework
+def test_unsigned_request_reaches_no_view_in_mode_required_and_gets_the_code_of_the_profile(framework, party):
+    verifier = party.verifier(profiles.ADCP_WEBHOOK)
+    with framework.running({"verifier": verifier, "origins": ORIGINS}) as port:
+        for raw in (raw_request("GET", "/open/x"), raw_request("POST", "/read", JSON, BODY)):
+            assert_rejected(ask(port, raw), "webhook_signature_required")
 
 
 UPLOAD = b"x" * 300_000

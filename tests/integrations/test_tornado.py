@@ -10,14 +10,14 @@ import threading
 
 import pytest
 from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS
-from tests.wire import CHANGES, ask, assert_rejected, assert_unsigned, exchange, raw_request, read_response
+from tests.wire import ask, assert_rejected, assert_unsigned, exchange, raw_request, read_response
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.routing import PathMatches, Rule, RuleRouter
 from tornado.web import Application, RequestHandler, stream_request_body
 from tornado.websocket import WebSocketHandler
 
-from undersigned import ConfigurationError, Policy, SignatureError, Verifier, profiles
+from undersigned import ConfigurationError, Policy, SignatureError, Verifier
 from undersigned.asgi import Disconnected
 from undersigned_tornado import SignatureMiddleware, find_signature, signature_required, verified_signature
 from undersigned_tornado.body import Body
@@ -163,12 +163,6 @@ def test_signed_request_reaches_the_handler_once_and_an_unsigned_one_does_not(po
     assert_unsigned(unsigned)
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-@pytest.mark.parametrize("path", PATHS)
-def test_request_changed_after_signing_is_rejected_with_its_code(port, path, change, party):
-    assert_rejected(ask(port, change.raw(party, path)), change.code)
-
-
 def test_handler_without_requirement_is_open_and_knows_whether_the_request_is_signed(port, party):
     assert ask(port, raw_request("GET", "/public")).json == {"signed": None, "path": "/public"}
     assert ask(port, party.raw("GET", "/public")).json == {"signed": KEYID, "path": "/public"}
@@ -258,11 +252,6 @@ def test_head_of_a_rejected_request_has_no_content(port):
     assert received.endswith(b"\r\n\r\n")
 
 
-def test_body_over_the_limit_is_answered_413(party):
-    with serve_tornado(make(party.verifier(), max_body=10)) as port:
-        assert ask(port, party.raw("POST", "/sync/x", BODY)).status == 413
-
-
 def test_rejected_body_is_not_kept(party):
     with serve_tornado(make(party.verifier(), max_body=10)) as port:
         fields = [*party.fields("POST", "/sync/x", BODY), ("Transfer-Encoding", "chunked")]
@@ -284,11 +273,6 @@ def test_content_that_nobody_wants_any_more_holds_up_no_connection():
             await body.receive()
 
     asyncio.run(feed())
-
-
-def test_code_has_the_prefix_of_the_profile(party):
-    with serve_tornado(make(party.verifier(profiles.ADCP_WEBHOOK), mode="required")) as port:
-        assert_rejected(ask(port, raw_request("POST", "/sync/x", JSON, BODY)), "webhook_signature_required")
 
 
 def test_policy_and_fallback_decide_and_the_handler_gets_the_body(party):

@@ -17,6 +17,10 @@ from django.core.wsgi import get_wsgi_application
 from django.http import JsonResponse
 from django.test import override_settings
 from django.urls import path
+from sanic import HTTPResponse, Sanic
+from sanic import Request as SanicRequest
+from sanic import json as json_response
+from sanic.exceptions import Unauthorized
 from starlette.applications import Starlette
 from starlette.routing import Route
 from tests.integrations.django_site import FIRST, Plans, site
@@ -27,8 +31,9 @@ from tests.servers.requests_http1 import BODY, HOST, ORIGIN
 from tests.servers.requests_http2 import LENGTH, to
 from tests.serving import gunicorn_server
 
-from undersigned import Decision, KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware
+from undersigned import Decision, KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
+from undersigned.asgi import SignatureMiddleware, required_signature
+from undersigned.middleware import ErrorResponse
 from undersigned_django import signature_required, verified_signature
 from undersigned_flask import Undersigned
 
@@ -50,10 +55,29 @@ def example(name: str):
     return module
 
 
+def sanic() -> Sanic:
+    """A service of Sanic by ASGI: its example runs on Sanic's own server."""
+    app = Sanic("http2", configure_logging=False)
+
+    @app.post("/plans/<plan>")
+    async def buy(request: SanicRequest, plan: str) -> HTTPResponse:
+        try:
+            signature = required_signature(request.scope)
+        except SignatureError as error:
+            answer = ErrorResponse.of(error)
+            raise Unauthorized(answer.code, headers=answer.headers) from None
+        return json_response({"plan": plan, "caller": signature.keyid, "signed": signature.target_uri})
+
+    return app
+
+
 @contextlib.contextmanager
 def wrap(name: str):
-    module = example(name)
-    app = getattr(module, "app", None) or Starlette(routes=[Route("/plans/{plan}", module.buy, methods=["POST"])])
+    if name == "sanic":
+        app = sanic()
+    else:
+        module = example(name)
+        app = getattr(module, "app", None) or Starlette(routes=[Route("/plans/{plan}", module.buy, methods=["POST"])])
     options = {"origins": [ORIGIN], "mode": "optional", "http2_server": "hypercorn"}
     yield SignatureMiddleware(app, verifier=verifier(), **options)
 

@@ -9,7 +9,7 @@ from undersigned.limits import MOST_DELIMITERS, MOST_QUERY_PARAMETERS
 from undersigned.message.component import Component
 from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.components import ComponentValues, OutOfBounds, UnresolvableComponent
+from undersigned.signature.components import ComponentValues, OutOfBounds, UnresolvableComponent, signature_base
 
 URL = "https://www.example.com/path?q=1"
 
@@ -57,7 +57,7 @@ def test_digest_to_be_added_replaces_the_digest_of_the_request():
     read = parse_signature_input('s=("content-digest")')["s"].components
     made = ComponentValues(request, canonicalize(URL), "sha-256=:new:")
     assert made.value(read[0]) == "sha-256=:new:"
-    assert made.lines(read) == ['"content-digest": sha-256=:new:']
+    assert signature_base(made, read, "()") == '"content-digest": sha-256=:new:\n"@signature-params": ()'
 
 
 def test_authority_includes_the_port():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.message import token
 
@@ -17,8 +17,7 @@ Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
 """The fields by which some applications run another method than the one of the request."""
 
-_NAME = rf":?{token.LOWER}++"
-_NAMES = re.compile(rf"{_NAME}(?>(?:\n{_NAME})*)")
+_NAMES = re.compile(rf"(?>(?:\n:?{token.LOWER}++)*)")
 
 
 class HeaderFields:
@@ -41,7 +40,7 @@ class HeaderFields:
     __slots__ = ("_valid", "combined", "lines", "repeated")
 
     def __init__(self, headers: Headers = ()) -> None:
-        pairs: Iterable[tuple[str, str]] = headers.items() if isinstance(headers, Mapping) else headers
+        pairs = cast("Mapping[str, str]", headers).items() if isinstance(headers, Mapping) else headers
         try:
             # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
             lines = [(name.lower() if name.isascii() else name, value.strip(" \t")) for name, value in pairs]
@@ -70,15 +69,11 @@ class HeaderFields:
         """
         if self._valid is None:
             text = "".join(self.combined.values())
-            self._valid = not ("\r" in text or "\n" in text or "\0" in text) and self._are_tokens()
+            # One match over all names takes a third of the time of one for each.
+            names = "".join([f"\n{name}" for name in self.combined])
+            are_tokens = names.count("\n") == len(self.combined) and _NAMES.fullmatch(names) is not None
+            self._valid = are_tokens and not ("\r" in text or "\n" in text or "\0" in text)
         return self._valid
-
-    def _are_tokens(self) -> bool:
-        """Return whether every name is a token in lower case, by one match over all of them."""
-        if not self.combined:
-            return True
-        joined = "\n".join(self.combined)
-        return joined.count("\n") == len(self.combined) - 1 and _NAMES.fullmatch(joined) is not None
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the (name, value) pairs in their order."""

@@ -82,7 +82,18 @@ def signature_base(values: MessageValues, components: Sequence[Component], param
     Raises:
         UnresolvableComponent: the message has no value for a component.
     """
-    lines = values.lines(components)
+    known, combined, lines = values.known, values.fields.combined, list[str]()
+    for component in components:
+        value = None
+        if component.bare:
+            name = component.name
+            value = known.get(name)
+            if value is None and name[:1] != "@" and name != "set-cookie":
+                value = combined.get(name)
+        # Nearly every value is printable ASCII, which these methods tell fastest.
+        if value is None or not (value.isascii() and value.isprintable()):
+            value = values.value(component)
+        lines.append(f"{component.text}: {value}")
     lines.append(f'"@signature-params": {parameters}')
     return "\n".join(lines)
 
@@ -167,15 +178,15 @@ class MessageValues:
         fields: the header fields.
         reading: how the message is read.
         trailers: the trailer fields, or None if they are not known.
+        known: derived components without parameters, and fields that are about to be added, by name.
     """
 
-    __slots__ = ("_known", "_parsed", "fields", "reading", "trailers")
+    __slots__ = ("_parsed", "fields", "known", "reading", "trailers")
 
     fields: HeaderFields
     reading: Reading
     trailers: HeaderFields | None
-    # Derived components without parameters, and fields that are about to be added, by name.
-    _known: dict[str, str]
+    known: dict[str, str]
     _parsed: ParsedTexts | None
 
     def parsed(self) -> ParsedTexts:
@@ -183,26 +194,6 @@ class MessageValues:
         if self._parsed is None:
             self._parsed = ParsedTexts()
         return self._parsed
-
-    def lines(self, components: Sequence[Component]) -> list[str]:
-        """Return the lines of `components` in a signature base (RFC 9421 section 2.5).
-
-        Raises:
-            UnresolvableComponent: as `value`.
-        """
-        known, combined, lines = self._known, self.fields.combined, list[str]()
-        for component in components:
-            value = None
-            if component.bare:
-                name = component.name
-                value = known.get(name)
-                if value is None and name[:1] != "@" and name != "set-cookie":
-                    value = combined.get(name)
-            # Nearly every value is printable ASCII, which these methods tell fastest.
-            if value is None or not (value.isascii() and value.isprintable()):
-                value = self.value(component)
-            lines.append(f"{component.text}: {value}")
-        return lines
 
     def value(self, component: Component) -> str:
         """Return the value of `component` (RFC 9421 section 2).
@@ -228,15 +219,15 @@ class MessageValues:
             return self._field(self.trailers, name, flags)
         if name[:1] == "@":
             return self._derived(name, flags)
-        if not flags and name in self._known:
-            return self._known[name]
+        if not flags and name in self.known:
+            return self.known[name]
         return self._field(self.fields, name, flags)
 
     def _derived(self, name: str, flags: Flags) -> str:
         """Return the value of a derived component (section 2.2)."""
-        if flags or name not in self._known:
+        if flags or name not in self.known:
             raise UnresolvableComponent(NO_VALUE)
-        return self._known[name]
+        return self.known[name]
 
     def _field(self, fields: HeaderFields, name: str, flags: Flags) -> str:
         """Return the value of a field of a section (section 2.1)."""
@@ -317,18 +308,18 @@ class ComponentValues(MessageValues):
         self.reading = reading
         self.trailers = trailers
         self._parsed = None
-        self._known = {"@target-uri": target.target_uri, "@authority": target.authority}
+        self.known = {"@target-uri": target.target_uri, "@authority": target.authority}
         if request.method in METHODS:
-            self._known["@method"] = request.method
+            self.known["@method"] = request.method
         if content_digest:
-            self._known["content-digest"] = content_digest
+            self.known["content-digest"] = content_digest
         if request_target:
-            self._known["@request-target"] = request_target
+            self.known["@request-target"] = request_target
 
     def _derived(self, name: str, flags: Flags) -> str:
         if name == "@query-param":
             return self._query_parameter(flags)
-        if not flags and name not in self._known:
+        if not flags and name not in self.known:
             value = self._of_target(name)
             if value is not None:
                 return value
@@ -403,9 +394,9 @@ class ResponseValues(MessageValues):
         self.trailers = response.trailers
         # What is parsed counts together with what the request needs.
         self._parsed = None if requested is None else requested.parsed()
-        self._known = {"@status": str(response.status)}
+        self.known = {"@status": str(response.status)}
         if content_digest:
-            self._known["content-digest"] = content_digest
+            self.known["content-digest"] = content_digest
 
     def resolve(self, name: str, flags: Flags) -> str:
         """Return the value of a component of the response, or with `req`, of the request that it answers."""

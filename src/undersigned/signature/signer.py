@@ -339,14 +339,14 @@ class Signer:
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
         """Return the registered parameters as they follow the covered components."""
         written, validity = self.profile.parameters.signed, self.profile.validity
+        longest = validity.longest or _LARGEST_INTEGER
         if created is None:
             created = int(self._clock())
         if type(created) is not int or abs(created) > _LARGEST_INTEGER - validity.signed_for:
             raise SigningError("created: pass whole seconds since the epoch, of at most 15 digits")
         if expires is None:
             expires = created + validity.signed_for
-        longest = validity.longest or _LARGEST_INTEGER
-        if type(expires) is not int or not 0 < expires - created <= longest:
+        elif type(expires) is not int or not 0 < expires - created <= longest:
             raise SigningError(f"expires: pass whole seconds, 1 to {longest} after created: the profile allows no more")
         # Integers and a nonce need no serializer: `_nonce` escapes what has to be escaped.
         text = f";created={created}" if "created" in written else ""

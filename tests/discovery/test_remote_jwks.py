@@ -144,7 +144,7 @@ def test_source_logs_why_it_could_not_fetch(find, server, caplog):
     with pytest.raises(KeySourceError):
         find()
     [told] = caplog.messages
-    assert told.startswith(f"{server.url()}: the JWK set: the server answers 503. There is none yet, so its signatures")
+    assert told.startswith(f"{server.url()}: the JWK set: the server answers 503. There is none yet: signatures are")
 
 
 def test_source_without_keys_tries_again_soon_and_later_each_time(world, server, clock):

@@ -396,7 +396,7 @@ class Kept(Generic[Value]):
             seconds = min(seconds, 2.0 ** min(self._failures, 10)) * (0.5 + random.random() / 2)  # noqa: S311
         if self._loader.may_log(self._host):
             level = logging.ERROR if cause is not None or self._emptied else logging.WARNING
-            none = f". There is none yet, so its signatures get 503; tried again in {seconds:.1f} s" if is_first else ""
+            none = f". There is none yet: signatures are rejected; tried again in {seconds:.1f} s" if is_first else ""
             _logger.log(level, "%s: %s%s", self._shown(), failure, none, exc_info=cause)
             self._logged = True
         self._retry_at = self._loader.clock() + seconds

@@ -24,21 +24,15 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
 
 _CHALLENGE: Final = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
-_CODE: Final = re.compile(r"[a-z_]{1,64}")
 _ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
 _BARE_CODES: Final = frozenset(response.code for response in UNREAD)
 _STATED: Final = frozenset({503, *(response.status for response in UNREAD)})
 
 
-def _reasons() -> dict[str, Reason]:
-    """Return the reason that each code means. A code with several meanings means that the signature is invalid."""
-    meanings: dict[str, Reason] = {}
-    for answers in _ANSWERS:
-        meanings |= {answers.code(reason): reason for reason in (*get_args(Reason), "signature_invalid")}
-    return meanings
-
-
-_REASONS: Final = _reasons()
+# A code with several meanings means that the signature is invalid.
+_REASONS: Final[dict[str, Reason]] = {
+    answers.code(reason): reason for answers in _ANSWERS for reason in (*get_args(Reason), "signature_invalid")
+}
 _IN_CONTENT: Final = frozenset(
     answers.code(reason) for answers in _ANSWERS if answers.challenge != "signature" for reason in get_args(Reason)
 )
@@ -124,7 +118,9 @@ def send(
             with connection.getresponse() as response:
                 yield response
     except ssl.SSLCertVerificationError as distrusted:
-        raise NoAnswer(f"the certificate is not trusted: {distrusted.verify_message}") from None
+        raise NoAnswer(
+            f"the certificate is not trusted: {distrusted.verify_message}; --ca-file names a file with those to trust"
+        ) from None
     except ssl.SSLError:
         raise NoAnswer("the server does not speak TLS as this client does") from None
     except socket.gaierror:
@@ -174,6 +170,6 @@ def _stated_code(content: bytes) -> str:
         return ""
     members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     for stated in (members.get(member) for member in _MEMBERS):
-        if isinstance(stated, str) and _CODE.fullmatch(stated) and (stated in _REASONS or stated in _BARE_CODES):
+        if isinstance(stated, str) and (stated in _REASONS or stated in _BARE_CODES):
             return stated
     return ""

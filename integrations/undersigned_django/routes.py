@@ -28,9 +28,6 @@ class RouteResolver(_RouteResolver):
 
     Args:
         operations: as in `undersigned.policy.RouteResolver`.
-
-    Raises:
-        ConfigurationError: `operations` has a wrong value.
     """
 
     __slots__ = ()

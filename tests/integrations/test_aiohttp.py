@@ -13,6 +13,8 @@ from tests.keys import BODY, HOST, KEYID, ORIGIN, ORIGINS
 from tests.wire import ask, assert_rejected, assert_unsigned, raw_request
 
 from undersigned import ConfigurationError, Policy
+from undersigned.middleware import Verification
+from undersigned.policy import RouteResolver
 from undersigned_aiohttp import (
     SignatureRequired,
     find_signature,
@@ -225,3 +227,29 @@ def test_middleware_outside_answers_the_preflights_of_a_signed_sub_application(p
     with serve_aiohttp(app) as port:
         assert ask(port, raw_request("OPTIONS", "/plans/gold", asked)).status == 204
         assert ask(port, raw_request("POST", "/plans/gold", asked)).status == 401
+
+
+def test_answer_to_a_request_that_the_policy_rejects_by_its_route_is_shaped(party):
+    app = make(
+        party.verifier(),
+        policy=Policy(required_for=["buy"], resolver=RouteResolver()),
+        rejection=lambda response, request: response.with_content(request.path.encode(), "text/plain"),
+    )
+    with serve_aiohttp(app) as port:
+        answered = ask(port, raw_request("POST", "/view/x", body=BODY))
+    assert (answered.status, answered.content) == (401, b"/view/x")
+
+
+def test_request_is_not_held_by_its_own_verification(party):
+    held = []
+
+    async def handle(request: web.Request) -> web.Response:
+        published = next(value for value in map(request.get, request) if isinstance(value, Verification))
+        held.append(published.incoming.context)
+        return web.Response()
+
+    app = make(party.verifier())
+    app.add_routes([web.get("/held", handle)])
+    with serve_aiohttp(app) as port:
+        assert ask(port, party.raw("GET", "/held")).status == 200
+    assert held == [None]

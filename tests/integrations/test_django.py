@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
-from django.core.handlers.wsgi import WSGIHandler
-from django.http import HttpRequest
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory, override_settings
 from django.utils.decorators import async_only_middleware, sync_only_middleware
 from tests.integrations.django_site import APPLICATIONS, CSRF, FIRST, PATHS, public, site, view
@@ -325,3 +325,27 @@ def test_requiring_a_missing_signature_raises_the_rejection(party):
 def test_decorator_rejects_anything_but_a_function(thing):
     with pytest.raises(ConfigurationError, match="signature_required: decorate a view function"):
         signature_required(thing)
+
+
+def fail(_response, _request):
+    raise ValueError("broken")
+
+
+@pytest.mark.parametrize("path", ["view", "async"])
+def test_function_that_fails_to_shape_an_answer_leaves_it_as_it_is(path, party, caplog):
+    with serve("wsgi", party.verifier(), REJECTION=fail) as port:
+        assert_rejected(ask(port, raw_request("POST", f"/{path}/x", body=BODY)), UNSIGNED)
+    assert "rejection raised an exception" in caplog.text
+
+
+def test_request_is_not_held_by_its_own_verification(party):
+    environ = RequestFactory().get("/x", headers=dict(party.fields("GET", "/x")) | {"Host": HOST}).environ
+    held = []
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        held.append(vars(request)["signature_verification"])
+        return HttpResponse(request.signature.keyid)
+
+    with site(party.verifier(), RECONSTRUCT=True):
+        assert SignatureMiddleware(answer)(WSGIRequest(environ)).content == KEYID.encode()
+    assert held[0].incoming.context is None

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from werkzeug.test import Client
 
 import undersigned_flask
-from undersigned import Decision, Request, Signer, asgi, wsgi
+from undersigned import Decision, KeyPair, KeySet, MemoryReplayStore, Request, Signer, Verifier, asgi, wsgi
 from undersigned.limits import LONGEST_INSPECTED
 from undersigned.middleware import Evidence
 from undersigned.profiles import ADCP_3_2
@@ -182,3 +182,16 @@ def test_evidence_tells_whether_all_origins_are_of_this_machine(kind, party, ori
     decisions = []
     send(kind, party, decisions, mode="optional", origins=origins)
     assert decisions[0].evidence().is_local is is_local
+
+
+@pytest.mark.parametrize(("owner", "told"), [("", 1), ("acme", 0)])
+def test_log_names_once_two_keys_without_an_owner(owner, told, caplog):
+    pairs = [KeyPair.generate(keyid=f"key-{number}") for number in range(3)]
+    public = [key for pair in pairs for key in pair.public["keys"]]
+    verifier = Verifier(ADCP_3_2, keys=KeySet.from_jwks({"keys": public}, owner=owner), replay=MemoryReplayStore())
+    client = Client(wsgi.SignatureMiddleware(wsgi_app, verifier=verifier, origins=[ORIGIN]), use_cookies=False)
+    for pair in (pairs[0], pairs[0], pairs[1], pairs[2]):
+        fields = list(Signer(pair.signing_key(), profile=ADCP_3_2).sign(Request("GET", f"{ORIGIN}/p", [HOST])))
+        assert client.get("/p", base_url=ORIGIN, headers=fields).status_code == 200
+    assert len(caplog.messages) == told
+    assert caplog.text.count("signature.signer is empty for the keys key-0 and key-1: ") == told

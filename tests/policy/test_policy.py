@@ -64,7 +64,7 @@ def test_value_is_rejected_with_its_option_name_when_it_is_not_a_list(option, gi
 @pytest.mark.parametrize("option", OPERATIONS + METHODS)
 @pytest.mark.parametrize("name", ["", None, 7, b"create_media_buy", ["create_media_buy"]])
 def test_name_is_rejected_with_its_option_name_when_it_is_empty_or_not_text(option, name):
-    assert rejection(**{option: [name]}).startswith(f"{option}: every name in the list")
+    assert rejection(**{option: [name]}).startswith(f"{option}: {name!r} is not a")
 
 
 @pytest.mark.parametrize("option", OPERATIONS)
@@ -125,11 +125,6 @@ class _Silent:
 
     def resolve(self, request):
         raise NotImplementedError
-
-
-@pytest.mark.parametrize("resolver", [None, PathResolver, "path", _Silent(), print])
-def test_value_is_rejected_when_it_is_not_a_resolver(resolver):
-    assert rejection(resolver=resolver).startswith("resolver: pass an operation resolver")
 
 
 class _Own:

@@ -167,19 +167,6 @@ def test_every_request_must_be_signed_without_a_hook():
     assert not hooked().resolve(Request("POST", f"{ORIGIN}/adcp/x")).is_unknown
 
 
-@pytest.mark.parametrize(
-    ("operations", "error"),
-    [
-        (["create_media_buy"], "operations: give a mapping"),
-        ({"a": 7}, "operations: the operation of 'a' is not a name"),
-        ({"a": ""}, "operations: the operation of 'a' is not a name"),
-    ],
-)
-def test_operations_that_are_no_mapping_to_names_are_rejected(operations, error):
-    with pytest.raises(ConfigurationError, match=error):
-        RouteResolver(operations)
-
-
 def test_policy_with_a_route_resolver_lists_no_methods():
     with pytest.raises(ConfigurationError, match="RouteResolver finds no JSON-RPC method"):
         Policy(protocol_methods_required_for=["tasks/cancel"], resolver=RouteResolver())

@@ -8,8 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
-from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY, LONGEST_TARGET
+from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, printable
+from undersigned.limits import (
+    DEFAULT_BODY_TIMEOUT,
+    DEFAULT_MAX_BODY,
+    DEFAULT_MAX_UNSIGNED_BODY,
+    LONGEST_IN_LINE,
+    LONGEST_TARGET,
+)
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.answer import (
@@ -125,6 +131,8 @@ class Guard:
         self._replay = verifier.replay
         self._mode: Mode = mode
         self._http2_server = http2_server
+        # The first key without an owner, and "" when the log has said so.
+        self._unnamed: str | None = None
         self._gate = Gate(
             ask or verifier,
             policy,
@@ -234,11 +242,28 @@ class Guard:
 
     def _accept(self, incoming: Incoming, admitted: Admitted, *, is_closed: bool) -> Accepted:
         """Record a request that the gate has admitted, and return what the application gets."""
+        signature = admitted.signature
+        if signature is not None and not signature.signer:
+            self._note_unnamed(signature.keyid)
         if admitted.warning is None:
             self.recorder.record_acceptance(admitted.signature, incoming)
         else:
             self.recorder.record_error(admitted.warning, incoming, outcome="warned")
         return Accepted(_verification(incoming, admitted), admitted.content, is_closed)
+
+    def _note_unnamed(self, keyid: str) -> None:
+        """Warn once if two keys have no owner, so that the application cannot tell who signed."""
+        first = self._unnamed
+        if first is None:
+            self._unnamed = keyid
+        elif first not in {"", keyid}:
+            self._unnamed = ""
+            logger.warning(
+                "signature.signer is empty for the keys %s and %s: give their source owner=, or put each source into "
+                "KeySources, and tell callers apart by the signer",
+                printable(first, limit=LONGEST_IN_LINE),
+                printable(keyid, limit=LONGEST_IN_LINE),
+            )
 
     def _is_unknown(self, error: SignatureError) -> bool:
         """Return whether the sender is merely unknown, and the mode lets unsigned requests through."""

@@ -62,11 +62,7 @@ class A2AResolver:
     """
 
     adcp: bool = True
-
-    @property
-    def reads_body(self) -> bool:
-        """Always True: the operation is in the body."""
-        return True
+    reads_body = True
 
     @property
     def comes_first(self) -> bool:

@@ -31,15 +31,8 @@ class JSONRPCResolver:
     name. A signed one passes. An unsigned one passes unless a string in it is the name of a listed operation.
     """
 
-    @property
-    def reads_body(self) -> bool:
-        """Always True: the operation is in the body."""
-        return True
-
-    @property
-    def comes_first(self) -> bool:
-        """Always False: the signature is verified first."""
-        return False
+    reads_body = True
+    comes_first = False
 
     def resolve(self, request: Request) -> Operation:
         """Return the operation that the envelope names.

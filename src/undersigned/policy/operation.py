@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 
 from undersigned.errors import MalformedURL, UndersignedError
-from undersigned.message.request import Request
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.policy.webhooks import names_webhook
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from undersigned.errors import SignatureError
+    from undersigned.message.request import Request
     from undersigned.message.strict_json import JSONValue
     from undersigned.signature.profile import Profile
 
@@ -108,15 +108,8 @@ class PathResolver:
     `..` segment.
     """
 
-    @property
-    def reads_body(self) -> bool:
-        """Always False: the operation is in the path."""
-        return False
-
-    @property
-    def comes_first(self) -> bool:
-        """Always False: the signature is verified first."""
-        return False
+    reads_body = False
+    comes_first = False
 
     def resolve(self, request: Request) -> Operation:
         """Return the operation that the path names.
@@ -173,7 +166,12 @@ def content_of(request: Request) -> JSONValue:
     Raises:
         UnresolvedOperation: the content is not JSON, or two readers could read it differently.
     """
-    return _read(Request.strict_json, request)
+    try:
+        return request.strict_json()
+    except AmbiguousJSON as ambiguous:
+        raise UnresolvedOperation(str(ambiguous), duplicates=ambiguous.duplicates) from None
+    except ValueError:
+        raise UnresolvedOperation("the content is not JSON in UTF-8") from None
 
 
 def spellings(*names: str) -> Mapping[str, str]:
@@ -209,12 +207,3 @@ def is_name(value: JSONValue) -> TypeGuard[str]:
     Some programs drop control characters, lone surrogates and zero-width characters, and other programs keep them.
     """
     return isinstance(value, str) and value != "" and value.isprintable()
-
-
-def _read(reader: Callable[[Request], JSONValue], request: Request) -> JSONValue:
-    try:
-        return reader(request)
-    except AmbiguousJSON as ambiguous:
-        raise UnresolvedOperation(str(ambiguous), duplicates=ambiguous.duplicates) from None
-    except ValueError:
-        raise UnresolvedOperation("the content is not JSON in UTF-8") from None

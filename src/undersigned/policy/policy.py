@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 _OPERATIONS = ("required_for", "warn_for", "supported_for")
-_METHODS = ("protocol_methods_required_for", "protocol_methods_warn_for", "protocol_methods_supported_for")
+_PREFIX = "protocol_methods_"
+_METHODS = tuple(f"{_PREFIX}{option}" for option in _OPERATIONS)
 _OPERATION = re.compile(r"[a-z][a-z0-9]*(?:[_.-]+[a-z0-9]+)*")
 _METHOD = re.compile(r"[a-z][A-Za-z0-9_]*(?:/[a-z][A-Za-z0-9_]*)+|[A-Z][A-Za-z0-9]*")
+_WRITTEN = (
+    "an operation, which is written like 'create_media_buy'",
+    "a JSON-RPC method, which is written like 'tasks/cancel' or 'CancelTask'",
+)
 _WEBHOOK = "a request that registers webhook credentials must be signed"
 _OTHER = re.compile(r"[^a-z0-9_./-]+")
 
@@ -89,12 +94,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Check that no list silently demands nothing."""
-        for option in _OPERATIONS:
-            object.__setattr__(self, option, _operations(option, getattr(self, option)))
-        for option in _METHODS:
-            object.__setattr__(self, option, _methods(option, getattr(self, option)))
-        if not _is_resolver(self.resolver):
-            raise ConfigurationError("resolver: pass an operation resolver, such as PathResolver() or A2AResolver()")
+        for option in (*_OPERATIONS, *_METHODS):
+            object.__setattr__(self, option, _checked(option, getattr(self, option)))
         if isinstance(self.resolver, RouteResolver) and self.warn_for:
             raise ConfigurationError("warn_for: a signature is rejected before the route is known: use PathResolver")
         listed = [option for option in _METHODS if getattr(self, option)]
@@ -227,14 +228,12 @@ class Policy:
 
     def _must_be_signed(self, operation: Operation, request: Request, profile: Profile) -> str | None:
         """Return why a request must be signed whatever the lists say, or None."""
-        if not isinstance(operation, UnresolvedOperation) and operation.is_unknown:
+        if operation.is_unknown:
             return (
                 "nothing tells which operation would run (a WebSocket may carry it, or no hook asks the policy of the "
                 "RouteResolver), so the request must be signed"
             )
-        if self.registers_webhook(operation, request, profile):
-            return "a request that registers webhook credentials must be signed"
-        return None
+        return _WEBHOOK if self.registers_webhook(operation, request, profile) else None
 
 
 def is_of_adcp(profile: Profile) -> bool:
@@ -247,44 +246,20 @@ def _squeezed(text: str) -> str:
     return _OTHER.sub("", text.casefold())
 
 
-def _operations(option: str, given: object) -> frozenset[str]:
-    names = _names(option, given)
-    for name in sorted(names):
-        if _OPERATION.fullmatch(name) is None:
-            fix = f"list methods in protocol_methods_{option}" if _METHOD.fullmatch(name) else "write it like that"
-            raise ConfigurationError(
-                f"{option}: {name!r} is not an operation, which is written like 'create_media_buy': {fix}"
-            )
-    return names
-
-
-def _methods(option: str, given: object) -> frozenset[str]:
-    names = _names(option, given)
-    operations = option.removeprefix("protocol_methods_")
-    for name in sorted(names):
-        if name == TOOL_CALL:
-            raise ConfigurationError(f"{option}: {name!r} calls an operation: list the operations in {operations}")
-        if _METHOD.fullmatch(name) is None:
-            fix = f"list operations in {operations}" if _OPERATION.fullmatch(name) else "write it like that"
-            raise ConfigurationError(
-                f"{option}: {name!r} is not a JSON-RPC method, which is written like 'tasks/cancel' or 'CancelTask': "
-                f"{fix}"
-            )
-    return names
-
-
-def _names(option: str, given: object) -> frozenset[str]:
+def _checked(option: str, given: object) -> frozenset[str]:
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise ConfigurationError(f"{option}: give a list of names, such as ['create_media_buy']")
-    names = list(cast("Iterable[object]", given))
-    if not all(isinstance(name, str) and name for name in names):
-        raise ConfigurationError(f"{option}: every name in the list must be a text that is not empty")
+    names, is_method = list(cast("Iterable[object]", given)), option in _METHODS
+    pattern, other = (_METHOD, _OPERATION) if is_method else (_OPERATION, _METHOD)
+    twin = option.removeprefix(_PREFIX) if is_method else f"{_PREFIX}{option}"
+    for name in names:
+        if is_method and name == TOOL_CALL:
+            raise ConfigurationError(f"{option}: {name!r} calls an operation: list the operations in {twin}")
+        if not isinstance(name, str) or pattern.fullmatch(name) is None:
+            is_other = isinstance(name, str) and other.fullmatch(name) is not None
+            fix = f"list {'operations' if is_method else 'methods'} in {twin}" if is_other else "write it like that"
+            raise ConfigurationError(f"{option}: {name!r} is not {_WRITTEN[is_method]}: {fix}")
     return frozenset(cast("list[str]", names))
-
-
-def _is_resolver(given: object) -> bool:
-    answers = (getattr(given, "reads_body", None), getattr(given, "comes_first", None))
-    return callable(getattr(given, "resolve", None)) and all(isinstance(answer, bool) for answer in answers)
 
 
 def _unsigned_error(profile: Profile, detail: str) -> SignatureError:

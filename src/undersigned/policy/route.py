@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
-from undersigned.errors import ConfigurationError
 from undersigned.policy.operation import Operation, is_name, is_webhook
 
 if TYPE_CHECKING:
@@ -63,35 +62,16 @@ class RouteResolver:
     Args:
         operations: a mapping whose keys are endpoints, or names of routes or functions. A value is the operation, None
             if there is none, or a function of the path parameters that returns one of these.
-
-    Raises:
-        ConfigurationError: `operations` is not such a mapping.
     """
 
     __slots__ = ("_has_hook", "_operations")
 
     def __init__(self, operations: Mapping[object, RouteOperation] | None = None) -> None:
-        given: object = {} if operations is None else operations
-        if not isinstance(given, Mapping):
-            raise ConfigurationError("operations: give a mapping of endpoints, such as {create: 'create_media_buy'}")
         self._has_hook = False
-        self._operations = dict(cast("Mapping[object, object]", given))
-        for endpoint, operation in self._operations.items():
-            if operation is not None and not callable(operation) and not _is_operation(operation):
-                raise ConfigurationError(
-                    f"operations: the operation of {endpoint!r} is not a name such as 'create_media_buy', None or a "
-                    "function of the path parameters"
-                )
+        self._operations: dict[object, RouteOperation] = dict(operations or {})
 
-    @property
-    def reads_body(self) -> bool:
-        """Always False: the framework names the operation."""
-        return False
-
-    @property
-    def comes_first(self) -> bool:
-        """Always False: the signature is verified first."""
-        return False
+    reads_body = False
+    comes_first = False
 
     def hook(self, function: Hook) -> Hook:
         """Declare that a function of the framework calls `check_route` before any route runs, and return it."""
@@ -126,7 +106,7 @@ class RouteResolver:
         # A name may stand for one route of a class.
         for key in (route.endpoint, *route.names, *_aliases(route.endpoint), *_aliases(route.view), function):
             if key is not None and isinstance(key, Hashable) and key in self._operations:
-                return cast("RouteOperation", self._operations[key])
+                return self._operations[key]
         if not route.is_opaque:
             for name in (function, *route.names):
                 if name is not None and name.isidentifier():

@@ -47,10 +47,7 @@ class RevocationList:
     def __post_init__(self) -> None:
         """Reject a list that is stale from the start or never becomes stale."""
         object.__setattr__(self, "revoked", _key_ids(self.revoked))
-        for option in ("updated", "next_update"):
-            seconds: object = getattr(self, option)
-            if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-                raise ConfigurationError(f"{option}: give seconds since the epoch; from_json reads dates")
+        for option, seconds in (("updated", self.updated), ("next_update", self.next_update)):
             if _LATEST < seconds < math.inf:
                 raise ConfigurationError(f"{option}: give seconds since the epoch; these look like milliseconds")
         if not -math.inf < self.updated < self.next_update < math.inf:
@@ -67,8 +64,6 @@ class RevocationList:
         Raises:
             ConfigurationError: it is not such a list, or its interval is not 1 to 30 minutes.
         """
-        if not isinstance(text, (bytes, str)):
-            raise ConfigurationError("text: give the JSON text of the revocation list, not what json.loads makes of it")
         try:
             document: object = loads(text)
         except (ValueError, RecursionError):

@@ -980,10 +980,11 @@ class Verifier(AsyncVerifier):
     def for_tasks(self) -> AsyncVerifier | None:
         """Return a verifier that does the same in tasks of an event loop, or None if a source would block the loop."""
         asked_for = (("find", self._keys), ("claim", self.replay), ("current", self._revocations))
-        for method, source in asked_for:
-            if source is not None and getattr(source, "blocking", True) and not hasattr(source, f"async_{method}"):
-                return None
-        if type(self) is not Verifier:
+        blocks = any(
+            source is not None and getattr(source, "blocking", True) and not hasattr(source, f"async_{method}")
+            for method, source in asked_for
+        )
+        if blocks or type(self) is not Verifier:
             return None
         return AsyncVerifier(
             self.profile, keys=self._keys, replay=self.replay, revocations=self._revocations, clock=self.clock

@@ -106,7 +106,7 @@ class Model:
         self._copied: set[str] = set()
         self._known: set[tuple[str, str]] = set()
         self._folder, self._server = folder, server
-        network = server.network(wait_timeout=0.3, total_timeout=0.6)
+        network = server.network(wait_timeout=1.0, total_timeout=1.5)
         self._ask, self._sources = {}, {}
         for kind in (Verifier, AsyncVerifier):
             sources = {name: RemoteJWKS(server.url(f"/{name}"), network=network, clock=self._clock) for name in TENANTS}

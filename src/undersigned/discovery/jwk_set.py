@@ -23,22 +23,24 @@ class Keys:
     Args:
         named: the JWKs, each with the keyid that names it.
         make: makes a key of a JWK, whose `kid` is the keyid.
+        wanted: tells at each lookup whether a JWK still counts. None: each does.
         is_empty: whether the document lists no key at all.
     """
 
-    __slots__ = ("_jwks", "_made", "_make", "is_empty")
+    __slots__ = ("_jwks", "_made", "_make", "_wanted", "is_empty")
 
     def __init__(
         self,
         named: Iterable[tuple[str, JWK]],
         *,
         make: Callable[[JWK], VerificationKey] = VerificationKey.from_jwk,
+        wanted: Callable[[JWK], bool] | None = None,
         is_empty: bool = False,
     ) -> None:
         self._jwks: dict[str, list[JWK]] = {}
         for keyid, jwk in named:
             self._jwks.setdefault(keyid, []).append(jwk)
-        self._make = make
+        self._make, self._wanted = make, wanted
         self._made: dict[str, tuple[VerificationKey, ...]] = {}
         self.is_empty = is_empty
 
@@ -58,7 +60,9 @@ class Keys:
             keys = tuple(self._make({**jwk, "kid": keyid}) for jwk in jwks[:MOST_CANDIDATES])
             # Two threads may make the keys at once; then both use the same.
             made = self._made.setdefault(keyid, keys)
-        return made
+        if self._wanted is None:
+            return made
+        return tuple(key for key, jwk in zip(made, self._jwks[keyid], strict=False) if self._wanted(jwk))
 
 
 def read_json_object(text: bytes) -> Mapping[str, object]:
@@ -96,7 +100,7 @@ def read_jwk_set(
     document: Mapping[str, object],
     *,
     owner: str = "",
-    wanted: Callable[[Mapping[str, object]], bool] = lambda _jwk: True,
+    wanted: Callable[[JWK], bool] | None = None,
     most: int = MOST_KEYS,
 ) -> Keys:
     """Return the keys of a JWK set.
@@ -107,20 +111,21 @@ def read_jwk_set(
     Args:
         document: the JWK set.
         owner: whose keys they are.
-        wanted: tells whether a JWK is to be kept.
+        wanted: tells whether a JWK counts: when it is read, and at each lookup. None: each does.
         most: how many keys are kept: the first ones.
 
     Raises:
         UnusableDocument: there is no array `keys`, or it has more than 256 members.
     """
-    members = members_of(document)
+    members = [jwk for jwk in members_of(document) if wanted is None or wanted(jwk)]
     named = [
-        (keyid, jwk)
-        for jwk in members
-        if isinstance(keyid := jwk.get("kid"), str) and 0 < len(keyid) <= LONGEST_KEYID and wanted(jwk)
+        (keyid, jwk) for jwk in members if isinstance(keyid := jwk.get("kid"), str) and 0 < len(keyid) <= LONGEST_KEYID
     ]
     return Keys(
-        named[:most], make=lambda jwk: VerificationKey.from_jwk(jwk, owner=owner), is_empty=not document["keys"]
+        named[:most],
+        make=lambda jwk: VerificationKey.from_jwk(jwk, owner=owner),
+        wanted=wanted,
+        is_empty=not document["keys"],
     )
 
 

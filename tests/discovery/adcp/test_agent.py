@@ -450,6 +450,18 @@ class TestPublisher:
         reason(world, source)
         assert operator.server.asked("/jwks.json") == asked + 1
 
+    def test_revoked_key_counts_no_more_while_the_server_of_its_agent_fails(self, world, operator, clock):
+        publisher = f"cdn.example.com:{operator.server.port}"
+        network, began = operator.server.network(), clock.now
+        source = world.agent(
+            operator.url, publisher=publisher, network=network, clock=clock, now=lambda: ISSUED + clock.now - began
+        )
+        self.pin(operator, PUBLIC | {"revoked_at": "2026-04-18T14:00:10Z"}, EC_PUBLIC)
+        assert [reason(world, source, keyid) for keyid in ("buyer-ed25519", "buyer-es256")] == ["found", "found"]
+        operator.server.answers["/jwks.json"] = response(b"", status="500 Internal Server Error")
+        clock.now += 60
+        assert [reason(world, source, keyid) for keyid in ("buyer-ed25519", "buyer-es256")] == ["unknown", "found"]
+
     def test_pins_are_kept_for_an_hour_and_fetched_again_for_an_unknown_key(self, world, operator, source, clock):
         self.pin(operator, PUBLIC)
         for wait in (1800, 1799):

@@ -115,7 +115,7 @@ class AdCPAgent(FetchedKeys):
         pins = None if self._pins is None else self._pins.value
         wall = self._now()
         try:
-            copy = self._loader.load(request, partial(_read_keys, pins=pins, now=wall))
+            copy = self._loader.load(request, partial(_read_keys, pins=pins, now=self._now))
         except FetchError as error:
             self._jwks = None
             raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
@@ -190,10 +190,11 @@ class AdCPDirectory(KeySources):
         super().__init__(found)
 
 
-def _read_keys(body: bytes, *, pins: Pins, now: float) -> Keys:
+def _read_keys(body: bytes, *, pins: Pins, now: Callable[[], float]) -> Keys:
     if pins is None:
         return parse_jwk_set(body)
-    return read_jwk_set(read_json_object(body), wanted=lambda jwk: pins.get(thumbprint(jwk) or "", -math.inf) > now)
+    # Asked at each lookup: a key ends when its publisher says so, also while the agent's server does not answer.
+    return read_jwk_set(read_json_object(body), wanted=lambda jwk: pins.get(thumbprint(jwk) or "", -math.inf) > now())
 
 
 def _is_authority(publisher: str) -> bool:

@@ -93,7 +93,13 @@ class Server:
                 self.kill()
 
     def __enter__(self):
-        self.start()
+        try:
+            self.start()
+        except AssertionError:
+            # Another process may have taken the port in the meantime.
+            self.stop()
+            self.port = free_port()
+            self.start()
         return self
 
     def __exit__(self, *_) -> None:

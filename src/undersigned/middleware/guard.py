@@ -132,7 +132,7 @@ class Guard:
         self._mode: Mode = mode
         self._http2_server = http2_server
         # The first key without an owner, and "" when the log has said so.
-        self._unnamed: str | None = None
+        self._has_noted_unnamed = False
         self._gate = Gate(
             ask or verifier,
             policy,
@@ -243,7 +243,7 @@ class Guard:
     def _accept(self, incoming: Incoming, admitted: Admitted, *, is_closed: bool) -> Accepted:
         """Record a request that the gate has admitted, and return what the application gets."""
         signature = admitted.signature
-        if signature is not None and not signature.signer:
+        if signature is not None and not (signature.signer or self._has_noted_unnamed):
             self._note_unnamed(signature.keyid)
         if admitted.warning is None:
             self.recorder.record_acceptance(admitted.signature, incoming)
@@ -252,18 +252,13 @@ class Guard:
         return Accepted(_verification(incoming, admitted), admitted.content, is_closed)
 
     def _note_unnamed(self, keyid: str) -> None:
-        """Warn once if two keys have no owner, so that the application cannot tell who signed."""
-        first = self._unnamed
-        if first is None:
-            self._unnamed = keyid
-        elif first not in {"", keyid}:
-            self._unnamed = ""
-            logger.warning(
-                "signature.signer is empty for the keys %s and %s: give their source owner=, or put each source into "
-                "KeySources, and tell callers apart by the signer",
-                printable(first, limit=LONGEST_IN_LINE),
-                printable(keyid, limit=LONGEST_IN_LINE),
-            )
+        """Warn once that a key has no owner, so that the application cannot tell who signed."""
+        self._has_noted_unnamed = True
+        logger.warning(
+            "signature.signer is empty, as the key %s has no owner: give its source owner=, or put the source into "
+            "KeySources, and tell callers apart by the signer",
+            printable(keyid, limit=LONGEST_IN_LINE),
+        )
 
     def _is_unknown(self, error: SignatureError) -> bool:
         """Return whether the sender is merely unknown, and the mode lets unsigned requests through."""

@@ -26,7 +26,7 @@ _VOLATILE = (
 class _RedisStore:
     """The common part of both stores."""
 
-    __slots__ = ("_claim", "_client", "_full", "_is_volatile", "_names", "_replica_timeout", "_replicas")
+    __slots__ = ("_batches", "_claim", "_client", "_full", "_is_volatile", "_names", "_replica_timeout", "_replicas")
 
     _awaited: ClassVar[bool]
 
@@ -44,6 +44,8 @@ class _RedisStore:
         self._replicas = replicas
         self._replica_timeout = replica_timeout
         self._claim, self._full = client.register_script(CLAIM), client.register_script(FULL)
+        is_alone = not self._awaited or replicas or hasattr(client, "nodes_manager")
+        self._batches = None if is_alone else Batches(cast("Pipelining", client), self._claim)
         self._is_volatile = False
 
     def _read(self, answer: object) -> Claim:
@@ -131,22 +133,9 @@ class AsyncRedisReplayStore(_RedisStore):
         ConfigurationError: an option has the wrong type or value.
     """
 
-    __slots__ = ("_batches",)
+    __slots__ = ()
 
     _awaited = True
-
-    def __init__(
-        self,
-        client: Client,
-        *,
-        prefix: str = "undersigned",
-        tag: str | None = None,
-        replicas: int = 0,
-        replica_timeout: float = 0.5,
-    ) -> None:
-        super().__init__(client, prefix=prefix, tag=tag, replicas=replicas, replica_timeout=replica_timeout)
-        is_alone = replicas or hasattr(client, "nodes_manager")
-        self._batches = None if is_alone else Batches(cast("Pipelining", client), self._claim)
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `RedisReplayStore.full`."""

@@ -131,7 +131,6 @@ class Guard:
         self._replay = verifier.replay
         self._mode: Mode = mode
         self._http2_server = http2_server
-        # The first key without an owner, and "" when the log has said so.
         self._has_noted_unnamed = False
         self._gate = Gate(
             ask or verifier,

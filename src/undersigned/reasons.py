@@ -190,7 +190,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
 
 UNREAD_FIXES: Final[Mapping[str, str]] = {
     "uri_too_long": "the sender must send a shorter target; a signature does not help",
-    "content_too_large": "raise max_body= (max_unsigned_body= for JSON that a policy reads), or send less",
+    "content_too_large": "raise the option that this line names, or send less",
     "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",
     "request_header_fields_too_large": "the sender must send fewer header fields",
 }

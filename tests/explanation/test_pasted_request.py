@@ -217,6 +217,19 @@ def test_target_in_another_form_is_read(target, url):
     assert parse(f"OPTIONS {target} HTTP/1.1\nHost: a\n\n").request.url == url
 
 
+@pytest.mark.parametrize(
+    ("host", "scheme"),
+    [
+        ("localhost:8000", "http"), ("Localhost", "http"), ("127.0.0.1:5000", "http"), ("[::1]:8000", "http"),
+        ("localhost:443", "https"), ("localhost.example", "https"), ("127.0.0.10", "https"),
+    ],
+)  # fmt: skip
+def test_scheme_of_a_loopback_host_is_http_unless_origins_say_otherwise(host, scheme):
+    text = f"GET /p HTTP/1.1\nHost: {host}\n\n"
+    assert parse(text).request.url == f"{scheme}://{host}/p"
+    assert parse(text, origins=[Origin.parse("https://h.example")]).request.url == f"https://{host}/p"
+
+
 def test_content_without_a_length_is_the_rest():
     assert parse("POST / HTTP/1.1\nHost: a\n\nrest").request.body == b"rest"
     assert parse("\r\nPOST / HTTP/1.1\nHost: a\n").request.body == b""

@@ -45,7 +45,8 @@ def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...
     multiple=True,
     callback=_origins,
     metavar="URL",
-    help="An origin of the server, as in origins=. May be repeated. The first has the scheme, if FILE names none.",
+    help="An origin of the server, as in origins=. May be repeated. The first has the scheme, if FILE names none. "
+    "[default: https, or http for a loopback host]",
 )
 @click.option(
     "--profile",

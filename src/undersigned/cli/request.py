@@ -16,7 +16,7 @@ from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, t
 from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
 from undersigned.cli.options import data_option, header_option, profile_option, typed_fields, wrong_url
 from undersigned.client import ClientSigner
-from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
+from undersigned.errors import UNAVAILABLE, ConfigurationError, MalformedURL, SigningError, printable
 from undersigned.explanation import explain_request
 from undersigned.message.request import Request
 from undersigned.reasons import REASONS
@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 _OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
 _WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose requests have a Content-Length even without content (RFC 9110 section 8.6)."""
+
+_OF_THE_SERVER: Final = UNAVAILABLE | {
+    "body_malformed", "signature_key_revoked", "signature_rate_abuse", "signature_replayed", "signature_required",
+    "target_uri_malformed",
+}  # fmt: skip
+"""The codes of checks that need more than the request as it was sent and the keys of the server."""
 
 _SKEW: Final = 30
 """The seconds by which clocks may differ before it is worth a line."""
@@ -166,6 +172,8 @@ def _why(response: HTTPResponse, content: bytes, sent: Request, by: Profile, key
     skew = _skew(response.headers.get("date", ""))
     if skew:
         yield f"The server's clock is {abs(skew)} seconds {'ahead of' if skew > 0 else 'behind'} this one."
+    if verdict.code in _OF_THE_SERVER:
+        return
     if keys is None:
         yield "To see which check fails, give the keys that the server knows: --jwks FILE"
         return

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch_errors import FetchError, UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, read_json_object
 from undersigned.discovery.kept import Copy, Loader, source_error
@@ -32,8 +32,6 @@ ACTOR_TYPES: Final = 'application/activity+json, application/ld+json; profile="h
 """The media types of an actor (ActivityPub section 3.2)."""
 
 _PROFILE: Final = "https://www.w3.org/ns/activitystreams"
-
-_GONE: Final = frozenset({404, 410})
 
 _PEM: Final = "publicKeyPem"
 _RSA: Final = "rsa-v1_5-sha256"
@@ -138,14 +136,11 @@ class ActorKeys(NamedKeys[_Actor]):
         """Fetch the key of an actor."""
         try:
             return self._load(agent)
-        except Unreachable as error:
-            if error.status in _GONE:
-                # A copy that is kept still verifies the Delete with which the actor says good-bye.
-                detail = f"the actor is gone: its server answers {error.status}"
-                raise KeySourceError("signature_key_unknown", detail) from error
-            raise source_error("the actor", error, "signature_jwks_unavailable") from error
         except FetchError as error:
-            raise source_error("the actor", error, "signature_jwks_untrusted") from error
+            # A copy that is kept still verifies the Delete with which the actor says good-bye.
+            raise source_error(
+                "the actor", error, "signature_jwks_unavailable", "signature_jwks_untrusted", is_named=True
+            ) from error
 
     def _load(self, agent: _Actor) -> Copy[Keys]:
         keyid, location = agent.keyid, agent.keyid.partition("#")[0]

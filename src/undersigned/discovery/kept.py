@@ -41,6 +41,7 @@ _AHEAD = 0.1
 """How early a document is fetched again while requests use it: one to two such parts of its lifetime before its end."""
 
 _OK = 200
+_GONE = frozenset({404, 410})
 _A_MINUTE = 60.0
 
 _logger = logging.getLogger("undersigned.discovery")
@@ -140,7 +141,9 @@ class Loader:
             return True
 
 
-def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Reason | None = None) -> KeySourceError:
+def source_error(
+    what: str, error: FetchError, unreachable: Reason, unusable: Reason | None = None, *, is_named: bool = False
+) -> KeySourceError:
     """Return the error of a source for a failed fetch.
 
     Args:
@@ -148,8 +151,11 @@ def source_error(what: str, error: FetchError, unreachable: Reason, unusable: Re
         error: why the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
         unreachable: the reason to report for a server that did not answer with a document.
         unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
+        is_named: whether the sender names the document. If its server says that there is none, the keys are unknown.
     """
     reason = unreachable if isinstance(error, Unreachable) else unusable or unreachable
+    if is_named and isinstance(error, Unreachable) and error.status in _GONE:
+        reason = "signature_key_unknown"
     if isinstance(error, UntrustedURL):
         reason = "signature_jwks_untrusted"
     return KeySourceError(reason, f"{what}: {error}")

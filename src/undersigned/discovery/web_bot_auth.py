@@ -128,7 +128,8 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         try:
             return _load(agent, self._senders.loader, denied=self._denied)
         except FetchError as error:
-            raise source_error("the key directory", error, "signature_jwks_unavailable") from error
+            what = "the key directory"
+            raise source_error(what, error, "signature_jwks_unavailable", is_named=True) from error
 
 
 def _load(agent: SignatureAgent, loader: Loader, *, denied: frozenset[str]) -> Copy[Keys]:

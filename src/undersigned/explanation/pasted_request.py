@@ -28,6 +28,7 @@ _BLANK_LINE: Final = re.compile(r"\r?\n\r?\n")
 _REQUEST_LINE: Final = re.compile(r"([^ ]+) ([^ ]+) HTTP/[0-9.]+")
 _FIELD: Final = re.compile(r"(:?[^:\s]+):(.*)", re.DOTALL)
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
+_LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::(?!443$)|$)", re.IGNORECASE)
 _CHUNK: Final = re.compile(r"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
 _CONTINUED: Final = re.compile(r"\\\r?\n")
 _LINE_END: Final = re.compile(r"[\r\n\0]")
@@ -92,7 +93,8 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
 
     Args:
         text: the text.
-        origins: the origins of the service. If the text does not name a scheme, it is that of the first one, or https.
+        origins: the origins of the service. If the text does not name a scheme, it is that of the first one. Without
+            origins, it is http for a loopback host, as of a server in development, and https for any other.
         body: the content, if the text does not have it.
 
     Raises:
@@ -110,7 +112,7 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
     content = read.body if body is None else body
     if any(map(_LINE_END.search, [read.method, read.target, *chain.from_iterable(read.fields)])):
         raise MalformedRequest("the method, the URL or a header field has a line end in it")
-    url = _url(read.target.partition("#")[0], read.fields, origins[0].scheme if origins else "https")
+    url = _url(read.target.partition("#")[0], read.fields, origins[0].scheme if origins else None)
     fields = read.fields
     absolute = _ABSOLUTE.match(read.target)
     if absolute is not None and _value(fields, "host") is None:
@@ -315,7 +317,7 @@ def _latin_1(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
-def _url(target: str, fields: Fields, scheme: str) -> str:
+def _url(target: str, fields: Fields, scheme: str | None) -> str:
     if _ABSOLUTE.match(target):
         return target
     authority = _value(fields, ":authority") or _value(fields, "host")
@@ -323,6 +325,8 @@ def _url(target: str, fields: Fields, scheme: str) -> str:
         raise MalformedRequest("the request has no Host field, so its target is unknown; add the Host field")
     if target != "*" and target[:1] != "/":
         raise MalformedRequest("the request target is not a path, an absolute URL or *")
+    if scheme is None:
+        scheme = "http" if _LOOPBACK.match(authority) else "https"
     return f"{scheme}://{authority}{'' if target == '*' else target}"
 
 

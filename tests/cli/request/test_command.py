@@ -165,7 +165,7 @@ def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
     ("code", "told"),
     [
         ("request_signature_invalid", "Fix: find out what changes requests on the way: undersigned doctor"),
-        ("request_target_uri_malformed", "Fix: check the URL, and origins= of the server"),
+        ("request_target_uri_malformed", "Fix: check the URL, and origins= of the server\n"),
         ("request_signature_replayed", "Fix: sign each request again"),
         ("request_body_malformed", "Fix: send valid JSON, and write each key of an object once"),
         ("something_new", "Why: the server says something_new\n"),
@@ -174,6 +174,14 @@ def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
 def test_each_code_has_its_meaning(code, told, keys):
     head = f'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="{code}"\r\nContent-Length: 0\r\n\r\n'
     assert told in get_reply(head.encode(), keys)
+
+
+@pytest.mark.parametrize("code", ["request_target_uri_malformed", "request_signature_replayed"])
+def test_check_that_keys_do_not_decide_is_not_explained_by_keys(code, keys):
+    head = f'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="{code}"\r\nContent-Length: 0\r\n\r\n'.encode()
+    for options in ([], ["--jwks", keys.public]):
+        last = get_reply(head, keys, *options).splitlines()[-1]
+        assert last.startswith("Fix: ")
 
 
 def test_code_is_explained_whatever_the_status_is(keys):

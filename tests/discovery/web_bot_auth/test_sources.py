@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 
 import pytest
 from tests.discovery.conftest import eventually
@@ -95,6 +96,22 @@ def test_key_of_a_directory_is_owned_by_the_directory(world, make, server):
         [key] = world.find_all(make(form), ask_about(value, covered=covered))
         assert key.owner == server.url(DIRECTORY_PATH)
     assert b"\r\nAccept: application/http-message-signatures-directory+json\r\n" in server.requests[0]
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "410 Gone"])
+def test_keys_that_are_not_published_are_unknown_and_known_ones_are_used(find, server, clock, status):
+    server.answers["/jwks.json"] = response(b"", status=status)
+    assert failure(find).reason == "signature_key_unknown"
+    clock.now += 30
+    server.answers["/jwks.json"] = response(SET)
+    [found] = find()
+    server.answers["/jwks.json"] = response(b"", status=status)
+    clock.now += 300
+    assert find() == (found,)
+    assert failure(find, keyid=OTHER).reason == "signature_key_unknown"
+    clock.now += 86400
+    assert failure(find).reason == "signature_key_unknown"
+    assert server.asked("/jwks.json") >= 3
 
 
 @pytest.mark.parametrize("kid", [{}, {"kid": "bot-2026"}, {"kid": 1}])
@@ -267,8 +284,8 @@ def test_strangers_cause_a_bounded_number_of_fetches_a_minute(find, make, server
     source = make(most_a_minute=5)
     server.answers["/known"] = response(SET, "Cache-Control: max-age=60")
     assert find("/known", source=source)
-    reasons = {failure(find, f"/{number}", source=source).reason for number in range(50)}
-    assert reasons == {"signature_jwks_unavailable"}
+    reasons = Counter(failure(find, f"/{number}", source=source).reason for number in range(50))
+    assert reasons == {"signature_key_unknown": 4, "signature_jwks_unavailable": 46}
     assert len(server.requests) == 5
     # Whoever gave keys before is not kept out by strangers.
     clock.now += 12

@@ -22,10 +22,10 @@ from undersigned import (
     profiles,
 )
 from undersigned.limits import MOST_FIELDS
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import serialize_byte_sequence
-from undersigned.signature.components import ComponentValues, signature_base
+from undersigned.signature import ComponentValues, signature_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from undersigned import MalformedURL, VerificationUnavailable, canonicalize, profiles
 from undersigned.asgi.scope import detected_server, request_target, server_root_path, verified_scope
 from undersigned.message.request_target import RequestTarget
-from undersigned.url.origin import Origin
+from undersigned.url import Origin
 
 OWN = Origin("https", "seller.example.com")
 

@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from undersigned.signature.key_pair import KeyPair
+from undersigned import KeyPair
 
 KEYID = "buyer-2026"
 

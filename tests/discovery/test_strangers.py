@@ -22,7 +22,7 @@ from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
 from undersigned.errors import KeySourceError
 from undersigned.limits import MOST_NAMED_KEYS
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.signature.jwk import thumbprint
 
 ACTOR_PEM = (

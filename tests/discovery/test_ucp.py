@@ -12,7 +12,7 @@ from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 from undersigned import AsyncVerifier, MemoryReplayStore, Request, SignatureError, Signer, SigningKey, Verifier
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.errors import ConfigurationError, KeySourceError
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.profiles import UCP
 
 PATH = "/.well-known/ucp"

@@ -25,9 +25,7 @@ from undersigned.message.request_target import RequestTarget
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField
-from undersigned.policy.a2a import A2AResolver
-from undersigned.policy.jsonrpc import JSONRPCResolver
-from undersigned.policy.operation import PathResolver, UnresolvedOperation
+from undersigned.policy import A2AResolver, JSONRPCResolver, PathResolver, UnresolvedOperation
 from undersigned.signature.rules import KeyRule
 from undersigned.url import ADCP_RECEIVED, Origins
 from undersigned.url import explain as explain_url

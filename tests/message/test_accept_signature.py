@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.message.signature_input import parse_accept_signature
+from undersigned.message import parse_accept_signature
 from undersigned.message.structured_fields import MalformedField
 
 

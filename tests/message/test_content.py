@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned.message.content import Content, has_content_coding, has_other_charset, is_json
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import Content, HeaderFields
+from undersigned.message.content import has_content_coding, has_other_charset, is_json
 from undersigned.message.strict_json import AmbiguousJSON
 
 

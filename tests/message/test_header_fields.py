@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 
 _LETTERS = st.text(st.characters(max_codepoint=255), max_size=4)
 NAMES = (

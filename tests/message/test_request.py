@@ -6,10 +6,9 @@ import pickle
 import pytest
 
 from undersigned import Request
-from undersigned.message.content import Content
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import Content, HeaderFields
 from undersigned.message.request_target import RequestTarget
-from undersigned.url.origin import Origin
+from undersigned.url import Origin
 
 URL = "https://seller.example.com/"
 ORIGIN = Origin("https", "seller.example.com")

@@ -8,7 +8,7 @@ from tests.work import lines_run
 from undersigned import KeyPair, MalformedURL, MemoryReplayStore, Request, Signer, Verifier, canonicalize
 from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.profiles import ADCP_3_2
-from undersigned.url.origin import Origin
+from undersigned.url import Origin
 
 PLAIN = Origin("https", "h")
 PREFIXED = Origin("https", "h:8443", "/api")

@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned.message.signature_agent import (
-    DIRECTORY_PATH,
-    SignatureAgent,
-    read_signature_agent,
-    read_signature_agents,
-    write_signature_agent,
-)
+from undersigned.message import DIRECTORY_PATH, SignatureAgent, write_signature_agent
+from undersigned.message.signature_agent import read_signature_agent, read_signature_agents
 from undersigned.message.structured_fields import MalformedField
 
 PUBLISHED = Path(__file__).parents[1] / "vectors" / "published" / "profiles" / "web-bot-auth"

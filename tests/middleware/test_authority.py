@@ -11,9 +11,9 @@ from tests.keys import ORIGIN
 
 from undersigned import MalformedSignature, MalformedURL, VerificationUnavailable, profiles
 from undersigned.asgi import SignatureMiddleware
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.middleware import authority
-from undersigned.url.origin import Origins
+from undersigned.url import Origins
 
 PROFILE = profiles.ADCP_3_2
 

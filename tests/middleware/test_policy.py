@@ -30,7 +30,7 @@ from undersigned import (
     profiles,
     wsgi,
 )
-from undersigned.errors import CHECKS
+from undersigned.explanation import CHECKS
 from undersigned.reasons import UNREAD_FIXES
 from undersigned.signature.rules import CoverageRule
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from undersigned import MalformedURL, SignatureError, profiles
 from undersigned.asgi.scope import request_target as asgi_target
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.middleware import authority
-from undersigned.url.origin import Origins
+from undersigned.url import Origins
 from undersigned.wsgi.environ import field_lines
 from undersigned.wsgi.environ import request_target as wsgi_target
 from undersigned.wsgi.servers import check_server, detected_server

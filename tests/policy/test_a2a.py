@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Request
-from undersigned.policy.a2a import A2AResolver
-from undersigned.policy.operation import Operation, UnresolvedOperation
+from undersigned.policy import A2AResolver, Operation, UnresolvedOperation
 
 RESOLVER = A2AResolver()
 ENDPOINT = "https://seller.example.com/a2a/jsonrpc"

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import Policy, Request, profiles
-from undersigned.policy.jsonrpc import JSONRPCResolver
-from undersigned.policy.operation import Operation, UnresolvedOperation
+from undersigned.policy import JSONRPCResolver, Operation, UnresolvedOperation
 
 RESOLVER = JSONRPCResolver()
 JSON_FIELD = [("Content-Type", "application/json")]

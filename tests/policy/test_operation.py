@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 
 from undersigned import Request, UndersignedError, profiles
 from undersigned.errors import MalformedSignature
-from undersigned.policy.operation import (
-    Operation,
-    PathResolver,
-    UnresolvedOperation,
-    is_name,
-    members,
-    path_segments,
-    spellings,
-)
+from undersigned.policy import Operation, PathResolver, UnresolvedOperation
+from undersigned.policy.operation import is_name, members, path_segments, spellings
 
 ORIGIN = "https://seller.example.com"
 RESOLVER = PathResolver()

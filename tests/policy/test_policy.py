@@ -7,10 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned import ConfigurationError, Request, profiles
-from undersigned.policy.a2a import A2AResolver
-from undersigned.policy.jsonrpc import JSONRPCResolver
-from undersigned.policy.operation import Operation, PathResolver, UnresolvedOperation
-from undersigned.policy.policy import Policy
+from undersigned.policy import A2AResolver, JSONRPCResolver, Operation, PathResolver, Policy, UnresolvedOperation
 
 REQUEST = Request("POST", "https://a.example/x")
 OPERATIONS = ("required_for", "warn_for", "supported_for")

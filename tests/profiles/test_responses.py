@@ -9,8 +9,8 @@ from tests.profiles.test_signing import key_pair, verification_key
 from tests.profiles.wire import RESPONSE_PROFILES, RESPONSES, OneKey
 
 from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, SigningError, Verifier
+from undersigned.message import Response
 from undersigned.message.content_digest import content_digest
-from undersigned.message.response import Response
 from undersigned.profiles import ADCP_3_2, BY_NAME, FAPI_2_REQUEST, FAPI_2_RESPONSE, UCP_RESPONSE, WIMSE, WIMSE_RESPONSE
 from undersigned.signature.rules import DigestRule
 

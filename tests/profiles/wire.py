@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from undersigned import KeyLookup, MemoryReplayStore, Profile, Request, VerificationKey, Verifier, profiles
-from undersigned.message.response import Response
+from undersigned.message import Response
 
 FILE = Path(__file__).parents[1] / "vectors" / "published" / "profiles" / "wire-examples.json"
 PROFILES = {

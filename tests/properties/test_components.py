@@ -20,11 +20,10 @@ from tests.properties.strategies import (
 from tests.resolver import CanonicalResolver, Lines, Sent, item
 
 from undersigned import MalformedURL, Request, canonicalize
-from undersigned.message import Reading, Response
-from undersigned.message.component import Component
+from undersigned.message import Component, Reading, Response
 from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.components import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
+from undersigned.signature import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
 
 QUERY_NAMES = st.sampled_from(["a", "b", "a b", "~", "ü", ""])
 tokens = st.text(TOKEN, min_size=1, max_size=8)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties.strategies import any_text, names, values
 
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 
 TOKEN = {*"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"}
 USUAL = st.sampled_from(["Host", "host", "Content-Type", "Signature", ":authority", "X-A", "x-a"])

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from tests.properties.strategies import any_text, urls
 
 from undersigned import ConfigurationError, MalformedURL, Request, canonicalize
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.url import ADCP_RECEIVED, URL, CanonicalURL
-from undersigned.url.origin import Origin, Origins
+from undersigned.url import ADCP_RECEIVED, URL, CanonicalURL, Origin, Origins
 
 if TYPE_CHECKING:
     from collections.abc import Callable

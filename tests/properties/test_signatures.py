@@ -39,7 +39,7 @@ from tests.verification.stages import screen_request
 
 from undersigned import MalformedURL, Request, SignatureError, VerifiedSignature, canonicalize, profiles
 from undersigned.message.content_digest import content_digest
-from undersigned.signature.components import UnresolvableComponent
+from undersigned.signature import UnresolvableComponent
 
 all_profiles = st.sampled_from([profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
 signing_keys = st.sampled_from([KEY, EC_KEY])

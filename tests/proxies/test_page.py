@@ -10,10 +10,10 @@ from tests.proxies import haproxy, nginx
 
 from undersigned import Decision, KeySet, MemoryReplayStore, Request, Verifier, profiles
 from undersigned.errors import MalformedURL, SignatureError
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.middleware.authority import matched_origin, target_error
 from undersigned.middleware.decision import line_of
-from undersigned.url.origin import Origins
+from undersigned.url import Origins
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
 

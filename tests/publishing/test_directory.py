@@ -8,8 +8,7 @@ from tests.publishing.signed import keyids_that_signed
 
 from undersigned import KeyPair, Request, SignatureError, SigningKey
 from undersigned.errors import ConfigurationError
-from undersigned.message import Response
-from undersigned.message.signature_agent import DIRECTORY_PATH
+from undersigned.message import DIRECTORY_PATH, Response
 from undersigned.publishing import PublishedDirectory
 
 NOW = 1_795_305_605

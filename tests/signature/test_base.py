@@ -4,7 +4,7 @@ import pytest
 
 from undersigned import Request, canonicalize
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
+from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 
 
 def base(text: str, *, headers=()) -> str:

@@ -6,10 +6,11 @@ from tests.work import lines_run
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.limits import MOST_DELIMITERS, MOST_QUERY_PARAMETERS
-from undersigned.message.component import Component
+from undersigned.message import Component
 from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.components import ComponentValues, OutOfBounds, UnresolvableComponent, signature_base
+from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
+from undersigned.signature.components import OutOfBounds
 
 URL = "https://www.example.com/path?q=1"
 

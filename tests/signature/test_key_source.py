@@ -12,7 +12,7 @@ from undersigned import (
     Verifier,
     profiles,
 )
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.signature.key_source import ExaminedKeys
 
 

@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 from undersigned import Request, canonicalize
 from undersigned.message import LENIENT, HeaderFields, Reading, Response
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature.components import (
-    ComponentValues,
-    OutOfBounds,
-    ResponseValues,
-    UnresolvableComponent,
-    signature_base,
-)
+from undersigned.signature import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
+from undersigned.signature.components import OutOfBounds
 
 URL = "https://www.example.com/path?q=1&Pet=dog"
 REQUEST = Request("POST", URL, [("X-A", "1"), ("X-A", "2"), ("Content-Digest", "sha-256=:AAAA:")])

@@ -24,7 +24,7 @@ from undersigned import (
 )
 from undersigned.errors import KeySourceError, VerificationUnavailable
 from undersigned.limits import LONGEST_BASE
-from undersigned.message.header_fields import HeaderFields
+from undersigned.message import HeaderFields
 from undersigned.tokens import AsyncWorkloadTokenKeys, WorkloadTokenKeys
 
 ISSUERS = {

@@ -5,7 +5,7 @@ from tests.work import lines_run
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
 from undersigned.limits import LONGEST_AUTHORITY
-from undersigned.url.origin import Origin, Origins
+from undersigned.url import Origin, Origins
 
 
 @pytest.mark.parametrize(

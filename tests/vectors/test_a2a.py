@@ -8,10 +8,7 @@ from tests.conformance.gate import decide
 from tests.vectors.corpora import PUBLISHED, vectors
 
 from undersigned import Verifier
-from undersigned.policy.a2a import A2AResolver
-from undersigned.policy.jsonrpc import JSONRPCResolver
-from undersigned.policy.operation import UnresolvedOperation
-from undersigned.policy.policy import Policy
+from undersigned.policy import A2AResolver, JSONRPCResolver, Policy, UnresolvedOperation
 
 A2A = "request-signing/a2a"
 REQUESTS = ("request-signing", "request-signing/profile-3.2")

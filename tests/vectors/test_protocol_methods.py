@@ -6,7 +6,7 @@ import pytest
 from tests.vectors.corpora import OWN, PUBLISHED
 
 from undersigned import ConfigurationError
-from undersigned.policy.policy import Policy
+from undersigned.policy import Policy
 
 METHODS = sorted(
     {

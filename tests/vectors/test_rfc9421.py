@@ -11,7 +11,7 @@ from tests.vectors.corpora import ROOT
 from undersigned.message import STRICT
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
-from undersigned.signature.components import UnresolvableComponent
+from undersigned.signature import UnresolvableComponent
 
 READ = json.loads((ROOT / "rfc9421_vectors.json").read_text("utf-8"))
 STRICTER = {

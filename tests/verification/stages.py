@@ -11,7 +11,7 @@ from tests.keys import (
 )
 
 from undersigned import MemoryReplayStore, Request, SignatureError, VerificationKey, Verifier, profiles
-from undersigned.message.content import Content
+from undersigned.message import Content
 
 VERIFYING = VerificationKey.from_jwk(PUBLIC)
 

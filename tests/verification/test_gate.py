@@ -7,8 +7,8 @@ from tests.keys import URL
 
 from undersigned import Policy, Request, SignatureError, profiles
 from undersigned.errors import MalformedSignature, Reason
-from undersigned.message.content import Content
-from undersigned.policy.jsonrpc import JSONRPCResolver
+from undersigned.message import Content
+from undersigned.policy import JSONRPCResolver
 from undersigned.verification.gate import Gate
 from undersigned.verification.verifier import finish
 

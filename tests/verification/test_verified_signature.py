@@ -19,7 +19,7 @@ from tests.keys import (
 from tests.verification.stages import complete_request, prove_request, rejection_of
 
 from undersigned import Request, profiles
-from undersigned.message.content import Content
+from undersigned.message import Content
 from undersigned.message.content_digest import content_digest
 
 AMBIGUOUS = Content((b'{"a":1,"a":2}',))

@@ -39,7 +39,7 @@ from undersigned import (
 )
 from undersigned.errors import KeySourceError
 from undersigned.limits import MOST_CAPS_KNOWN, MOST_LOGGED_HOSTS
-from undersigned.message.content import Content
+from undersigned.message import Content
 from undersigned.replay import NoConnection
 from undersigned.signature.key_source import ExaminedKeys
 from undersigned.signature.rules import Caps, ReplayRule

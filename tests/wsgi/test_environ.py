@@ -17,7 +17,7 @@ from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 from undersigned import MalformedURL, canonicalize, profiles
 from undersigned.limits import MOST_FIELDS
 from undersigned.message.request_target import RequestTarget
-from undersigned.url.origin import Origin
+from undersigned.url import Origin
 from undersigned.wsgi import SignatureMiddleware
 from undersigned.wsgi.environ import (
     BodyFraming,

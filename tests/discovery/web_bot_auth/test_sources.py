@@ -24,9 +24,7 @@ from undersigned import (
 from undersigned.discovery import Freshness
 from undersigned.discovery.web_bot_auth import PUBLISHED, WebBotAuthKeys
 from undersigned.errors import ConfigurationError, KeySourceError
-from undersigned.message import write_signature_agent
-from undersigned.message.header_fields import HeaderFields
-from undersigned.message.signature_agent import DIRECTORY_PATH
+from undersigned.message import DIRECTORY_PATH, HeaderFields, write_signature_agent
 from undersigned.profiles import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
 from undersigned.signature.jwk import thumbprint
 

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import undersigned.discovery
 
+ROOT = Path(__file__).parents[1]
 FOREIGN = {
     "starlette",
     "fastapi",
@@ -75,63 +80,102 @@ def test_import_of_the_library_loads_no_normalization_or_discovery():
     assert not [name for name in loaded.split() if name.startswith(optional)]
 
 
-FETCHLESS = "FetchReport, Freshness, JWKSFile, KeySources, Network, RevocationFile, RevocationSources"
-
-
-def test_sources_that_fetch_nothing_need_no_extra():
-    program = f"import sys; sys.modules['httpcore2'] = None; from undersigned.discovery import {FETCHLESS}"
-    subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603 - our own words
-
-
-IMPORTS = {
-    "undersigned.discovery.remote_jwks": ("httpcore2", "discovery"),
-    "undersigned.discovery.adcp": ("publicsuffixlist", "discovery"),
-    "undersigned.webhooks": ("httpcore2", "discovery"),
-    "undersigned_aiohttp": ("aiohttp", "aiohttp"),
-    "undersigned_django": ("django", "django"),
-    "undersigned_fastapi": ("fastapi", "fastapi"),
-    "undersigned_flask": ("flask", "flask"),
-    "undersigned_gevent": ("gevent", "gevent"),
-    "undersigned_inspector": ("click", "cli"),
-    "undersigned_httpx.httpx": ("httpx", "httpx"),
-    "undersigned_httpx.httpx2": ("httpx2", "httpx2"),
-    "undersigned_opentelemetry": ("opentelemetry", "opentelemetry"),
-    "undersigned_postgres": ("psycopg_pool", "postgres"),
-    "undersigned_requests": ("requests", "requests"),
-    "undersigned_sanic": ("sanic", "sanic"),
-    "undersigned_starlette": ("starlette", "starlette"),
-    "undersigned_tornado": ("tornado", "tornado"),
-    "undersigned_django.rest_framework": ("rest_framework", "drf"),
+EXTRAS = {
+    "undersigned.cli": "cli",
+    "undersigned.discovery": "discovery",
+    "undersigned.webhooks": "discovery",
+    "undersigned_demo": "demo",
+    "undersigned_httpx.httpx2": "httpx2",
+    "undersigned_inspector": "cli",
 }
-"""The library that each module needs, and the extra that installs it."""
+"""The extra of each package that is not named after it."""
 
-WITHOUT = """
+FETCHLESS = {"FetchReport", "Freshness", "JWKSFile", "KeySources", "Network", "RevocationFile", "RevocationSources"}
+
+EVERY_IMPORT = """
+import json
 import sys
 from importlib import import_module
-module, library = sys.argv[1:]
-sys.modules[library] = None
-try:
-    import_module(module)
-except ModuleNotFoundError as missing:
-    print(missing)
+from importlib.abc import MetaPathFinder
+
+modules, blocked = json.load(sys.stdin)
+
+
+class Blocked(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in blocked:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Blocked())
+told = {}
+for name in modules:
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as missing:
+        told[name] = str(missing)
+        continue
+    for listed in getattr(module, "__all__", []):
+        try:
+            getattr(module, listed)
+        except ModuleNotFoundError as missing:
+            told[f"{name}.{listed}"] = str(missing)
+print(json.dumps(told))
 """
 
 
-def run(*command):
-    return subprocess.run([sys.executable, "-c", *command], check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own words
+def told_without(blocked: set[str], modules: list[str]) -> dict[str, str]:
+    """Return what each module, or a name that it lists, says if it cannot be imported without these libraries."""
+    program = [sys.executable, "-c", EVERY_IMPORT]
+    given = json.dumps([modules, sorted(blocked)])
+    done = subprocess.run(program, input=given, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
+    return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("module", IMPORTS)
-def test_import_names_the_extra_that_is_missing(module):
-    library, extra = IMPORTS[module]
-    told = run(WITHOUT, module, library).strip()
-    assert told.endswith(f" is not installed: pip install 'undersigned[{extra}]'")
-    assert told.startswith(library)
+def every_module() -> list[str]:
+    """Return our modules, but not the fixtures, which pytest itself imports."""
+    roots = [ROOT / "src", ROOT / "integrations"]
+    files = [(file, root) for root in roots for file in sorted(root.rglob("*.py")) if file.name != "__main__.py"]
+    names = [".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for file, root in files]
+    return [name for name in names if name != "undersigned.testing.fixtures"]
 
 
-def test_keys_in_a_file_need_no_extra():
-    fetching = "import sys; sys.modules['httpcore2'] = sys.modules['publicsuffixlist'] = None; "
-    assert run(f"{fetching}from undersigned.discovery import JWKSFile; print(JWKSFile.__name__)") == "JWKSFile\n"
+def extra_of(name: str) -> str:
+    named = max((package for package in EXTRAS if f"{name}.".startswith(f"{package}.")), key=len, default="")
+    return EXTRAS.get(named) or name.partition(".")[0].removeprefix("undersigned_")
+
+
+def libraries() -> set[str]:
+    """Return the names by which the libraries of all extras are imported."""
+    imported = {"djangorestframework": "rest_framework", "pynacl": "nacl", "opentelemetry-api": "opentelemetry"}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    required = {re.split(r"[^\w-]", line)[0] for extra in extras.values() for line in extra} - {"undersigned"}
+    # What these bring with them is missing too.
+    return {imported.get(name, name) for name in required} | {"asgiref", "psycopg_pool", "werkzeug"}
+
+
+def test_every_import_that_needs_an_extra_names_it():
+    told = told_without(libraries(), every_module())
+    assert told == {
+        name: f"{message.partition(' ')[0]} is not installed: pip install 'undersigned[{extra_of(name)}]'"
+        for name, message in told.items()
+    }
+    integrations = {path.name for path in (ROOT / "integrations").iterdir() if path.name.startswith("undersigned_")}
+    # These take a client that exists.
+    assert integrations - {name.partition(".")[0] for name in told} == {"undersigned_redis"}
+    assert not [name for name in told if name.removeprefix("undersigned.discovery.") in FETCHLESS]
+
+
+@pytest.mark.parametrize(
+    ("library", "module", "extra"),
+    [
+        ("rest_framework", "undersigned_django.rest_framework", "drf"),
+        ("publicsuffixlist", "undersigned.discovery.adcp", "discovery"),
+    ],
+)
+def test_import_names_an_extra_whose_package_has_other_libraries_too(library, module, extra):
+    told = told_without({library}, [module])
+    assert told == {module: f"{library} is not installed: pip install 'undersigned[{extra}]'"}
 
 
 def test_name_that_discovery_does_not_have_is_an_attribute_error():

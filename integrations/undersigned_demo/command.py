@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from undersigned.cli.group import MissingExtra
+from undersigned_demo import run
 
 
 @click.command()
@@ -15,10 +15,6 @@ def demo() -> None:
     and httpx send signed requests to both, unchanged and with one change each. The exit code is 0 if every answer is
     as expected.
     """
-    try:
-        from undersigned_demo.trial import run  # noqa: PLC0415 - the frameworks need the extra `demo`
-    except ImportError as missing:
-        raise MissingExtra("demo", missing) from None
     passed = True
     for line, is_right in run():
         click.echo(click.style(line, fg=None if is_right else "red"))

@@ -6,15 +6,14 @@ import sys
 
 
 def main() -> None:
-    """Run the command line. If the extra `cli` is not installed, write one line and exit with code 2."""
+    """Run the command line. If an extra is not installed, write one line that names it, and exit with code 2."""
     try:
-        from undersigned.cli.group import undersigned  # noqa: PLC0415 - absent without the extra
+        from undersigned.cli import undersigned  # noqa: PLC0415 - absent without the extra
+
+        undersigned(prog_name="undersigned")
     except ModuleNotFoundError as missing:
-        if missing.name != "click":
-            raise
-        sys.stderr.write(f"undersigned: {missing.name} is not installed: pip install 'undersigned[cli]'\n")
+        sys.stderr.write(f"undersigned: {missing}\n")
         sys.exit(2)
-    undersigned(prog_name="undersigned")
 
 
 if __name__ == "__main__":

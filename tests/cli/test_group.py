@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
 import pytest
-from tests.cli.command import invoke, run
+from tests.cli.command import invoke
 
 from undersigned.cli.group import COMMANDS
 
@@ -33,13 +32,6 @@ def test_unknown_command_is_a_usage_error():
     result = invoke("nothing")
     assert result.exit_code == 2
     assert "No such command 'nothing'" in result.stderr
-
-
-def test_command_whose_extra_is_not_installed_names_it(tmp_path):
-    (tmp_path / "uvicorn.py").write_text("raise ImportError(name='uvicorn')")
-    done = run("demo", env={**os.environ, "PYTHONPATH": str(tmp_path)})
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert "cannot be imported: pip install 'undersigned[demo]'" in done.stderr.decode()
 
 
 def test_command_imports_nothing_that_only_others_need():

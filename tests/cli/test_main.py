@@ -7,8 +7,6 @@ import sys
 import pytest
 from tests.cli.command import run
 
-from undersigned import __main__ as entry
-
 WITHOUT = 'raise ModuleNotFoundError("No module named {0!r}", name={0!r})\n'
 
 
@@ -29,10 +27,11 @@ def test_missing_extra_is_one_line_with_exit_2(args, tmp_path):
     assert done.stderr.decode().splitlines() == ["undersigned: click is not installed: pip install 'undersigned[cli]'"]
 
 
-def test_failing_import_of_our_own_is_not_reported_as_a_missing_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "undersigned.cli.group", None)
-    with pytest.raises(ModuleNotFoundError, match=r"undersigned\.cli\.group"):
-        entry.main()
+def test_command_that_needs_another_extra_names_it(tmp_path):
+    done = run("demo", env=environment_without("uvicorn", tmp_path))
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = done.stderr.decode().splitlines()
+    assert line == "undersigned: uvicorn is not installed: pip install 'undersigned[demo]'"
 
 
 def test_library_imports_neither_the_command_line_nor_its_dependencies():

@@ -62,16 +62,6 @@ def test_proxy_of_the_environment_is_not_used_for_loopback_addresses(monkeypatch
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("module", ["fastapi", "flask", "httpx"])
-def test_command_names_the_extra_demo_when_it_is_missing(module, monkeypatch):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "undersigned_demo"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, module, None)
-    done = demo_here()
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"Error: {module} cannot be imported: pip install 'undersigned[demo]'\n"
-
-
 def test_unexpected_answer_is_marked_with_exit_1(monkeypatch):
     wrong = trial.ATTEMPTS[0]._replace(why="request_signature_required")
     monkeypatch.setattr(trial, "ATTEMPTS", (wrong, trial.ATTEMPTS[1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 
 import pytest
 from fastapi import FastAPI, WebSocket
@@ -13,7 +14,7 @@ from tests.integrations.django_site import site
 from tests.integrations.test_sanic import NAMES, serve_sanic
 from tests.serving import waitress_server
 
-from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned import KeyPair, KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixtures here
     SignedClients,
     frozen_nonce_clock,
@@ -126,3 +127,18 @@ def test_client_of_a_server_signs_requests_to_sanic(signed_client, verifier):  #
 async def buy(signed_client, origin: str) -> str:  # noqa: F811 - the fixture
     async with signed_client.server(origin) as client:
         return (await client.post("/plans", json={})).text
+
+
+@pytest.mark.parametrize(
+    ("make", "library", "extra"),
+    [
+        ("starlette", "starlette.testclient", "starlette"),
+        ("httpx", "httpx", "httpx"),
+        ("flask", "werkzeug.test", "flask"),
+    ],
+)
+def test_client_whose_library_is_not_installed_names_the_extra(make, library, extra, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    clients = SignedClients(KeyPair.generate())
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'undersigned\[{extra}\]'"):
+        getattr(clients, make)(None)

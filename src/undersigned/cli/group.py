@@ -22,20 +22,6 @@ COMMANDS: Final = {
 """The module of each command, which has it under its name, and what it does."""
 
 
-class MissingExtra(click.ClickException):
-    """Raised when an extra is not installed. It is shown as one line on standard error; the exit code is 2.
-
-    Args:
-        extra: the extra to install, such as `demo`.
-        missing: the error of the import that failed.
-    """
-
-    exit_code = 2
-
-    def __init__(self, extra: str, missing: ImportError) -> None:
-        super().__init__(f"{missing.name or 'an import'} cannot be imported: pip install 'undersigned[{extra}]'")
-
-
 class Commands(click.Group):
     """A group that imports a command only when it is used."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from undersigned import profiles
+from undersigned.errors import missing_extra
 from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.signer import Signer
 from undersigned.testing.clients import signing_asgi, signing_wsgi
@@ -62,18 +63,20 @@ class SignedClients:
 
     def starlette(self, app: ASGIApp, **options: Any) -> Any:
         """Return Starlette's `TestClient`, for Starlette and FastAPI; `options` are its arguments."""
-        client = import_module("starlette.testclient").TestClient
+        client = _library("starlette.testclient", extra="starlette").TestClient
         return client(signing_asgi(app, self.signer, origin=self.origin), base_url=self.origin, **options)
 
     def httpx(self, app: ASGIApp, **options: Any) -> Any:
         """Return an `httpx.AsyncClient` for an ASGI application that needs no lifespan: Litestar, Quart, Falcon."""
-        httpx = import_module("httpx")
+        httpx = _library("httpx", extra="httpx")
         transport = httpx.ASGITransport(signing_asgi(app, self.signer, origin=self.origin))
         return httpx.AsyncClient(transport=transport, base_url=self.origin, **options)
 
     def flask(self, app: WSGIApp, **options: Any) -> Any:
         """Return Werkzeug's test client, for Flask and any WSGI application."""
-        return import_module("werkzeug.test").Client(signing_wsgi(app, self.signer, origin=self.origin), **options)
+        return _library("werkzeug.test", extra="flask").Client(
+            signing_wsgi(app, self.signer, origin=self.origin), **options
+        )
 
     def django(self, **options: Any) -> Any:
         """Return a `django.test.Client` for the site of the settings, with Django REST framework too."""
@@ -82,7 +85,14 @@ class SignedClients:
 
     def server(self, origin: str, **options: Any) -> Any:
         """Return an `httpx.AsyncClient` for a server that listens at `origin`: aiohttp, Tornado and Sanic."""
-        httpx = import_module("httpx")
+        httpx = _library("httpx", extra="httpx")
         signing = import_module("undersigned_httpx").AsyncSignatureTransport
         transport = signing(httpx.AsyncHTTPTransport(), self.signer, origins=[origin])
         return httpx.AsyncClient(transport=transport, base_url=origin, trust_env=False, **options)
+
+
+def _library(name: str, *, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        raise missing_extra(extra, missing) from missing

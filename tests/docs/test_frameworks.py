@@ -357,12 +357,47 @@ def test_page_of_another_site_reads_why_a_signature_is_rejected(page, run, party
         assert late.fields["access-control-allow-origin"] == "https://shop.example"
 
 
-def test_two_profiles_of_the_page_are_for_routes_of_their_own(run, party):
+@contextlib.contextmanager
+def starlette_parts(run, _monkeypatch, keys):
+    """Serve the snippet of all frameworks. Yield the port of each path."""
+    with uvicorn_server(run("frameworks", "Two profiles in one application", keys=keys)["app"]) as port:
+        yield {"/plans": port, "/hooks": port}
+
+
+@contextlib.contextmanager
+def django_parts(run, monkeypatch, keys):
+    run("frameworks/django", keys=keys)
+    for name in ("plans", "hooks"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    with contextlib.ExitStack() as opened:
+        for file, text in re.findall(
+            r"^# (\S+)\.py.*\n((?:(?!# \S+\.py).*\n)*)", snippets("frameworks/django")["Two profiles"], re.MULTILINE
+        ):
+            for name in ["plans.urls", "hooks.urls"] if file == "plans/urls" else [file]:
+                module = ModuleType(name)
+                monkeypatch.setitem(sys.modules, name, module)
+                exec(text, vars(module))  # noqa: S102 - the page's own words
+            if file == "settings":
+                opened.enter_context(override_settings(MIDDLEWARE=module.MIDDLEWARE))
+        port = opened.enter_context(waitress_server(module.application))
+        yield {"/plans": port, "/hooks": port}
+
+
+@contextlib.contextmanager
+def sanic_parts(run, _monkeypatch, keys):
+    names = run("frameworks/sanic", "Two profiles", keys=keys)
+    with sanic_site({"app": names["plans"]}) as plans, sanic_site({"app": names["hooks"]}) as hooks:
+        yield {"/plans": plans, "/hooks": hooks}
+
+
+@pytest.mark.parametrize("serve", [starlette_parts, django_parts, sanic_parts])
+def test_two_profiles_of_the_page_are_for_routes_of_their_own(serve, run, party, monkeypatch):
     private, public = ed25519_pair("hook", seed=7)
     public["adcp_use"] = private["adcp_use"] = "webhook-signing"
-    names = run("frameworks", "Two profiles in one application", keys={"keys": [*party.jwks["keys"], public]})
     hooks = replace(party, signer=Signer(SigningKey.from_jwk(private), profile=profiles.ADCP_WEBHOOK))
-    with uvicorn_server(names["app"]) as port:
-        for by, path, other in ((party, "/plans/x", "/hooks/x"), (hooks, "/hooks/x", "/plans/x")):
-            assert ask(port, by.raw("POST", path, BODY)).json == {"caller": "acme"}
-            assert ask(port, by.raw("POST", other, BODY)).status == 401
+    with serve(run, monkeypatch, {"keys": [*party.jwks["keys"], public]}) as ports:
+        for by, path, other in ((party, "/plans", "/hooks"), (hooks, "/hooks", "/plans")):
+            assert ask(ports[path], by.raw("POST", f"{path}/x", BODY)).json == {"caller": "acme"}
+            assert ask(ports[other], by.raw("POST", f"{other}/x", BODY)).status == 401
+            for crossing in (f"{path}/..{other}/x", f"{other}/..{path}/x"):
+                assert {ask(port, by.raw("POST", crossing, BODY)).status for port in ports.values()} <= {401, 404}

@@ -6,8 +6,9 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Annotated, NamedTuple, TypeAlias, cast
 
@@ -19,7 +20,7 @@ from fastapi.responses import PlainTextResponse
 from flask import Flask
 from werkzeug.serving import make_server
 
-from undersigned import KeyPair, KeySet, MemoryReplayStore, Signer, VerifiedSignature, Verifier, profiles
+from undersigned import KeyPair, MemoryReplayStore, Signer, VerifiedSignature, Verifier, profiles
 from undersigned_fastapi import SignatureMiddleware, require_signature
 from undersigned_flask import Undersigned, current_signature, signature_required
 from undersigned_httpx import SignatureTransport
@@ -27,8 +28,9 @@ from undersigned_requests import SignatureAuth
 
 _CODE = re.compile(r'Signature error="([a-z_]+)"')
 _LENGTH = re.compile(rb"\r\ncontent-length: ([0-9]+)\r\n", re.IGNORECASE)
-_METHODS = ["GET", "POST", "PUT"]
-_Send: TypeAlias = Callable[[str, str, bytes, Signer | None, str], requests.Response | httpx.Response]
+_Send: TypeAlias = Callable[[str, str, Signer | None], requests.Response | httpx.Response]
+_Server: TypeAlias = tuple[tuple[str, int], Callable[[], None], Callable[[], None]]
+"""Where a server listens, and the functions that run and stop it."""
 
 
 class Attempt(NamedTuple):
@@ -94,15 +96,20 @@ def run() -> Iterator[tuple[str, bool]]:
         "late": Signer(pair.signing_key(), profile=profiles.ADCP_3_2, clock=lambda: time.time() - 3600),
         "stranger": Signer(KeyPair.generate(keyid="stranger").signing_key(), profile=profiles.ADCP_3_2),
     }
+    verifier = Verifier(profiles.ADCP_3_2, keys=pair.key_set(), replay=MemoryReplayStore())
     right = total = 0
     with ExitStack() as stack:
         # The tables have what the applications log.
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, logging.NOTSET)
         networks = [stack.enter_context(_Network()) for _ in range(2)]
-        for network, serve in zip(networks, (_serve_fastapi, _serve_flask), strict=True):
-            network.behind = stack.enter_context(serve(pair.key_set(), network.origin))
-            stack.enter_context(_running(network.serve_forever, network.shutdown))
+        for network, make in zip(networks, (_fastapi_server, _flask_server), strict=True):
+            network.behind, *server = make(verifier, network.origin)
+            for serve, stop in (server, (network.serve_forever, network.shutdown)):
+                thread = threading.Thread(target=serve)
+                thread.start()
+                stack.callback(thread.join)
+                stack.callback(stop)
         yield f"FastAPI under uvicorn: {networks[0].origin}", True
         yield f"Flask under Werkzeug:  {networks[1].origin}", True
         clients: dict[str, _Send] = {"requests": _by_requests, "httpx": _by_httpx}
@@ -118,71 +125,50 @@ def run() -> Iterator[tuple[str, bool]]:
     yield f"\n{right} of {total} checks passed.", right == total
 
 
-def _by_requests(method: str, url: str, content: bytes, signer: Signer | None, origin: str) -> requests.Response:
+def _by_requests(origin: str, target: str, signer: Signer | None) -> requests.Response:
     with requests.Session() as session:
         # A proxy of the environment must not get the requests to loopback addresses.
         session.trust_env = False
         session.auth = None if signer is None else SignatureAuth(signer, origins=[origin])
-        return session.request(method, url, data=content, headers={"Content-Type": "application/json"}, timeout=5)
+        return session.post(origin + target, json={"budget": 1000}, timeout=5)
 
 
-def _by_httpx(method: str, url: str, content: bytes, signer: Signer | None, origin: str) -> httpx.Response:
+def _by_httpx(origin: str, target: str, signer: Signer | None) -> httpx.Response:
     wire = httpx.HTTPTransport()
     transport = wire if signer is None else SignatureTransport(wire, signer, origins=[origin])
     with httpx.Client(transport=transport, trust_env=False) as client:
-        return client.request(method, url, content=content, headers={"Content-Type": "application/json"})
+        return client.post(origin + target, json={"budget": 1000})
 
 
 def _try(attempt: Attempt, network: _Network, signer: Signer | None, send: _Send) -> tuple[int, str]:
     """Return the status and the code or the content of the answer to one attempt."""
     network.attempt = attempt
-    method, content = ("GET", b"") if "%" in attempt.target else ("POST", b'{"budget": 1000}')
-    answer = send(method, network.origin + attempt.target, content, signer, network.origin)
+    answer = send(network.origin, attempt.target, signer)
     match = _CODE.fullmatch(answer.headers.get("WWW-Authenticate", ""))
     return answer.status_code, answer.text if match is None else match[1]
 
 
-@contextmanager
-def _running(serve: Callable[[], object], stop: Callable[[], object]) -> Generator[None]:
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop()
-        thread.join()
-
-
-def _verifier(keys: KeySet) -> Verifier:
-    return Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-
-
-@contextmanager
-def _serve_fastapi(keys: KeySet, origin: str) -> Generator[tuple[str, int]]:
+def _fastapi_server(verifier: Verifier, origin: str) -> _Server:
     app = FastAPI(openapi_url=None)
 
-    @app.api_route("/{path:path}", methods=_METHODS)
+    @app.api_route("/{path:path}", methods=["POST", "PUT"])
     async def endpoint(signature: Annotated[VerifiedSignature, Depends(require_signature)]) -> object:
         return PlainTextResponse(f"verified {signature.target_uri.removeprefix(origin)}")
 
-    app.add_middleware(SignatureMiddleware, verifier=_verifier(keys), origins=[origin])
+    app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin])
     server = uvicorn.Server(uvicorn.Config(app, http="h11", ws="none", lifespan="off", log_config=None))
-    with (
-        socket.create_server(("127.0.0.1", 0)) as listener,
-        _running(lambda: server.run([listener]), lambda: setattr(server, "should_exit", True)),
-    ):
-        yield listener.getsockname()
+    listener = socket.create_server(("127.0.0.1", 0))
+    return listener.getsockname(), partial(server.run, [listener]), lambda: setattr(server, "should_exit", True)
 
 
-@contextmanager
-def _serve_flask(keys: KeySet, origin: str) -> Generator[tuple[str, int]]:
+def _flask_server(verifier: Verifier, origin: str) -> _Server:
     app = Flask(__name__)
 
-    @app.route("/<path:path>", methods=_METHODS)
+    @app.route("/<path:path>", methods=["POST", "PUT"])
     @signature_required
     def endpoint(path: str) -> str:  # noqa: ARG001 - Flask passes what the rule names
         return f"verified {current_signature.target_uri.removeprefix(origin)}"
 
-    Undersigned(app, verifier=_verifier(keys), origins=[origin])
-    with make_server("127.0.0.1", 0, app, threaded=True) as server, _running(server.serve_forever, server.shutdown):
-        yield "127.0.0.1", server.port
+    Undersigned(app, verifier=verifier, origins=[origin])
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    return ("127.0.0.1", server.port), server.serve_forever, server.shutdown

@@ -202,6 +202,9 @@ CHANGED = {
         "reordered query", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6", f"{SITE}/?f=6&c=3&a=1&e=5&b=2&d=4"
     ),
     "a query encoded again": _target("encoded octets", f"{SITE}/?a=x,y:z", f"{SITE}/?a=x%2Cy%3Az"),
+    "escapes of a query encoded again": _target("encoded octets", f"{SITE}/?a=%C3%A9%20", f"{SITE}/?a=%25C3%25A9%2520"),
+    "escapes of a query decoded once": _target("decoded octets", f"{SITE}/?a=%25C3%2525", f"{SITE}/?a=%C3%25"),
+    "several kinds of encoded octets": _target("encoded octets", f"{SITE}/%C3%A9:a@b", f"{SITE}/%C3%A9%3Aa%40b"),
     "one kind of encoded octets in a query": _target(
         "encoded octets", f"{SITE}/?a=x,y%3Az,", f"{SITE}/?a=x%2Cy%3Az%2C"
     ),

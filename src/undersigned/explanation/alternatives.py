@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import chain, combinations, permutations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
@@ -118,8 +118,9 @@ _Named: TypeAlias = "Iterator[tuple[str, str]]"
 def alternatives(values: SignedValues) -> Iterator[Alternative]:
     """Yield what the sender may have signed instead of `values`, the most likely first."""
     yield from _signatures(values)
-    for signed in _as_typed(values):
-        yield Alternative("not canonical", signed, str(signed.target), str(values.target))
+    typed = values.typed
+    signed = values._replace(authority=typed.authority or values.authority, path=typed.path, query=typed.query)
+    yield Alternative("not canonical", signed, str(signed.target), str(values.target))
     yield from _origins(values)
     for name, path in _paths(values):
         if path[:1] == "/":
@@ -153,16 +154,6 @@ def _signatures(values: SignedValues) -> Iterator[Alternative]:
         if 0 <= r < 1 << 8 * size and 0 <= s < 1 << 8 * size:
             raw = r.to_bytes(size, "big") + s.to_bytes(size, "big")
             yield Alternative("DER signature", values._replace(signature=raw), "a DER sequence", "r and s")
-
-
-def _as_typed(values: SignedValues) -> Iterator[SignedValues]:
-    typed = values.typed
-    written = values._replace(path=typed.path or "/", query=typed.query)
-    authority = typed.authority or values.authority
-    yield written
-    yield values._replace(authority=authority)
-    yield written._replace(authority=authority)
-    yield written._replace(authority=authority, path=typed.path)
 
 
 def _origins(values: SignedValues) -> Iterator[Alternative]:
@@ -213,7 +204,6 @@ def _paths(values: SignedValues) -> _Named:
     yield from _named("encoded octets", _before_encoding_path(path))
     yield from _named("merged slashes", _rewritten(path, "/", "//"))
     yield from _named("added slashes", _rewritten(path, "/{2,}", "/"))
-    yield from _named("other case", _other_digits(path))
     yield "trailing slash", path.removesuffix("/") if path.endswith("/") else f"{path}/"
     prefixes = [fields[name].rstrip("/") for name in _PREFIX_FIELDS if name in fields]
     for prefix in dict.fromkeys((*prefixes, *values.prefixes, *_PREFIXES)):
@@ -235,18 +225,10 @@ def _before_decoding_path(path: str) -> Iterator[str]:
 
 
 def _before_encoding_path(path: str) -> Iterator[str]:
-    yield from _rewritten(path, "%2[Ff]", "/")
     yield from _rewritten(path, _DOUBLE, "%")
-    decoded = unquote(path, "latin-1")
-    yield decoded
-    yield quote(decoded, safe="/!$&'()*+,;=:@", encoding="latin-1", errors="replace")
+    yield quote(unquote(path, "latin-1"), safe="/!$&'()*+,;=:@", encoding="latin-1", errors="replace")
     for triplet in sorted(set(_TRIPLET.findall(path))):
         yield path.replace(triplet, unquote(triplet))
-
-
-def _other_digits(text: str) -> Iterator[str]:
-    yield _ANY_TRIPLET.sub(lambda match: match[0].lower(), text)
-    yield _ANY_TRIPLET.sub(lambda match: match[0].upper(), text)
 
 
 def _targets(values: SignedValues) -> Iterator[tuple[str, str | None]]:
@@ -266,7 +248,8 @@ def _queries(query: str | None) -> Iterator[tuple[str, str | None]]:
         return
     yield from _named("reordered query", _orders(query.split("&")))
     yield from _named("+ for a space", chain(_rewritten(query, r"\+", "%20"), _rewritten(query, "%20", "+")))
-    yield from _named("other case", _other_digits(query))
+    yield "other case", _ANY_TRIPLET.sub(lambda match: match[0].lower(), query)
+    yield "other case", _ANY_TRIPLET.sub(lambda match: match[0].upper(), query)
     yield from _named("encoded octets", _before_encoding_query(query))
     yield from _named("decoded octets", _before_decoding_query(query))
     parameters = query.split("&")
@@ -282,7 +265,6 @@ def _orders(parameters: list[str]) -> Iterator[str]:
         return
     yield "&".join(sorted(parameters))
     yield "&".join(sorted(parameters, key=lambda parameter: parameter.partition("=")[0]))
-    yield "&".join(reversed(parameters))
     for at, parameter in enumerate(parameters[:32]):
         rest = [*parameters[:at], *parameters[at + 1 :]]
         yield "&".join([*rest, parameter])
@@ -301,10 +283,7 @@ def _before_encoding_query(query: str) -> Iterator[str]:
 def _before_decoding_query(query: str) -> Iterator[str]:
     for character in sorted(set(_IN_QUERY.findall(query))):
         yield query.replace(character, f"%{ord(character):02X}")
-    yield _IN_QUERY.sub(lambda match: f"%{ord(match[0]):02X}", query)
-    parameters = parse_qsl(query, keep_blank_values=True, max_num_fields=None)
-    yield urlencode(parameters, quote_via=quote_plus)
-    yield urlencode(parameters, quote_via=quote, safe="")
+    yield urlencode(parse_qsl(query, keep_blank_values=True), quote_via=quote, safe="")
     yield from _rewritten(query, _PERCENT, "%25")
 
 

@@ -21,9 +21,7 @@ import sanic
 import tests.integrations.django_site  # noqa: F401 - it configures Django
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
-from tests.integrations.test_aiohttp import serve_aiohttp
-from tests.integrations.test_sanic import serve_sanic
-from tests.integrations.test_tornado import serve_tornado
+from tests.integrations.own_servers import aiohttp_server, sanic_server, tornado_server
 from tests.keys import BODY, JSON, ORIGINS, Party, ed25519_pair
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import ask, assert_rejected, assert_unsigned, handshake, raw_request
@@ -61,7 +59,7 @@ def django_site(names: dict):
 
 def sanic_site(names: dict):
     names["app"].config.TOUCHUP = False
-    return serve_sanic(names["app"])
+    return sanic_server(names["app"])
 
 
 PAGES = {
@@ -70,8 +68,8 @@ PAGES = {
     "flask": lambda names: waitress_server(names["app"]),
     "django": django_site,
     "drf": django_site,
-    "aiohttp": lambda names: serve_aiohttp(names["app"]),
-    "tornado": lambda names: serve_tornado(names["app"]),
+    "aiohttp": lambda names: aiohttp_server(names["app"]),
+    "tornado": lambda names: tornado_server(names["app"]),
     "litestar": lambda names: uvicorn_server(names["app"]),
     "quart": lambda names: uvicorn_server(names["app"]),
     "falcon": lambda names: uvicorn_server(names["app"]),

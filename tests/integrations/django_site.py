@@ -9,8 +9,6 @@ from django.core.wsgi import get_wsgi_application
 from django.http import HttpRequest, JsonResponse
 from django.test import override_settings
 from django.urls import path
-from django.utils.decorators import method_decorator
-from django.views import View
 from tests.keys import BODY, ORIGINS
 
 FIRST = "undersigned_django.middleware.SignatureMiddleware"
@@ -53,13 +51,6 @@ def view(request: HttpRequest, rest: str) -> JsonResponse:
 async def asynchronous(request: HttpRequest, rest: str) -> JsonResponse:
     assert request.path.endswith(rest)
     return JsonResponse(show_seen(request))
-
-
-@method_decorator(signature_required, name="dispatch")
-class ClassView(View):
-    def post(self, request: HttpRequest, rest: str) -> JsonResponse:
-        assert request.path.endswith(rest)
-        return JsonResponse(show_seen(request))
 
 
 class Caller(APIView):
@@ -113,14 +104,11 @@ def public(request: HttpRequest) -> JsonResponse:
 urlpatterns = [
     path("view/<path:rest>", view),
     path("async/<path:rest>", asynchronous),
-    path("class/<path:rest>", ClassView.as_view()),
     path("drf", Caller.as_view()),
     path("drf/<str:plan>", Plans.as_view()),
     path("public", public),
     path("~public", public),
 ]
-
-PATHS = ["/view", "/async", "/class"]
 
 
 def site(verifier, *, middleware=(FIRST, CSRF), **options) -> override_settings:

@@ -1,6 +1,7 @@
 """One application in every framework of docs/frameworks.md, with and without the middleware, each on a real server.
 
-The routes: `/open/<name>` is open to everybody, `/signed/<name>` needs a signature, `/upload` counts the octets that it
+The routes: `/open/<name>` is open to everybody, `/signed/<name>` needs a signature, as do those of `GUARDS`, each in
+another way of the framework to say so; `/upload` counts the octets that it
 reads one chunk after another, `/read` reads the content as the framework does by itself, `/form` is sent a form,
 `/stream` answers in parts, `/slash/` ends in a slash, `/files` has files, `/left` tells how the reading of each upload
 ended, and `/socket` is a WebSocket that needs a signature.
@@ -10,16 +11,16 @@ ended, and `/socket` is a WebSocket that needs a signature.
 import asyncio
 import contextlib
 import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
+from unittest.mock import ANY
 
 from tests.integrations.django_site import CSRF, site
-from tests.integrations.test_aiohttp import serve_aiohttp
-from tests.integrations.test_sanic import NAMES, serve_sanic
-from tests.integrations.test_tornado import serve_tornado
+from tests.integrations.own_servers import aiohttp_server, sanic_app, sanic_server, tornado_server
 from tests.keys import HOST
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
 
@@ -74,6 +75,14 @@ def told(name: str, query: str, signature: object) -> dict[str, object]:
     return {"name": name, "query": query, "caller": getattr(signature, "keyid", None)}
 
 
+def shown(signature, name: str, content: bytes | None = None) -> dict[str, object]:
+    """Return what a guarded view says about its request; None is content that it does not read."""
+    read = None if content is None else content.decode()
+    return {
+        "secret": SECRET, "caller": signature.keyid, "signed": signature.target_uri, "name": name, "content": read
+    }  # fmt: skip
+
+
 def text(octets: bytes) -> str:
     return octets.decode("latin-1")
 
@@ -87,34 +96,46 @@ class Framework:
         make: makes the application, with these options of the middleware, or without the middleware.
         serve: serves it, and yields the port.
         websocket: whether it has WebSockets.
-        refused: what an unsigned client sees of a handshake: a status, or the code of a close.
-        options: options of the middleware that its server needs.
+        guards: the prefixes of its guarded routes, each with the name of the route in a decision.
+        advice: what its log says of a guarded view without the middleware, if its server logs it.
     """
 
     name: str
     make: Callable[[dict[str, Any] | None], Any]
     serve: Callable[[Any], Any]
     websocket: bool = False
-    options: dict[str, object] = field(default_factory=dict)
+    guards: dict[str, str | None] = field(default_factory=lambda: {"/signed": None})
+    advice: str = ""
+
+    @property
+    def shows_decisions(self) -> bool:
+        """Whether it runs in this process."""
+        return not self.name.endswith("gunicorn")
+
+    @property
+    def by_route(self) -> str | None:
+        """The name of the open route, if a policy may decide by route."""
+        route = self.guards["/signed"]
+        return route and route.replace("signed", "open") if self.name != "sanic" else None
 
     @contextlib.contextmanager
     def running(self, options: dict[str, Any] | None = None):
         """Serve the application with these options of the middleware, or without the middleware; yields the port."""
-        given = None if options is None else {**options, **self.options}
-        with contextlib.ExitStack() as stack:
-            yield stack.enter_context(self.serve(self.make(given)))
+        with self.serve(self.make(options)) as port:
+            yield port
 
 
 def by_route(options, resolver, *arguments) -> dict:
-    """Return the options, with a policy by route if they say `by_route`: it names none of the routes."""
+    """Return the options, with a policy by route for the operations that they list as `by_route`."""
     rest = {name: value for name, value in options.items() if name != "by_route"}
     if "by_route" in options:
-        rest["policy"] = Policy(required_for=["create_media_buy"], resolver=resolver(*arguments))
+        rest["policy"] = Policy(required_for=options["by_route"], resolver=resolver(*arguments))
     return rest
 
 
 def starlette(options):
     from starlette.applications import Starlette
+    from starlette.endpoints import HTTPEndpoint
     from starlette.responses import JSONResponse, StreamingResponse
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
@@ -127,9 +148,21 @@ def starlette(options):
         signature = getattr(request.state, "signature", None)
         return JSONResponse(told(request.path_params["name"], request.url.query, signature))
 
+    def guarded(request, content=None):
+        return JSONResponse(shown(request.state.signature, request.path_params["name"], content))
+
     @signature_required
-    async def guarded(request):
-        return JSONResponse({"secret": SECRET, "name": request.path_params["name"]})
+    async def signed(request):
+        return guarded(request, await request.body())
+
+    class Signed(HTTPEndpoint):
+        @signature_required
+        async def post(self, request):
+            return guarded(request, await request.body())
+
+        @signature_required
+        def get(self, request):
+            return guarded(request)
 
     async def upload(request):
         return JSONResponse(await uploads.of_async(request.stream()))
@@ -156,7 +189,10 @@ def starlette(options):
     app = Starlette(
         routes=[
             Route("/open/{name:path}", show, methods=["GET", "POST"]),
-            Route("/signed/{name:path}", guarded, methods=["GET", "POST"]),
+            Route("/signed/{name:path}", signed, methods=["GET", "POST"]),
+            Route("/sync/{name:path}", signature_required(guarded), methods=["GET", "POST"]),
+            Route("/class/{name:path}", Signed),
+            Mount("/mount", Starlette(routes=[Route("/{name:path}", signed, methods=["GET", "POST"])])),
             Route("/upload", upload, methods=["POST"]),
             Route("/left", left),
             Route("/read", read, methods=["POST"]),
@@ -174,11 +210,12 @@ def starlette(options):
 
 
 def fastapi(options):
-    from fastapi import FastAPI, Form, Request, UploadFile, WebSocket
+    from fastapi import APIRouter, Depends, FastAPI, Form, Request, UploadFile, WebSocket
     from fastapi.responses import StreamingResponse
     from starlette.staticfiles import StaticFiles
 
-    from undersigned_fastapi import RouteResolver, Signature, SignatureMiddleware
+    from undersigned_fastapi import RouteResolver, Signature, SignatureMiddleware, require_signature
+    from undersigned_starlette import signature_required
 
     app, uploads = FastAPI(), Uploads()
 
@@ -187,8 +224,29 @@ def fastapi(options):
         return told(name, request.url.query, getattr(request.state, "signature", None))
 
     @app.api_route("/signed/{name:path}", methods=["GET", "POST"])
-    async def guarded(name: str, _signature: Signature):
-        return {"secret": SECRET, "name": name}
+    async def signed(name: str, request: Request, signature: Signature):
+        return shown(signature, name, await request.body())
+
+    @app.api_route("/sync/{name:path}", methods=["GET", "POST"])
+    def synchronous(name: str, signature: Signature):
+        return shown(signature, name)
+
+    @app.api_route("/decorated/{name:path}", methods=["GET", "POST"])
+    @signature_required
+    async def decorated(request: Request, name: str, plan: int):
+        assert plan == 1
+        return shown(request.state.signature, name, await request.body())
+
+    router = APIRouter(prefix="/router", dependencies=[Depends(require_signature)])
+
+    @router.api_route("/{name:path}", methods=["GET", "POST"])
+    async def routed(name: str, request: Request):
+        return shown(request.state.signature, name, await request.body())
+
+    mounted = FastAPI()
+    mounted.include_router(router)
+    app.include_router(router)
+    app.mount("/mount", mounted)
 
     @app.post("/upload")
     async def upload(request: Request):
@@ -250,7 +308,8 @@ def litestar(options):
 
     @route("/signed/{name:path}", http_method=["GET", "POST"], status_code=200, guards=[signed])
     async def guarded(request: Request) -> dict:
-        return {"secret": SECRET, "name": str(request.path_params["name"]).removeprefix("/")}
+        name = str(request.path_params["name"]).removeprefix("/")
+        return shown(request.state.signature, name, await request.body())
 
     uploads = Uploads()
 
@@ -310,8 +369,7 @@ def quart(options):
 
     @app.route("/signed/<path:name>", methods=["GET", "POST"])
     async def guarded(name):
-        required_signature(request.scope)
-        return {"secret": SECRET, "name": name}
+        return shown(required_signature(request.scope), name, await request.get_data())
 
     @app.post("/upload")
     async def upload():
@@ -373,11 +431,11 @@ def falcon_asgi(options):
 
     @falcon.before(signed)
     class Signed:
-        async def on_get(self, _request, response, name):
-            response.media = {"secret": SECRET, "name": name}
+        async def on_get(self, request, response, name):
+            response.media = shown(request.scope["state"]["signature"], name, await request.stream.read())
 
-        async def on_post(self, _request, response, name):
-            response.media = {"secret": SECRET, "name": name}
+        async def on_post(self, request, response, name):
+            await self.on_get(request, response, name)
 
     uploads = Uploads()
 
@@ -454,11 +512,11 @@ def falcon(options):
 
     @falcon.before(signed)
     class Signed:
-        def on_get(self, _request, response, name):
-            response.media = {"secret": SECRET, "name": name}
+        def on_get(self, request, response, name):
+            response.media = shown(request.env["undersigned.signature"], name, request.bounded_stream.read())
 
-        def on_post(self, _request, response, name):
-            response.media = {"secret": SECRET, "name": name}
+        def on_post(self, request, response, name):
+            self.on_get(request, response, name)
 
     uploads = Uploads()
 
@@ -503,9 +561,10 @@ def falcon(options):
 
 
 def flask(options):
-    from flask import Flask, request
+    from flask import Blueprint, Flask, request
+    from flask.views import MethodView
 
-    from undersigned_flask import RouteResolver, Undersigned, signature_required
+    from undersigned_flask import RouteResolver, Undersigned, current_signature, signature_required
 
     app, uploads = Flask("every", static_folder=FILES, static_url_path="/files"), Uploads()
 
@@ -513,10 +572,31 @@ def flask(options):
     def show(name):
         return told(name, text(request.query_string), request.environ.get("undersigned.signature"))
 
-    @app.route("/signed/<path:name>", methods=["GET", "POST"])
-    @signature_required
     def guarded(name):
-        return {"secret": SECRET, "name": name}
+        return shown(current_signature, name, request.get_data())
+
+    async def guarded_async(name):
+        return guarded(name)
+
+    class Signed(MethodView):
+        decorators = (signature_required,)
+
+        def post(self, name):
+            return guarded(name)
+
+        get = post
+
+    blueprint, nested = signature_required(Blueprint("blueprint", "every")), Blueprint("nested", "every")
+    for where, path, view in (
+        (app, "/signed", signature_required(guarded)),
+        (app, "/async", signature_required(guarded_async)),
+        (app, "/class", Signed.as_view("Signed")),
+        (blueprint, "/blueprint", guarded),
+        (nested, "/nested", guarded),
+    ):
+        where.add_url_rule(f"{path}/<path:name>", view_func=view, methods=["GET", "POST"])
+    blueprint.register_blueprint(nested)
+    app.register_blueprint(blueprint)
 
     @app.post("/upload")
     def upload():
@@ -547,6 +627,8 @@ def flask(options):
 def django_views(*, asynchronous: bool) -> list:
     from django.http import JsonResponse, StreamingHttpResponse
     from django.urls import path
+    from django.utils.decorators import method_decorator
+    from django.views import View
     from django.views.decorators.csrf import csrf_exempt
     from django.views.static import serve
     from rest_framework.decorators import api_view
@@ -561,9 +643,19 @@ def django_views(*, asynchronous: bool) -> list:
     def show(request, name):
         return JsonResponse(told(name, request.META.get("QUERY_STRING", ""), getattr(request, "signature", None)))
 
+    def guarded(request, name):
+        return JsonResponse(shown(request.signature, name, request.body))
+
     @signature_required
-    def guarded(_request, name):
-        return JsonResponse({"secret": SECRET, "name": name})
+    async def guarded_async(request, name):
+        return guarded(request, name)
+
+    @method_decorator(signature_required, name="dispatch")
+    class SignedClass(View):
+        def post(self, request, name):
+            return guarded(request, name)
+
+        get = post
 
     uploads = Uploads()
 
@@ -607,14 +699,18 @@ def django_views(*, asynchronous: bool) -> list:
         authentication_classes = (SignatureAuthentication,)
         permission_classes = (IsAuthenticated,)
 
-        def post(self, _request, name):
-            return Response({"secret": SECRET, "name": name})
+        def post(self, request, name):
+            caller = request.user
+            assert caller.keyid == request.auth.keyid
+            return Response(shown(request.auth, name, json.dumps(request.data, separators=(",", ":")).encode()))
 
         get = post
 
     return [
         path("open/<path:name>", show),
-        path("signed/<path:name>", guarded),
+        path("signed/<path:name>", signature_required(guarded)),
+        path("async/<path:name>", guarded_async),
+        path("class/<path:name>", SignedClass.as_view()),
         path("rest/open/<path:name>", show_rest),
         path("rest/read", read_rest),
         path("rest/form", form_rest),
@@ -648,17 +744,30 @@ def serve_django(options, *, interface: str, serve):
 def aiohttp(options):
     from aiohttp import web
 
-    from undersigned_aiohttp import signature_middleware, signature_required
-    from undersigned_aiohttp.requirement import VERIFICATION
+    from undersigned.policy import RouteResolver
+    from undersigned_aiohttp import find_signature, signature_middleware, signature_required, verified_signature
 
     async def show(request):
-        published = request.get(VERIFICATION)
-        signature = None if published is None else published.signature
+        signature = None if options is None else find_signature(request)
         return web.json_response(told(request.match_info["name"], request.query_string, signature))
 
+    def guarded(request, content):
+        return web.json_response(shown(verified_signature(request), request.match_info["name"], content))
+
     @signature_required
-    async def guarded(request):
-        return web.json_response({"secret": SECRET, "name": request.match_info["name"]})
+    async def signed(request):
+        return guarded(request, await request.read())
+
+    @signature_required
+    async def streamed(request):
+        return guarded(request, b"".join([chunk async for chunk in request.content.iter_any()]))
+
+    class Signed(web.View):
+        @signature_required
+        async def post(self):
+            return guarded(self.request, await self.request.read())
+
+        get = post
 
     uploads = Uploads()
 
@@ -691,11 +800,13 @@ def aiohttp(options):
         await answer.close()
         return answer
 
-    middlewares = [] if options is None else [signature_middleware(**options)]
+    middlewares = [] if options is None else [signature_middleware(**by_route(options, RouteResolver))]
     app = web.Application(middlewares=[*middlewares, web.normalize_path_middleware()], client_max_size=10_000_000)
     for method in ("GET", "POST"):
         app.router.add_route(method, "/open/{name:.+}", show)
-        app.router.add_route(method, "/signed/{name:.+}", guarded)
+        app.router.add_route(method, "/signed/{name:.+}", signed)
+        app.router.add_route(method, "/streamed/{name:.+}", streamed)
+    app.router.add_view("/class/{name:.+}", Signed)
     app.router.add_post("/upload", upload)
     app.router.add_post("/read", read)
     app.router.add_post("/form", form)
@@ -711,7 +822,7 @@ def tornado(options):
     from tornado.web import Application, RequestHandler, StaticFileHandler, addslash, stream_request_body
     from tornado.websocket import WebSocketHandler
 
-    from undersigned_tornado import SignatureMiddleware, find_signature, signature_required
+    from undersigned_tornado import SignatureMiddleware, find_signature, signature_required, verified_signature
 
     class Open(RequestHandler):
         def get(self, name):
@@ -720,12 +831,27 @@ def tornado(options):
 
         post = get
 
-    class Signed(RequestHandler):
-        @signature_required
-        async def post(self, name):
-            self.write({"secret": SECRET, "name": name})
+    class Guarded(RequestHandler):
+        def post(self, name):
+            self.write(shown(verified_signature(self.request), name, self.request.body))
 
         get = post
+
+    class Signed(Guarded):
+        @signature_required
+        async def post(self, name):
+            await asyncio.sleep(0)
+            super().post(name)
+
+        get = post
+
+    class Sync(Guarded):
+        get = post = signature_required(Guarded.post)
+
+    class Prepared(Guarded):
+        @signature_required
+        def prepare(self):
+            pass
 
     uploads = Uploads()
 
@@ -773,19 +899,17 @@ def tornado(options):
             await self.write_message(SECRET)
             self.close()
 
-    routes = [("/open/(.+)", Open), ("/signed/(.+)", Signed), ("/upload", Upload), ("/socket", Socket)]
+    routes = [("/open/(.+)", Open), ("/signed/(.+)", Signed), ("/sync/(.+)", Sync), ("/prepared/(.+)", Prepared)]
+    routes += [("/upload", Upload), ("/socket", Socket)]
     routes += [("/left", Left), ("/read", Read), ("/form", Form), ("/stream", Stream), ("/slash/?", Slash)]
     app = Application([*routes, ("/files/(.*)", StaticFileHandler, {"path": str(FILES)})])
     return app if options is None else SignatureMiddleware(app, **options)
 
 
 def sanic_application(*, signed, caller):
-    from sanic import Sanic
     from sanic import json as json_response
 
-    Sanic.test_mode = True
-    app = Sanic(f"every{next(NAMES)}", configure_logging=False)
-    app.config.TOUCHUP = False
+    app = sanic_app()
 
     # Sanic's own router does not decode a path.
     @app.route("/open/<name:path>", methods=["GET", "POST"])
@@ -794,8 +918,7 @@ def sanic_application(*, signed, caller):
 
     @app.route("/signed/<name:path>", methods=["GET", "POST"])
     async def guarded(request, name):
-        signed(request)
-        return json_response({"secret": SECRET, "name": name})
+        return json_response(shown(signed(request), name, request.body))
 
     uploads = Uploads()
 
@@ -833,11 +956,43 @@ def sanic_application(*, signed, caller):
 
 
 def sanic(options):
-    from undersigned_sanic import find_signature, verified_signature, verify_signatures
+    from sanic import Blueprint
+    from sanic import json as json_response
+    from sanic.views import HTTPMethodView
+
+    from undersigned_sanic import find_signature, signature_required, verified_signature, verify_signatures
 
     app = sanic_application(
         signed=verified_signature, caller=lambda request: None if options is None else find_signature(request)
     )
+
+    def guarded(request, name):
+        return json_response(shown(verified_signature(request), name, request.body))
+
+    @signature_required
+    async def guarded_async(request, name):
+        return guarded(request, name)
+
+    class Signed(HTTPMethodView):
+        decorators = (signature_required,)
+
+        async def post(self, request, name):
+            return guarded(request, name)
+
+        get = post
+
+    blueprint = Blueprint("all", url_prefix="/blueprint")
+
+    @blueprint.on_request
+    async def check(request):
+        verified_signature(request)
+
+    methods = ["GET", "POST"]
+    app.add_route(signature_required(guarded), "/sync/<name:path>", methods, name="sync")
+    app.add_route(guarded_async, "/async/<name:path>", methods, name="async")
+    app.add_route(Signed.as_view(), "/class/<name:path>")
+    blueprint.add_route(guarded, "/<name:path>", methods)
+    app.blueprint(blueprint)
     if options is not None:
         verify_signatures(app, **options)
     return app
@@ -882,22 +1037,46 @@ django_gunicorn = partial(serve_django, interface="wsgi", serve=gunicorn_server)
 django_asgi = partial(serve_django, interface="asgi", serve=uvicorn_server)
 httptools = partial(uvicorn_server, http="httptools")
 
+
+def guards(written: str, *prefixes: str, **other: str | None) -> dict[str, str | None]:
+    """Return guarded routes: how a framework writes the one below a prefix, and those that it names otherwise."""
+    names: dict[str, str | None] = {prefix: written.format(prefix) for prefix in ("/signed", *prefixes)}
+    return names | {f"/{prefix}": name for prefix, name in other.items()}
+
+
+FLASK = guards("{}/<path:name>", "/async", "/class", "/blueprint", "/nested")
+DJANGO = {prefix: f"{prefix[1:]}/<path:name>" for prefix in ("/signed", "/async", "/class", "/rest")}
+SANIC = guards("{}/<name:path>", "/sync", "/async", "/class", "/blueprint")
+_FIRST = "as the first of MIDDLEWARE"
+
 FRAMEWORKS = (
-    Framework("starlette", starlette, uvicorn_server, websocket=True),
-    Framework("fastapi", fastapi, httptools, websocket=True),
+    Framework(
+        "starlette", starlette, uvicorn_server, websocket=True,
+        guards=guards("{}/{{name:path}}", "/sync", "/class", mount=ANY),
+    ),
+    Framework(
+        "fastapi", fastapi, httptools, websocket=True,
+        guards=guards("{}/{{name:path}}", "/sync", "/decorated", "/router", **{"mount/router": ANY}),
+    ),
     Framework("litestar", litestar, uvicorn_server, websocket=True),
     Framework("quart", quart, uvicorn_server, websocket=True),
     Framework("falcon-asgi", falcon_asgi, uvicorn_server, websocket=True),
     Framework("sanic-asgi", sanic_asgi, uvicorn_server, websocket=True),
-    Framework("django-asgi", _identity, django_asgi),
-    Framework("flask-gunicorn", flask, gunicorn_server),
-    Framework("flask-waitress", flask, waitress_server),
+    Framework("django-asgi", _identity, django_asgi, guards=DJANGO, advice=_FIRST),
+    Framework("flask-gunicorn", flask, gunicorn_server, guards=FLASK),
+    Framework("flask-waitress", flask, waitress_server, guards=FLASK, advice="call Undersigned(app)"),
     Framework("falcon", falcon, waitress_server),
-    Framework("django-waitress", _identity, django_wsgi),
-    Framework("django-gunicorn", _identity, django_gunicorn),
-    Framework("aiohttp", aiohttp, serve_aiohttp, websocket=True),
-    Framework("tornado", tornado, serve_tornado, websocket=True),
-    Framework("sanic", sanic, serve_sanic, websocket=True),
-)
+    Framework("django-waitress", _identity, django_wsgi, guards=DJANGO, advice=_FIRST),
+    Framework("django-gunicorn", _identity, django_gunicorn, guards=DJANGO),
+    Framework(
+        "aiohttp", aiohttp, aiohttp_server, websocket=True, guards=guards("{}/{{name}}", "/streamed", "/class"),
+        advice="middlewares=[signature_middleware(...)]",
+    ),
+    Framework(
+        "tornado", tornado, tornado_server, websocket=True, guards={"/signed": None, "/sync": None, "/prepared": None},
+        advice="HTTPServer(SignatureMiddleware(app, ...))",
+    ),
+    Framework("sanic", sanic, sanic_server, websocket=True, guards=SANIC, advice="call verify_signatures(app, ...)"),
+)  # fmt: skip
 
 __all__ = ["FRAMEWORKS", "HOST", "SECRET", "Framework"]

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 
 import pytest
 from starlette.middleware.cors import CORSMiddleware
 from tests.integrations.every_framework import FRAMEWORKS, SECRET
 from tests.integrations.unsigned import LEAVING, leave_early, uploads_ended
-from tests.keys import BODY, JSON, KEYID, ORIGINS, Party
-from tests.wire import CHANGES, ask, assert_rejected, handshake, raw_request, read_all
+from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, Party
+from tests.wire import (
+    CHANGES,
+    SIGNED,
+    ask,
+    assert_rejected,
+    assert_unsigned,
+    exchange,
+    handshake,
+    raw_request,
+    read_all,
+)
 
-from undersigned import Policy, profiles
+import undersigned_aiohttp
+import undersigned_django
+import undersigned_flask
+import undersigned_sanic
+import undersigned_starlette
+import undersigned_tornado
+from undersigned import ConfigurationError, Decision, Policy, profiles
 
+UNSIGNED = "request_signature_required"
+PACKAGES = [
+    undersigned_aiohttp, undersigned_django, undersigned_flask, undersigned_sanic, undersigned_starlette,
+    undersigned_tornado,
+]  # fmt: skip
 PATHS = ["Z%C3%BCrich", "%E2%82%AC", "%F0%9F%98%80", "a%2Fb", "caf%c3%a9", "%7Euser", "a+b;c=d", "not%FFutf8"]
 """Paths with escapes, after the route."""
 
@@ -59,16 +82,153 @@ def test_fragment_hides_no_operation_that_must_be_signed(framework, party):
             assert (target, ask(port, raw_request("GET", target)).status) in {(target, 400), (target, 401)}
 
 
-@every_framework
-def test_signed_request_reaches_a_guarded_view_once_and_no_other_one_does(framework, party):
-    with framework.running(optional(party)) as port:
-        raw = party.raw("POST", "/signed/x", BODY)
-        assert ask(port, raw).json == {"secret": SECRET, "name": "x"}
+every_guard = pytest.mark.parametrize(
+    ("framework", "path"),
+    [pytest.param(one, path, id=f"{one.name}{path}") for one in FRAMEWORKS for path in one.guards],
+)
+
+
+@every_guard
+def test_signed_request_reaches_a_guarded_view_once_and_no_other_one_does(framework, path, party):
+    decisions: list[Decision] = []
+    with framework.running({**optional(party), "on_decision": decisions.append}) as port:
+        name = ask(port, raw_request("GET", f"/open{SIGNED}")).json["name"]
+        raw = party.raw("POST", f"{path}{SIGNED}", BODY)
+        answer = ask(port, raw).json
+        # A view that runs in a thread of Starlette's cannot read.
+        assert answer.pop("content") in ([None] if path == "/sync" and framework.websocket else []) + [BODY.decode()]
+        assert answer == {"secret": SECRET, "caller": KEYID, "signed": f"{ORIGIN}{path}{SIGNED}", "name": name}
         assert_rejected(ask(port, raw), "request_signature_replayed")
         for change in CHANGES.values():
-            assert_rejected(ask(port, change.raw(party, "/signed")), change.code)
-        unsigned = ask(port, raw_request("POST", "/signed/x", JSON, BODY))
-        assert (unsigned.status, SECRET.encode() in unsigned.content) == (401, False)
+            assert_rejected(ask(port, change.raw(party, path)), change.code)
+        decisions.clear()
+        unsigned = ask(port, raw_request("POST", f"{path}{SIGNED}", JSON, BODY))
+        assert_unsigned(unsigned)
+        assert SECRET.encode() not in unsigned.content
+    if framework.shows_decisions:
+        assert [(told.outcome, told.method, told.route) for told in decisions[:1]] == [("unsigned", "POST", None)]
+        assert decisions[1:] == [unsigned_decision(f"{path}/a%2Fb?(withheld)", framework.guards[path])]
+
+
+def unsigned_decision(target: str, route: str | None) -> Decision:
+    """The decision about an unsigned request that a route rejects."""
+    return Decision(
+        outcome="rejected",
+        profile="adcp-3.2",
+        code=UNSIGNED,
+        step="presence of a signature",
+        method="POST",
+        target=target,
+        origin=ORIGIN,
+        client="127.0.0.1",
+        status=401,
+        route=route,
+        seconds=0.0,
+    )
+
+
+@every_framework
+def test_guarded_view_rejects_with_the_code_of_the_profile(framework, party):
+    with framework.running({**optional(party), "verifier": party.verifier(profiles.ADCP_WEBHOOK)}) as port:
+        assert_unsigned(ask(port, raw_request("POST", "/signed/x", JSON, BODY)), "webhook_signature_required")
+
+
+@every_framework
+def test_guarded_view_fails_without_the_middleware_and_the_log_says_to_add_it(framework, caplog):
+    with framework.running() as port, caplog.at_level(logging.ERROR):
+        answer = ask(port, raw_request("POST", "/signed/x", JSON, BODY))
+    assert (answer.status, SECRET.encode() in answer.content) == (500, False)
+    assert framework.advice in caplog.text
+
+
+@every_framework
+def test_signed_content_in_chunks_reaches_a_view_and_content_that_ends_early_does_not(framework, party):
+    chunked = [*party.fields("POST", "/signed/x", BODY), ("Transfer-Encoding", "chunked")]
+    chunks = b"5\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (BODY[:5], len(BODY) - 5, BODY[5:])
+    short = party.raw("POST", "/signed/x", BODY).replace(b"Content-Length: 22", b"Content-Length: 99")
+    with framework.running(optional(party)) as port:
+        assert SECRET.encode() not in exchange(port, short, shut=True)
+        assert ask(port, raw_request("POST", "/signed/x", chunked) + chunks).json["content"] == BODY.decode()
+
+
+def part_of(request, environ_key: str, scope_key: str) -> str:
+    """Return a part of the request that a function of the application gets."""
+    if isinstance(request, dict):
+        return request.get(environ_key) or request.get(scope_key, "")
+    return getattr(request, scope_key)
+
+
+def is_known(request) -> bool:
+    fields = request if isinstance(request, dict) else request.headers
+    return (b"x-key", b"known") in fields.get("headers", ()) or "known" in (
+        fields.get("HTTP_X_KEY"),
+        fields.get("X-Key"),
+    )
+
+
+@every_framework
+def test_policy_and_fallback_decide_and_the_view_gets_the_body(framework, party, caplog):
+    decisions: list[Decision] = []
+    options = {"policy": Policy(required_for=["read"]), "fallback": is_known, "on_decision": decisions.append}
+    content = {"octets": len(BODY), "sha256": hashlib.sha256(BODY).hexdigest()}
+    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, **options}) as port:
+        assert_rejected(ask(port, raw_request("POST", "/read", JSON, BODY)), UNSIGNED)
+        assert ask(port, raw_request("POST", "/read", [*JSON, ("X-Key", "known")], BODY)).json == content
+        assert ask(port, party.raw("POST", "/read", BODY)).json == content
+        assert ask(port, raw_request("POST", "/open/x", JSON, BODY)).json["caller"] is None
+    if framework.shows_decisions:
+        assert [told.outcome for told in decisions] == ["rejected", "unsigned", "verified", "unsigned"]
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize("framework", [one for one in FRAMEWORKS if one.by_route], ids=lambda framework: framework.name)
+def test_policy_by_route_decides_and_names_the_route_that_it_rejects(framework, party):
+    decisions: list[Decision] = []
+    options = {"by_route": ["show"], "on_decision": decisions.append}
+    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, **options}) as port:
+        assert ask(port, raw_request("POST", "/open/x", JSON, BODY)).status == 401
+        assert ask(port, party.raw("POST", "/open/x", BODY)).json["caller"] == KEYID
+        assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
+    if framework.shows_decisions:
+        assert [(told.outcome, told.route, told.keyid, told.algorithm) for told in decisions] == [
+            ("unsigned", None, None, None),
+            ("rejected", framework.by_route, None, None),
+            ("verified", None, KEYID, "ed25519"),
+            ("unsigned", None, None, None),
+        ]
+
+
+@every_framework
+def test_function_shapes_an_answer_and_one_that_fails_leaves_it_as_it_is(framework, party, caplog, monkeypatch):
+    # Litestar takes the handlers of the root logger away.
+    monkeypatch.setattr(logging.getLogger("undersigned"), "handlers", [caplog.handler])
+
+    def shape(response, request):
+        method = part_of(request, "REQUEST_METHOD", "method")
+        return response.with_content({"PUT": method.encode()}[method], "text/plain")
+
+    with framework.running({**optional(party), "mode": "required", "rejection": shape}) as port:
+        shaped = ask(port, raw_request("PUT", "/open/x"))
+        assert (shaped.status, shaped.content, shaped.fields["content-type"]) == (401, b"PUT", "text/plain")
+        assert "accept-signature" in shaped.fields
+        assert_rejected(ask(port, raw_request("POST", "/open/x")), UNSIGNED)
+    if framework.shows_decisions:
+        assert "rejection raised an exception" in caplog.text
+
+
+@pytest.mark.parametrize("thing", [None, "view", object])
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_decorator_rejects_anything_but_a_function(package, thing):
+    with pytest.raises(ConfigurationError, match=r"^signature_required: decorate "):
+        package.signature_required(thing)
+
+
+@every_framework
+def test_head_of_a_rejected_request_is_answered_without_content(framework, party):
+    with framework.running(optional(party)) as port:
+        received = exchange(port, raw_request("HEAD", "/open/x", [("Signature", "sig1=:AA==:")]))
+    assert received.startswith(b"HTTP/1.1 401 ")
+    assert received.endswith(b"\r\n\r\n")
 
 
 @every_framework
@@ -88,9 +248,10 @@ def test_unsigned_request_reaches_no_view_in_mode_required_and_gets_the_code_of_
 UPLOAD = b"x" * 300_000
 
 
+@pytest.mark.parametrize("decides", [{"mode": "optional"}, {"policy": Policy(required_for=["buy"])}], ids=list)
 @every_framework
-def test_view_reads_the_octets_of_a_signed_and_of_an_unsigned_upload(framework, party):
-    with framework.running(optional(party)) as port:
+def test_view_reads_the_octets_of_a_signed_and_of_an_unsigned_upload(framework, party, decides):
+    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, **decides}) as port:
         for raw in (raw_request("POST", "/upload", body=UPLOAD), party.raw("POST", "/upload", UPLOAD)):
             assert ask(port, raw).json == {"octets": len(UPLOAD)}
 

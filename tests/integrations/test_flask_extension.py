@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from inspect import signature
 
 import pytest
@@ -10,18 +11,17 @@ from flask.views import View
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.keys import HOST, KEYID, ORIGIN, ORIGINS, Party
+from tests.serving import waitress_server
+from tests.wire import CHANGES, ask, assert_rejected
 from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from undersigned import (
     ConfigurationError,
-    KeySet,
-    MemoryReplayStore,
     Policy,
-    Request,
     VerifiedSignature,
-    Verifier,
     profiles,
     wsgi,
 )
@@ -102,12 +102,6 @@ def test_one_extension_serves_several_applications_each_with_its_configuration(p
     assert get(lenient, "/open").text == "unsigned"
     assert get(strict, "/", party).text == get(lenient, "/", party).text == KEYID
     assert code(get(elsewhere, "/", party)) == "request_target_uri_malformed"
-
-
-def test_code_has_the_prefix_of_the_profile(party):
-    app = make(verifier=party.verifier(profiles.ADCP_WEBHOOK), origins=ORIGINS, mode="optional")
-    Undersigned(app)
-    assert code(get(app, "/")) == "webhook_signature_required"
 
 
 def test_guarded_view_answers_in_the_codes_of_the_plain_wsgi_middleware(party):
@@ -300,6 +294,37 @@ def test_test_request_context_is_not_verified(optional):
         optional.view_functions["view"]()
 
 
+BROWSER = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+HTML = f'<!doctype html><html lang="en"><title>{UNSIGNED}</title><h1>{UNSIGNED}</h1></html>\n'
+
+
+@pytest.mark.parametrize("mode", ["optional", "required"])
+def test_browser_gets_the_code_in_html_and_both_answers_are_logged_once(mode, party, caplog):
+    app = make(verifier=party.verifier(), origins=ORIGINS, mode=mode)
+    Undersigned(app)
+    for fields, answered in (
+        ([BROWSER], (HTML, "text/html; charset=utf-8", "Accept")),
+        ([], (f'{{"error": "{UNSIGNED}"}}', "application/json", "Accept")),
+    ):
+        caplog.clear()
+        # DEBUG has also the lines that are left out because earlier tests caused as many.
+        with caplog.at_level(logging.DEBUG, "undersigned"):
+            answer = app.test_client().get("/", headers=[("Host", HOST), *fields])
+        assert answer.status_code == 401
+        assert answer.headers["WWW-Authenticate"] == f'Signature error="{UNSIGNED}"'
+        assert (answer.text, answer.headers["Content-Type"], answer.headers.get("Vary")) == answered
+        lines = [message for message in caplog.messages if message.startswith("request rejected: ")]
+        assert [line.count(UNSIGNED) for line in lines] == [1]
+
+
+@pytest.mark.parametrize("change", ["path", "body"])
+def test_browser_gets_the_code_of_a_request_changed_after_signing_in_json(change, party):
+    app = make(verifier=party.verifier(), origins=ORIGINS)
+    Undersigned(app)
+    with waitress_server(app) as port:
+        assert_rejected(ask(port, CHANGES[change].raw(party, "/open", [BROWSER])), CHANGES[change].code)
+
+
 @given(accept=st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=60))
 @example(accept="text/html;q=x")
 @example(accept="text/html, text/html;q=-1, */*;q=nan")
@@ -308,10 +333,44 @@ def test_answer_has_the_code_whatever_the_accept_field_contains(accept):
     Undersigned(app)
     answer = app.test_client().get("/", headers=[("Host", HOST), ("Accept", accept)])
     assert answer.headers["WWW-Authenticate"] == f'Signature error="{UNSIGNED}"'
-    assert answer.text in {
-        f'{{"error": "{UNSIGNED}"}}',
-        f'<!doctype html><html lang="en"><title>{UNSIGNED}</title><h1>{UNSIGNED}</h1></html>\n',
-    }
+    assert answer.text in {f'{{"error": "{UNSIGNED}"}}', HTML}
+
+
+@pytest.mark.parametrize(
+    "accept", ["*/*", "application/json", "text/html;q=0.5, application/json", "text/plain", ";q=?"]
+)
+def test_answer_is_json_without_a_preference_for_html(optional, accept):
+    assert code(optional.test_client().get("/", headers=[("Host", HOST), ("Accept", accept)])) == UNSIGNED
+
+
+def test_other_applications_beside_flask_and_its_own_answers_are_behind_the_middleware(party):
+    def neighbour(_environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [b"neighbour"]
+
+    app = make(verifier=party.verifier(), origins=ORIGINS)
+    app.wsgi_app = DispatcherMiddleware(app.wsgi_app, {"/neighbour": neighbour})
+    Undersigned(app)
+    for path in ("/open", "/neighbour/x", "/nothing", "/static/x"):
+        assert code(get(app, path)) == UNSIGNED
+    assert get(app, "/neighbour/x", party).text == "neighbour"
+
+
+PREFLIGHT = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
+
+
+def test_guard_of_a_blueprint_lets_the_preflights_pass_that_run_no_view(party):
+    app, plans, ran = Flask(__name__), Blueprint("plans", __name__, url_prefix="/plans"), []
+    plans.add_url_rule("/buy", "buy", lambda: ran.append("buy"), methods=["POST"])
+    plans.add_url_rule("/any", "any", lambda: ran.append("any"), methods=["POST", "OPTIONS"])
+    app.register_blueprint(signature_required(plans))
+    Undersigned(app, verifier=party.verifier(), origins=ORIGINS, mode="optional")
+    client = app.test_client()
+    assert client.options("/plans/buy", headers=PREFLIGHT).status_code == 200
+    assert client.options("/plans/buy").status_code == 401
+    assert client.options("/plans/any", headers=PREFLIGHT).status_code == 401
+    assert client.post("/plans/buy", headers=PREFLIGHT).status_code == 401
+    assert ran == []
 
 
 # What can be guarded
@@ -358,22 +417,6 @@ def test_middleware_outside_the_extension_is_rejected_when_it_rewrites_requests(
     optional.wsgi_app = ProxyFix(optional.wsgi_app)
     assert get(optional, "/", party).status_code == 503
     assert code(get(optional, "/")) == UNSIGNED
-
-
-def test_verifier_attribute_is_the_given_verifier(party):
-    asked = []
-
-    class Listening(Verifier):
-        def authenticate(self, request: Request):
-            asked.append(request.method)
-            return super().authenticate(request)
-
-    keys = KeySet.from_jwks(party.jwks)
-    listening = Listening(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
-    app = make(origins=ORIGINS)
-    Undersigned(app, verifier=listening)
-    assert get(app, "/", party).text == KEYID
-    assert asked == ["GET"]
 
 
 def test_accept_field_over_the_length_limit_is_not_read():

@@ -13,8 +13,7 @@ import tornado.routing
 import tornado.web
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.integrations.test_aiohttp import serve_aiohttp
-from tests.integrations.test_tornado import serve_tornado
+from tests.integrations.own_servers import aiohttp_server, tornado_server
 from tests.keys import BODY, JSON, ORIGIN, ORIGINS
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import ask, raw_request
@@ -41,7 +40,7 @@ def serve_mounted_aiohttp(verifiers):
 
         part.add_routes([aiohttp.web.post("/x", show)])
         app.add_subapp(path, part)
-    return serve_aiohttp(app)
+    return aiohttp_server(app)
 
 
 def serve_mounted_tornado(verifiers):
@@ -57,7 +56,7 @@ def serve_mounted_tornado(verifiers):
         part = tornado.web.Application([(f"{path}/x", Show)])
         signed = undersigned_tornado.SignatureMiddleware(part, verifier=verifier, origins=ORIGINS)
         rules.append(tornado.routing.Rule(tornado.routing.PathMatches(f"{path}/.*"), signed))
-    return serve_tornado(tornado.routing.RuleRouter(rules))
+    return tornado_server(tornado.routing.RuleRouter(rules))
 
 
 def serve_mounted_flask(verifiers):

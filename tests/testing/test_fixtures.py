@@ -9,9 +9,9 @@ import sys
 import pytest
 from fastapi import FastAPI, WebSocket
 from flask import Flask
-from sanic import Sanic, text
+from sanic import text
 from tests.integrations.django_site import site
-from tests.integrations.test_sanic import NAMES, serve_sanic
+from tests.integrations.own_servers import sanic_app, sanic_server
 from tests.serving import waitress_server
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Verifier, profiles
@@ -112,15 +112,14 @@ def test_client_of_a_server_signs_requests(signed_client, verifier):  # noqa: F8
 
 
 def test_client_of_a_server_signs_requests_to_sanic(signed_client, verifier):  # noqa: F811 - the fixture
-    Sanic.test_mode = True
-    app = Sanic(f"fixtures{next(NAMES)}", configure_logging=False)
+    app = sanic_app()
 
     @app.post("/plans")
     async def answer(request):
         return text(verified_signature(request).keyid)
 
     verify_signatures(app, verifier=verifier, origins=lambda authority: f"http://{authority}")
-    with serve_sanic(app) as port:
+    with sanic_server(app) as port:
         assert asyncio.run(buy(signed_client, f"http://127.0.0.1:{port}")) == "test-key"
 
 

@@ -81,7 +81,7 @@ def test_missing_file_leaves_the_last_good_keys_and_is_read_when_it_is_back(sour
         clock.now += 1
         assert find(source, "buyer-ed25519") is not None
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}: No such file or directory; the keys read before are used"
+        f"{path}: No such file or directory; what was read before is used"
     ]
     path.write_text(json.dumps({"keys": [EC_PUBLIC]}))
     clock.now += 1

@@ -70,7 +70,7 @@ class WatchedFile(Generic[Value]):
         if now >= self._looked + self._interval:
             fault = self._look()
             if fault and fault != self._fault:
-                _logger.error("%s: %s; the keys read before are used", self.path, fault)
+                _logger.error("%s: %s; what was read before is used", self.path, fault)
             self._fault = fault
             # Only now: until the file is read, another thread must not take the old value for the new one.
             self._looked = now

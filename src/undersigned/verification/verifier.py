@@ -811,14 +811,18 @@ class AsyncVerifier:
                 step=9,
                 detail="the revocation source raised an exception: see the cause in the log",
             ) from failure
-        if found is not None and now >= found.next_update and (found.issuer, found.updated) not in self._late:
+        if (
+            found is not None
+            and found.next_update <= now < found.stale_after
+            and (found.issuer, found.updated) not in self._late
+        ):
             if len(self._late) >= MOST_LOGGED_HOSTS:
                 self._late = set()
             self._late.add((found.issuer, found.updated))
             _logger.warning(
                 "the revocation list of %s is late: the next one was due %d seconds ago. In %d seconds, the signatures "
                 "that it applies to get 503 (revocation_stale). Publish the next one, or make its server reachable",
-                ascii(found.issuer[:LONGEST_IN_LINE]), now - found.next_update, max(0.0, found.stale_after - now),
+                ascii(found.issuer[:LONGEST_IN_LINE]), now - found.next_update, found.stale_after - now,
             )  # fmt: skip
         return found
 

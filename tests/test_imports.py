@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import re
@@ -181,3 +182,30 @@ def test_import_names_an_extra_whose_package_has_other_libraries_too(library, mo
 def test_name_that_discovery_does_not_have_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'JWKSFiles'"):
         _ = undersigned.discovery.JWKSFiles
+
+
+INTEGRATIONS = {init.parent.name: init.parent for init in ROOT.glob("integrations/*/__init__.py")}
+PARTS = {"undersigned_demo", "undersigned_inspector"}
+"""Packages that are parts of the library, and may import all of it."""
+EXCEPTIONS = {"undersigned_fastapi": {"undersigned_starlette"}, "undersigned_gevent": {"undersigned.wsgi.wsgiref"}}
+
+
+def imports_of(folder: Path) -> set[str]:
+    """The modules of ours that the modules in a folder import, by their absolute names."""
+    nodes = [node for path in folder.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return {name for name in names if name.startswith("undersigned")}
+
+
+@pytest.mark.parametrize("name", sorted(INTEGRATIONS.keys() - PARTS))
+def test_integration_imports_public_packages_and_no_other_integration(name):
+    allowed = EXCEPTIONS.get(name, set())
+    others = {module for module in imports_of(INTEGRATIONS[name]) - allowed if module.partition(".")[0] != name}
+    assert "undersigned" in {module.partition(".")[0] for module in others | allowed}
+    assert not {module for module in others if not module.startswith("undersigned.") and module != "undersigned"}
+    assert not {module for module in others if module.count(".") > 1}
+
+
+def test_library_imports_no_integration():
+    assert not {module for module in imports_of(ROOT / "src") if module.startswith("undersigned_")}

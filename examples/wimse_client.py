@@ -6,7 +6,6 @@ in `issuer.jwks.json`:
     python examples/wimse_client.py
 """
 
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,7 +19,7 @@ from undersigned_requests import SignatureAdapter
 SERVER = "https://svc.example"
 WORKLOAD = "wimse://example.com/svc"
 ASKING = profiles.WIMSE.derive(
-    parameters=replace(profiles.WIMSE.parameters, written=frozenset({"wimse-sign-response"}))
+    parameters=profiles.WIMSE.parameters._replace(written=frozenset({"wimse-sign-response"}))
 )
 
 

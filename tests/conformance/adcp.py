@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import product
@@ -108,11 +108,11 @@ class RequestVector:
         """The endpoint's profile with the vector's digest policy and the caps of its state."""
         profile, caps = self.endpoint, self.endpoint.replay.caps
         if self.state.get("replay_cache_total_cap_hit"):
-            caps = replace(caps, total=1)
+            caps = caps._replace(total=1)
         elif self._full_keys:
-            caps = replace(caps, per_key=1)
+            caps = caps._replace(per_key=1)
         policy = (self.document.get("verifier_capability") or {}).get("covers_content_digest", profile.digest.policy)
-        return profile.derive(digest=replace(profile.digest, policy=policy), replay=replace(profile.replay, caps=caps))
+        return profile.derive(digest=profile.digest._replace(policy=policy), replay=profile.replay._replace(caps=caps))
 
     @property
     def policy(self) -> Policy | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tests.conformance.adcp import LISTS, VERSIONS, action
@@ -64,7 +64,7 @@ class BodyIntegrityFact:
     def profile(self):
         profile = VERSIONS[self.case["endpoint_profile"]]
         policy = self.legacy_digest_policy or profile.digest.policy
-        return profile.derive(digest=replace(profile.digest, policy=policy))
+        return profile.derive(digest=profile.digest._replace(policy=policy))
 
     @property
     def is_rpc(self) -> bool:
@@ -113,6 +113,6 @@ class BodyIntegrityFact:
 
     def _sign(self, request: Request) -> Request:
         policy = "required" if self.covers_content_digest else "either"
-        profile = self.profile.derive(digest=replace(self.profile.digest, policy=policy))
+        profile = self.profile.derive(digest=self.profile.digest._replace(policy=policy))
         fields = Signer(PAIR.signing_key(), profile=profile).sign(request, created=NOW)
         return Request(request.method, request.url, [*request.fields, *fields], request.body)

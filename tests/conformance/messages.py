@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -184,7 +183,7 @@ def component(case: dict[str, Any], reading: Reading = LENIENT) -> str:
     """Return the line of a component of a message."""
     [read] = parse_signature_input(f"s=({case['component']})")["s"].components
     types = {read.name: case["sf_type"]} if case.get("sf_type") and reading is LENIENT else {}
-    values = Message.read(case["message"]).values(replace(reading, field_types=types) if types else reading)
+    values = Message.read(case["message"]).values(reading._replace(field_types=types) if types else reading)
     return f"{read.text}: {values.value(read)}"
 
 
@@ -315,7 +314,7 @@ def _negative(case: dict[str, Any]) -> None:
     keys = (case.get("directory") or {}).get("keys", [])
     # They run for a century, which the draft advises against and does not forbid.
     typed = profiles.WEB_BOT_AUTH_TYPED
-    profile = typed.derive(validity=replace(typed.validity, longest=None))
+    profile = typed.derive(validity=typed.validity._replace(longest=None))
     outcome = {"unverified": "unknown"}.get(case["expected"]["outcome"], case["expected"]["outcome"])
     key = verification_key(keys[0]) if keys else None
     verdict(Message.read(case["request"]).sent, profile, key, now=case["now"], expected=outcome, agent="typed")

@@ -46,7 +46,7 @@ def test_row_has_the_values_of_the_profile(name):
     told = [value for text, value in seconds.items() if text in valid]
     longest = profile.validity.default or profile.validity.longest
     assert told == ([longest] if longest and told else [])
-    assert ("expires" in profile.parameters.required) == ("to `expires`" in valid and "if sent" not in valid)
+    assert ("expires" in profile.required) == ("to `expires`" in valid and "if sent" not in valid)
     assert remembered.split()[0].lower() == {"field": "idempotency-key"}.get(
         profile.replay.remembers, profile.replay.remembers
     )

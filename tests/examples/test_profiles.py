@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import httpx
 from tests.examples.programs import example, pair_in, ran_in
@@ -122,7 +121,7 @@ def test_adcp_seller_takes_each_version_at_its_own_path_only(tmp_path):
 
 
 def test_adcp_seller_sells_nothing_for_content_that_adcp_3_1_left_unsigned():
-    forbidden = profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="forbidden"))
+    forbidden = profiles.ADCP_3_1.derive(digest=profiles.ADCP_3_1.digest._replace(policy="forbidden"))
     with uvicorn_server(example("adcp_versions_app").seller(CLIENT.key_set(), here)) as port:
         origin = f"http://127.0.0.1:{port}"
         signed_by = Signer(CLIENT.signing_key(), profile=forbidden)

@@ -32,7 +32,7 @@ def rule_of(profile) -> Rule:
         tag=profile.selection.tag or "",
         label=profile.selection.label,
         covered=covered,
-        parameters=(*profile.parameters.signed, *filter(None, [profile.parameters.audience])),
+        parameters=(*profile.written, *filter(None, [profile.parameters.audience])),
         padded_digest=profile.digest.encodings[0] == "base64",
         padded=profile.encoding == "base64",
         keyid=keyid_of(profile),

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROFILE = FAPI_2_RESPONSE.derive(
-    name="answers", coverage=replace(FAPI_2_RESPONSE.coverage, with_content=("content-type",))
+    name="answers", coverage=FAPI_2_RESPONSE.coverage._replace(with_content=("content-type",))
 )
-ENCODED = PROFILE.derive(name="answers-encoded", coverage=replace(PROFILE.coverage, if_sent=("content-encoding",)))
-UNCOVERED = PROFILE.derive(name="answers-without-digest", digest=replace(PROFILE.digest, policy="either"))
+ENCODED = PROFILE.derive(name="answers-encoded", coverage=PROFILE.coverage._replace(if_sent=("content-encoding",)))
+UNCOVERED = PROFILE.derive(name="answers-without-digest", digest=PROFILE.digest._replace(policy="either"))
 JSON = '{"plan":"gold"}'
 TAMPERED = ["status", "body", "header", "other", "again", "unsigned", "stripped"]
 """The paths whose responses are changed on their way, are of another request, or are not signed."""

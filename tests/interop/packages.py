@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import TYPE_CHECKING
 
@@ -115,5 +115,5 @@ PACKAGES = {
         by_requests=True,
     ),
     "pypi-adcp 3.2": adcp("3.2", profiles.ADCP_3_2),
-    "pypi-adcp 3.1": adcp("3.1", profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="required"))),
+    "pypi-adcp 3.1": adcp("3.1", profiles.ADCP_3_1.derive(digest=profiles.ADCP_3_1.digest._replace(policy="required"))),
 }

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,7 +54,7 @@ def given() -> dict:
     published = json.loads((vectors / "keys.json").read_text())
     keys = [{name: value for name, value in key.items() if name[0] not in "$_"} for key in published["keys"]]
     now = time.time()
-    profile = profiles.ADCP_3_1.derive(replay=replace(profiles.ADCP_3_1.replay, caps=Caps(per_key=CAP)))
+    profile = profiles.ADCP_3_1.derive(replay=profiles.ADCP_3_1.replay._replace(caps=Caps(per_key=CAP)))
     verifier = Verifier(
         profile,
         keys=KeySet.from_jwks({"keys": keys}),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from undersigned import KeyPair, MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
@@ -19,7 +17,7 @@ PAIR = KeyPair.generate(keyid="key")
 def covering(component: str) -> Profile:
     """AdCP with one more covered component, of a field that the application knows."""
     rule, own = ADCP_3_2.coverage, {"x-own": "list", "x-dict": "dictionary"}
-    coverage = replace(rule, always=(*rule.always, component), field_types=own)
+    coverage = rule._replace(always=(*rule.always, component), field_types=own)
     return ADCP_3_2.derive(coverage=coverage)
 
 

@@ -131,8 +131,7 @@ def test_request_of_every_client_reaches_the_application_by_its_profile(kind, cl
     keyid, by, method, target, content = json.loads(text)
     key = signing_key(algorithm(name))
     assert (by, method, target) == (key.algorithm, "POST", f"{server.origin}{PATH}")
-    parameters = profile_of(name).parameters
-    assert keyid == (key.keyid if "keyid" in parameters.required | parameters.written else "")
+    assert keyid == (key.keyid if "keyid" in profile_of(name).written else "")
     assert content == BODY.decode()
 
 
@@ -186,7 +185,7 @@ def asking(name) -> Signer:
     """The signer of the request; by WIMSE, it asks for a signed response."""
     profile = ANSWERED_BY[name]
     own = {"wimse-sign-response"} & profile.parameters.own.keys()
-    written = replace(profile.parameters, written=profile.parameters.written | own)
+    written = profile.parameters._replace(written=profile.parameters.written | own)
     return Signer(key_pair("ed25519").signing_key(), profile=profile.derive(parameters=written))
 
 

@@ -14,8 +14,8 @@ from undersigned.profiles import GNAP, UCP_RESPONSE
 TYPES = {"x-plan": "dictionary", "x-tiers": "list", "x-tier": "item"}
 OWN = GNAP.derive(
     name="own",
-    coverage=replace(
-        GNAP.coverage, always=("@method", '"x-plan";sf', '"x-plan";key="b"', '"x-tiers";sf'), field_types=TYPES
+    coverage=GNAP.coverage._replace(
+        always=("@method", '"x-plan";sf', '"x-plan";key="b"', '"x-tiers";sf'), field_types=TYPES
     ),
 )
 SENT = [("X-Plan", "a=1,   b=2"), ("X-Tiers", "gold,silver")]
@@ -39,7 +39,7 @@ def test_own_structured_field_is_signed_in_its_strict_serialization():
 
 def test_response_covers_an_own_structured_field_of_its_request():
     covered = ("@status", '"x-plan";req;sf', '"x-tier";sf')
-    profile = UCP_RESPONSE.derive(coverage=replace(UCP_RESPONSE.coverage, always=covered, field_types=TYPES))
+    profile = UCP_RESPONSE.derive(coverage=UCP_RESPONSE.coverage._replace(always=covered, field_types=TYPES))
     asked = Request("GET", "https://shop.example/", SENT)
     response = Response(204, [("X-Tier", "gold;  a")], request=asked)
     fields = Signer(key_pair("ed25519").signing_key(), profile=profile, clock=lambda: NOW).sign_response(response)

@@ -108,7 +108,7 @@ def test_digest_of_the_request_does_not_bind_the_content_of_the_response():
 def test_field_of_the_request_does_not_name_the_key_of_the_response():
     agent = ("UCP-Agent", 'profile="https://platform.example/ucp"')
     covered = ("@status", '"ucp-agent";req')
-    profile = UCP_RESPONSE.derive(coverage=replace(UCP_RESPONSE.coverage, always=covered))
+    profile = UCP_RESPONSE.derive(coverage=UCP_RESPONSE.coverage._replace(always=covered))
     asked = replace(REQUEST, fields=[*REQUEST.fields, agent])
     honest = sign(profile, Response(204, request=asked))
     keys = OneKey(verification_key("ed25519"))
@@ -119,7 +119,7 @@ def test_field_of_the_request_does_not_name_the_key_of_the_response():
 
 
 def wimse_request(*written, profile=WIMSE) -> Request:
-    asking = profile.derive(parameters=replace(profile.parameters, written=frozenset(written)))
+    asking = profile.derive(parameters=profile.parameters._replace(written=frozenset(written)))
     request = replace(REQUEST, fields=[*REQUEST.fields, *JSON, TOKEN])
     signer = Signer(key_pair("ed25519").signing_key(), profile=asking, clock=lambda: NOW)
     return replace(request, fields=[*request.fields, *signer.sign(request)])
@@ -141,7 +141,7 @@ def wimse_request(*written, profile=WIMSE) -> Request:
 )
 def test_response_has_the_nonce_of_the_request_that_asks_for_a_signature(request_, echoed, reason):
     response = Response(200, [*JSON, TOKEN], b"{}", request=request_)
-    plain = WIMSE_RESPONSE.derive(parameters=replace(WIMSE_RESPONSE.parameters, echo="", echo_if=""))
+    plain = WIMSE_RESPONSE.derive(parameters=WIMSE_RESPONSE.parameters._replace(echo="", echo_if=""))
     profile = WIMSE_RESPONSE if echoed is True else plain
     given = {"wimse-req-nonce": echoed} if isinstance(echoed, str) else {}
     subject = sign(profile, response, parameters=given)

@@ -78,7 +78,7 @@ def test_request_without_one_of_its_signature_fields_is_malformed_or_unsigned(ex
 
 @ALL
 def test_signature_that_ended_is_rejected_if_the_profile_bounds_it(example):
-    ends = "created" in example.profile.parameters.required
+    ends = "created" in example.profile.required
     if ends:
         assert rejection(example, example.request, now=example.now + LONG) == "signature_window_invalid"
         assert rejection(example, example.request, now=example.now - LONG) == "signature_window_invalid"

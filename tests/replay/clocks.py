@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tests.keys import KEY, KEYS, NOW
 
 from undersigned import Request, SignatureRejected, Signer, Verifier, profiles
@@ -26,7 +24,7 @@ class Clock:
 
 def sign_request(at: float, seconds: int = 300) -> Request:
     """A request signed at that time, for so many seconds."""
-    profile = profiles.ADCP_3_2.derive(validity=replace(profiles.ADCP_3_2.validity, signed_for=seconds))
+    profile = profiles.ADCP_3_2.derive(validity=profiles.ADCP_3_2.validity._replace(signed_for=seconds))
     signer = Signer(KEY, profile=profile, clock=lambda: at)
     return Request("GET", URL, signer.sign(Request("GET", URL)))
 

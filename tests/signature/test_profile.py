@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import pytest
 
@@ -15,7 +15,7 @@ KEPT = ReplayRule(remembers="field", field="date", keeps_for=60)
 
 
 def with_digest(policy):
-    return profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy=policy))
+    return profiles.ADCP_3_1.derive(digest=profiles.ADCP_3_1.digest._replace(policy=policy))
 
 
 def test_published_profiles_have_the_published_values():
@@ -55,6 +55,8 @@ def test_required_components_depend_on_content_and_digest_policy(profile, bodile
 
 def test_profile_cannot_be_changed_in_place():
     with pytest.raises(FrozenInstanceError):
+        profiles.ADCP_3_2.validity = Validity(ahead=600)
+    with pytest.raises(AttributeError):
         profiles.ADCP_3_2.validity.ahead = 600
 
 
@@ -147,5 +149,5 @@ def test_answer_asks_for_a_signature_only_if_another_one_could_be_accepted():
     )
     assert (asking.status, asking.members) == (401, (("error", "request_signature_components_incomplete"),))
     assert profiles.ADCP_3_2.error("signature_replayed", step=12, detail="").form is None
-    silent = profiles.ADCP_3_2.derive(answers=replace(profiles.ADCP_3_2.answers, asks=frozenset()))
+    silent = profiles.ADCP_3_2.derive(answers=profiles.ADCP_3_2.answers._replace(asks=frozenset()))
     assert silent.error("signature_required", step=0, detail="").form is None

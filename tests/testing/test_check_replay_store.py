@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -62,14 +61,14 @@ class CountsTheEndToTheNonce(Broken):
 
 class ForgetsBeforeTheEnd(Broken):
     def claim(self, keyid, nonce, *, now, until, caps, content=None):
-        if now >= until - 360 and nonce == "n" and self.full(keyid, now=now, caps=replace(caps, per_key=40)):
+        if now >= until - 360 and nonce == "n" and self.full(keyid, now=now, caps=caps._replace(per_key=40)):
             return "fresh"
         return super().claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
 
 
 class HasNoCap(Broken):
     def claim(self, keyid, nonce, *, now, until, caps, content=None):
-        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, per_key=10**9), content=content)
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps._replace(per_key=10**9), content=content)
 
 
 class IsNeverFull(Broken):
@@ -91,12 +90,12 @@ class ClaimsWhenAsked(Broken):
 
 class HasNoTotal(Broken):
     def claim(self, keyid, nonce, *, now, until, caps, content=None):
-        return super().claim(keyid, nonce, now=now, until=until, caps=replace(caps, total=None), content=content)
+        return super().claim(keyid, nonce, now=now, until=until, caps=caps._replace(total=None), content=content)
 
 
 class SharesTheCap(Broken):
     def full(self, keyid, *, now, caps):
-        return super().full(keyid, now=now, caps=replace(caps, total=caps.per_key))
+        return super().full(keyid, now=now, caps=caps._replace(total=caps.per_key))
 
 
 class CapsBeforeItLooks(Broken):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tests.keys import (
     BARE,
@@ -172,7 +170,7 @@ def test_lone_question_mark_is_tried_both_ways_when_the_server_hides_it():
 
 def test_lone_question_mark_is_tried_by_the_algorithm_of_the_key_without_alg():
     adcp = profiles.ADCP_3_2
-    unnamed = adcp.derive(parameters=replace(adcp.parameters, alg="ignored"))
+    unnamed = adcp.derive(parameters=adcp.parameters._replace(alg="ignored"))
     seen = replace_parts(signed_request("GET", "https://h/p?", (), b""), url="https://h/p", query_unknown=True)
     assert screen_request(seen, unnamed).algorithm == ""
     assert prove_request(seen, profile=unnamed).target.target_uri == "https://h/p?"

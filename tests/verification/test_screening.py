@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tests.keys import (
     BARE,
@@ -362,7 +360,7 @@ def test_component_with_parameters_is_not_the_required_one(component):
     "component", ['"content-digest"', '"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"']
 )
 def test_forbidden_digest_is_unexpected_however_it_is_covered(component):
-    forbidding = profiles.ADCP_3_1.derive(digest=replace(profiles.ADCP_3_1.digest, policy="forbidden"))
+    forbidding = profiles.ADCP_3_1.derive(digest=profiles.ADCP_3_1.digest._replace(policy="forbidden"))
     request = with_content(*BARE, "content-type", component)
     assert code(request, forbidding) == ("signature_components_unexpected", 6)
 
@@ -375,9 +373,9 @@ def test_digest_covered_with_parameters_also_binds_the_content(component):
 
 def test_parameters_and_components_that_the_profile_forbids_are_unexpected():
     adcp = profiles.ADCP_3_2
-    without_alg = adcp.derive(parameters=replace(adcp.parameters, alg="forbidden"))
+    without_alg = adcp.derive(parameters=adcp.parameters._replace(alg="forbidden"))
     assert code(bodiless(), without_alg) == ("signature_params_unexpected", 2)
-    without_date = adcp.derive(coverage=replace(adcp.coverage, never=frozenset({"date"})))
+    without_date = adcp.derive(coverage=adcp.coverage._replace(never=frozenset({"date"})))
     dated = unsigned_claim(covering(*BARE, "date"), fields=[("date", "today")])
     assert code(dated, without_date) == ("signature_components_unexpected", 6)
 

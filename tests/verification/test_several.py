@@ -270,7 +270,7 @@ def test_forbidden_parameter_and_component_are_rejected():
 
 def test_digest_must_be_covered_also_if_the_coverage_depends_on_the_message():
     profile = ANY.derive(coverage=CoverageRule(if_sent=("date",)))
-    uncovered = profile.derive(digest=replace(profile.digest, policy="either"))
+    uncovered = profile.derive(digest=profile.digest._replace(policy="either"))
     assert reason(profile, sign(POST, "a", profile=uncovered)) == "signature_components_incomplete"
 
 
@@ -280,7 +280,7 @@ def test_missing_field_that_says_who_signed_has_its_own_reason():
 
 
 def test_digest_by_an_algorithm_that_the_profile_does_not_take_counts_as_none():
-    profile = ANY.derive(digest=replace(ANY.digest, algorithms=("sha-256",)))
+    profile = ANY.derive(digest=ANY.digest._replace(algorithms=("sha-256",)))
     assert reason(profile, sign(POST, "a", digests=["sha-512"])) == "signature_digest_mismatch"
     assert verifier(profile).verify(sign(POST, "a", digests=["sha-512", "sha-256"]))
 

@@ -322,9 +322,7 @@ def _rejection(request: Request, profile: Profile, keys: KeySource, now: float) 
 def _base(request: Request, read: SignatureInput, profile: Profile) -> str | None:
     try:
         target = signed_target(request, profile)
-        return signature_base(
-            ComponentValues(request, target, reading=profile.coverage.reading), read.components, read.text
-        )
+        return signature_base(ComponentValues(request, target, reading=profile.reading), read.components, read.text)
     except (MalformedURL, UnresolvableComponent):
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from undersigned.errors import MalformedURL
@@ -101,7 +100,7 @@ class SignedValues(NamedTuple):
             scheme = (typed.scheme or "").lower()
             authority = canonicalize_authority(typed.authority or "", scheme, received=True)
             target = typed_target(request.url, CanonicalURL(f"{scheme}://{authority}/", authority))
-        reading = replace(profile.coverage.reading, lower_case_methods=True)
+        reading = profile.reading._replace(lower_case_methods=True)
         return cls(
             request.method, target.scheme, target.authority, target.path, target.query, request.fields,
             request.content, typed, read.coverage.names, reading, signature, keys,

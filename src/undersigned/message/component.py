@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class Component:
+class Component(NamedTuple):
     """One covered component identifier (RFC 9421 section 1.1).
 
     Attributes:
@@ -57,3 +55,8 @@ class Coverage(NamedTuple):
             frozenset([component.name for component in covered if component.bare]),
             tuple([component.text for component in covered]),
         )
+
+    def covers(self, component: str) -> bool:
+        """Return whether `component`, a name or an identifier, is covered."""
+        # A signature may cover a name that is written like an identifier, so each is looked for in its own place.
+        return component in (self.texts if component[0] == '"' else self.bare)

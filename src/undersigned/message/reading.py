@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from http_sf.retrofit import retrofit
-
-from undersigned.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,8 +71,7 @@ def field_type(name: str, own: Mapping[str, FieldType]) -> str | None:
     return own.get(name) or FIELD_TYPES.get(name) or retrofit.get(name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """A set of choices for reading a message, where RFC 9421 leaves a choice or needs facts that the message lacks.
 
     Attributes:
@@ -84,20 +80,11 @@ class Reading:
         repeated_keys: whether the last one counts if a label or a parameter is repeated (RFC 9651 sections 4.2.2 and
             4.2.3.2). Programs differ in which one they use, so AdCP rejects such a field.
         field_types: the types of the application's own structured fields, by name in lower case. `sf` needs them.
-
-    Raises:
-        ConfigurationError: `field_types` has a name that is not in lower case, or another type.
     """
 
     lower_case_methods: bool = False
     repeated_keys: bool = False
-    field_types: Mapping[str, FieldType] = field(default_factory=dict[str, FieldType], hash=False)
-
-    def __post_init__(self) -> None:
-        """Check the names and types."""
-        for name, kind in self.field_types.items():
-            if name != name.lower() or kind not in TYPES:
-                raise ConfigurationError(f"field_types: give names in lower case, each with one of {', '.join(TYPES)}")
+    field_types: Mapping[str, FieldType] = {}
 
 
 STRICT: Final = Reading()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from undersigned.signature.profile import Profile
@@ -51,7 +50,7 @@ ADCP_WEBHOOK: Final = ADCP_3_2.derive(
     coverage=CoverageRule(always=("@method", "@target-uri", "@authority", "content-type", "content-digest")),
     encoding="base64url",
     digest=DigestRule(policy="required", encodings=("base64", "base64url")),
-    replay=replace(ADCP_3_2.replay, caps=Caps(per_key=100_000, total=10_000_000)),
+    replay=ADCP_3_2.replay._replace(caps=Caps(per_key=100_000, total=10_000_000)),
     key=KeyRule(purposes=frozenset({"request-signing", "webhook-signing"}), is_declared=True),
     answers=Answers(prefix="webhook_"),
 )

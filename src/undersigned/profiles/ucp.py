@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final, get_args
 
 from undersigned.errors import Reason
@@ -82,8 +81,7 @@ _PROFILE_FAULTS: Final[tuple[Reason, ...]] = (
 
 UCP_MCP: Final = UCP.derive(
     name="ucp-mcp",
-    answers=replace(
-        UCP.answers,
+    answers=UCP.answers._replace(
         rpc_codes={
             **{reason: -32000 for reason in get_args(Reason) if reason != "signature_store_unavailable"},
             **dict.fromkeys(("signature_digest_mismatch", "signature_alg_not_allowed"), -32600),

@@ -32,7 +32,7 @@ def written_parameters(profile: Profile, message: Request | Response) -> dict[st
         nonce = _of_request(profile, message).get("nonce")
         if nonce is not None:
             written[rule.echo] = nonce
-    return written | dict.fromkeys(rule.flags, True)
+    return written | dict.fromkeys([name for name in rule.own if name in rule.written], True)
 
 
 def fault_of_own(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
+from undersigned.message.reading import Reading
 from undersigned.message.structured_fields import Encoding
 from undersigned.signature.algorithms import ALGORITHMS
 from undersigned.signature.rules import (
+    PARAMETERS,
+    SPELLING,
     Answers,
     CoverageRule,
     DigestRule,
@@ -22,11 +24,13 @@ from undersigned.signature.rules import (
 )
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping
 
     from undersigned.errors import Reason, SignatureError, Step
     from undersigned.message.request import Request
     from undersigned.message.response import Response
+    from undersigned.message.structured_fields import Parameter
 
 TargetForm = Literal["canonical", "typed"]
 """Which form of the target is signed: the canonical form, or the path and query exactly as they are on the wire."""
@@ -75,48 +79,77 @@ class Profile:
         message: whether requests or responses are signed.
         target: whether the target is signed in its canonical form (AdCP) or as the sender typed it.
         dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
+        required: the parameters that a signature must have. This and the rest follow from the rules.
+        forbidden: the parameters that it must not have.
+        ignored: the parameters whose value means nothing.
+        types: the type of each parameter that the rule names, in the order of a signer.
+        written: the registered parameters that a signer writes, in their order.
+        nonce_pattern: what matches an acceptable nonce, or None if any string is one.
+        required_components: the components that a signer covers, in their order, by whether the message has content.
+            There may be more if the coverage is conditional.
+        is_conditional: whether the coverage asks for more than names, or depends on more than content.
+        reading: how a message is read for the components.
 
     Raises:
-        ConfigurationError: the data contradicts itself, or is dangerous and `dangerous` gives no reason.
+        ConfigurationError: a rule has a wrong value, the data contradicts itself, or it is dangerous and `dangerous`
+            gives no reason.
     """
 
     name: str
     source: str = ""
-    selection: Selection = field(default_factory=Selection)
-    parameters: ParameterRule = field(default_factory=ParameterRule)
-    coverage: CoverageRule = field(default_factory=CoverageRule)
-    digest: DigestRule = field(default_factory=DigestRule)
+    selection: Selection = field(default=Selection())
+    parameters: ParameterRule = field(default=ParameterRule())
+    coverage: CoverageRule = field(default=CoverageRule())
+    digest: DigestRule = field(default=DigestRule())
     algorithms: frozenset[str] = frozenset({"ed25519", "ecdsa-p256-sha256"})
     encoding: Encoding = "base64"
-    validity: Validity = field(default_factory=Validity)
-    replay: ReplayRule = field(default_factory=ReplayRule)
-    key: KeyRule = field(default_factory=KeyRule)
-    answers: Answers = field(default_factory=Answers)
+    validity: Validity = field(default=Validity())
+    replay: ReplayRule = field(default=ReplayRule())
+    key: KeyRule = field(default=KeyRule())
+    answers: Answers = field(default=Answers())
     message: MessageKind = "request"
     target: TargetForm = "canonical"
     dangerous: str = ""
+    required: frozenset[str] = field(init=False, repr=False)
+    forbidden: frozenset[str] = field(init=False, repr=False)
+    ignored: frozenset[str] = field(init=False, repr=False)
+    types: Mapping[str, type] = field(init=False, repr=False)
+    written: tuple[str, ...] = field(init=False, repr=False)
+    nonce_pattern: re.Pattern[str] | None = field(init=False, repr=False)
+    required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False)
+    is_conditional: bool = field(init=False, repr=False)
+    reading: Reading = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the data does not contradict itself, and that a message can satisfy it."""
+        rules = (self.selection, self.parameters, self.coverage, self.digest, self.validity, self.replay, self.answers)
+        for rule in rules:
+            rule.check()
         for option, literal in (("encoding", Encoding), ("target", TargetForm), ("message", MessageKind)):
             values = get_args(literal)
             if getattr(self, option) not in values:
                 raise ConfigurationError(f"{option}: give one of {', '.join(values)}")
         if not self.algorithms or not self.algorithms <= ALGORITHMS:
             raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
+        parameters, coverage = self.parameters, self.coverage
+        required = parameters.of_mode("required")
+        with_content = coverage.required(has_content=True)
+        if self.digest.policy == "required":
+            with_content = tuple(dict.fromkeys((*with_content, "content-digest")))
+        # A frozen object takes what is derived here only.
+        vars(self).update(
+            required=required,
+            forbidden=parameters.of_mode("forbidden"),
+            ignored=parameters.of_mode("ignored"),
+            types=parameters.types(),
+            written=tuple(name for name in PARAMETERS if name in required or name in parameters.written),
+            nonce_pattern=parameters.nonce_pattern(),
+            required_components={False: coverage.required(has_content=False), True: with_content},
+            is_conditional=coverage.is_conditional,
+            reading=Reading(field_types=coverage.field_types),
+        )
         _check_agreement(self)
         _check_danger(self)
-
-    @cached_property
-    def required_components(self) -> Mapping[bool, tuple[str, ...]]:
-        """The components a signer covers, in their order, by whether the message has content.
-
-        There may be more if the request has a query or certain header fields.
-        """
-        by_content = self.coverage.by_content
-        if self.digest.policy != "required":
-            return by_content
-        return {**by_content, True: tuple(dict.fromkeys((*by_content[True], "content-digest")))}
 
     def derive(self, **changes: Unpack[Changes]) -> Profile:
         """Return a profile with some attributes changed. Everything is checked again.
@@ -128,10 +161,22 @@ class Profile:
 
     def components_of(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message because of the profile, in their order."""
-        if not self.coverage.is_conditional:
+        if not self.is_conditional:
             return self.required_components[request.has_body]
         digest = ("content-digest",) if self.digest.policy == "required" and request.has_body else ()
         return tuple(dict.fromkeys((*self.coverage.components_of(request), *digest)))
+
+    def missing_parameters(self, parameters: Mapping[str, Parameter]) -> list[str]:
+        """Return the required parameters that are absent, in their order."""
+        return [name for name in self.types if name in self.required and name not in parameters]
+
+    def fault_of_types(self, parameters: Mapping[str, Parameter]) -> str:
+        """Return what is wrong with the type of a parameter, or ""."""
+        types = self.types
+        for name, value in parameters.items():
+            if name in types and type(value) is not types[name]:
+                return f"the {name} parameter is not {SPELLING[types[name]]}"
+        return ""
 
     def error(
         self,
@@ -170,7 +215,7 @@ class Profile:
         names = [name if name[0] == '"' else f'"{name}"' for name in components]
         if self.coverage.member_of:
             names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
-        asked = "".join([f";{name}" for name in ("created", "expires") if name in rule.required])
+        asked = "".join([f";{name}" for name in ("created", "expires") if name in self.required])
         tag = f';tag="{_escape(selection.tag)}"' if selection.tag and rule.tag == "required" else ""
         return f"{selection.label}=({' '.join(names)}){asked}{tag}"
 
@@ -196,13 +241,13 @@ def _check_agreement(profile: Profile) -> None:
         )
     if profile.selection.tags and profile.parameters.tag in {"forbidden", "ignored"}:
         raise ConfigurationError("selection.tags: the parameter rule forbids or ignores the tag")
-    if not profile.selection.tags and "tag" in profile.parameters.signed:
+    if not profile.selection.tags and "tag" in profile.written:
         raise ConfigurationError("selection.tags: the parameter rule requires a tag; list the tags to accept")
 
 
 def _check_danger(profile: Profile) -> None:
     """Check that a profile does not leave messages unprotected by mistake."""
-    dangers = ["a signature could cover nothing"] if profile.coverage.is_empty else []
+    dangers = ["a signature could cover nothing"] if not profile.coverage.required(has_content=False) else []
     if not _ends(profile):
         if profile.replay.remembers == "nothing":
             dangers.append("a signature could be replayed for ever")
@@ -216,6 +261,6 @@ def _check_danger(profile: Profile) -> None:
 
 def _ends(profile: Profile) -> bool:
     """Return whether every signature that the profile accepts ends."""
-    required, validity = profile.parameters.required, profile.validity
+    required, validity = profile.required, profile.validity
     by_created = validity.longest_age is not None or validity.default is not None
     return "expires" in required or ("created" in required and by_created)

@@ -1,22 +1,20 @@
-"""The rules of a profile: each part of what makes a signature acceptable, as frozen data.
+"""The rules of a profile: each part of what makes a signature acceptable, as data.
 
-`undersigned.Profile` is composed of them. A profile that changes one part makes it with `dataclasses.replace`.
+A `undersigned.Profile` is composed of them, and checks them when it is made. Each rule is a named tuple, so
+`rule._replace(name=value)` returns a rule that differs in one value.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
-from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from undersigned.errors import AnswerForm, ConfigurationError, Reason, VerificationUnavailable
 from undersigned.limits import MOST_SELECTED
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
-from undersigned.message.reading import FieldType, Reading, field_type
+from undersigned.message.reading import TYPES, FieldType, field_type
 from undersigned.message.structured_fields import KEY, Encoding, MalformedField
 
 if TYPE_CHECKING:
@@ -50,18 +48,15 @@ def _check(option: str, holds: object, advice: str) -> None:
         raise ConfigurationError(f"{option}: {advice}")
 
 
-def _check_choices(rule: object, kind: str, choices: Mapping[str, object]) -> None:
-    """Check that each option, by its name, is one of the texts of its `Literal`."""
-    for option, literal in choices.items():
-        values = get_args(literal)
-        _check(f"{kind}.{option}", getattr(rule, option) in values, f"give one of {', '.join(sorted(values))}")
+def _check_choice(option: str, value: object, literal: object) -> None:
+    """Check that a value is one of the texts of a `Literal`."""
+    values = get_args(literal)
+    _check(option, value in values, f"give one of {', '.join(sorted(values))}")
 
 
-def _check_seconds(rule: object, kind: str, least: Mapping[str, int]) -> None:
-    """Check that each option, by its name, is None or at least this many seconds."""
-    for option, bound in least.items():
-        seconds = getattr(rule, option)
-        _check(f"{kind}.{option}", seconds is None or seconds >= bound, f"give whole seconds, at least {bound}")
+def _check_seconds(option: str, seconds: int | None, least: int) -> None:
+    """Check that a value is None or at least this many seconds."""
+    _check(option, seconds is None or seconds >= least, f"give whole seconds, at least {least}")
 
 
 def _check_texts(option: str, texts: Collection[str], valid: Callable[[str], object], *, example: str) -> None:
@@ -79,8 +74,7 @@ one is valid. `all`: each of those with the profile's tag must be valid.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Selection:
+class Selection(NamedTuple):
     """A rule that selects the signatures of a message that are of a profile.
 
     Attributes:
@@ -88,9 +82,6 @@ class Selection:
         skipped_tags: signatures with one of these tags are of another profile, and not looked at.
         label: the label that a signer writes, and that `preferred` takes first.
         pick: which signature is verified if there are several.
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value.
     """
 
     tags: tuple[str, ...] = ()
@@ -98,8 +89,9 @@ class Selection:
     label: str = "sig1"
     pick: Pick = "preferred"
 
-    def __post_init__(self) -> None:
-        _check_choices(self, "selection", {"pick": Pick})
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        _check_choice("selection.pick", self.pick, Pick)
         for option, tags in (("tags", self.tags), ("skipped_tags", self.skipped_tags)):
             _check_texts(f"selection.{option}", tags, _is_tag, example='("my-app",), in printable ASCII')
         is_skipped = not set(self.tags).isdisjoint(self.skipped_tags)
@@ -150,17 +142,16 @@ _Own: TypeAlias = tuple[ParameterMode, ParameterType]
 PARAMETERS: Final = ("created", "expires", "nonce", "keyid", "alg", "tag")
 """The registered signature parameters, in the order that a signer writes them (RFC 9421 section 2.3)."""
 
-_TYPES: Final[Mapping[str, type]] = MappingProxyType({"string": str, "integer": int, "boolean": bool})
-_REGISTERED: Final[Mapping[str, type]] = MappingProxyType(
-    {name: int if name in {"created", "expires"} else str for name in PARAMETERS}
-)
-_SPELLING: Final = MappingProxyType({str: "a string", int: "an integer", bool: "a boolean"})
+SPELLING: Final = {str: "a string", int: "an integer", bool: "a boolean"}
+"""How an error names the type of a parameter."""
+
+_TYPES: Final[Mapping[str, type]] = {"string": str, "integer": int, "boolean": bool}
+_REGISTERED: Final[Mapping[str, type]] = {name: int if name in {"created", "expires"} else str for name in PARAMETERS}
 _DIGIT = "[A-Za-z0-9_-]"
 _NONCE = f"(?>(?:{_DIGIT}{{4}})*)(?:{_DIGIT}{{2,3}})?"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParameterRule:
+class ParameterRule(NamedTuple):
     """A rule for the parameters of a signature. Parameters that it does not name may be signed, and are ignored.
 
     Attributes:
@@ -176,9 +167,6 @@ class ParameterRule:
         audience: an own string, which must be the target URI of the request without its query. A signer writes it.
         echo: an own string of responses, which must be the nonce of the request's signature. A signer writes it.
         echo_if: a boolean of the request's signature, by which it asks for `echo`.
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value.
     """
 
     created: ParameterMode = "required"
@@ -187,15 +175,17 @@ class ParameterRule:
     keyid: ParameterMode = "required"
     alg: ParameterMode = "required"
     tag: ParameterMode = "required"
-    own: Mapping[str, _Own] = field(default_factory=dict[str, _Own])
+    own: Mapping[str, _Own] = {}
     nonce_bytes: int | None = None
     written: frozenset[str] = frozenset()
     audience: str = ""
     echo: str = ""
     echo_if: str = ""
 
-    def __post_init__(self) -> None:
-        _check_choices(self, "parameters", dict.fromkeys(PARAMETERS, ParameterMode))
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        for name in PARAMETERS:
+            _check_choice(f"parameters.{name}", getattr(self, name), ParameterMode)
         for name, (mode, kind) in self.own.items():
             is_own = KEY.fullmatch(name) and name not in PARAMETERS
             _check("parameters.own", is_own, "map names in lower case to a mode and a type")
@@ -204,68 +194,31 @@ class ParameterRule:
         writable = {*PARAMETERS, *(name for name, (_, kind) in self.own.items() if kind == "boolean")}
         advice = 'give a frozenset of names, such as frozenset({"created"})'
         _check("parameters.written", self.written <= writable, advice)
+        types = self.types()
         for option, name in (("audience", self.audience), ("echo", self.echo)):
-            is_text = not name or self.types.get(name) is str
+            is_text = not name or types.get(name) is str
             _check(f"parameters.{option}", is_text, "give the name of a string in parameters.own")
-        clash = sorted(self.written & self.forbidden)
+        clash = sorted(self.written & self.of_mode("forbidden"))
         _check("parameters.written", not clash, f"{''.join(clash[:1])} is forbidden, so a signer cannot write it")
         least = self.nonce_bytes
         _check("parameters.nonce_bytes", least is None or least >= 0, "give whole bytes, at least 0, or None")
 
-    def _of_mode(self, wanted: ParameterMode) -> frozenset[str]:
-        own = {name for name, (mode, _) in self.own.items() if mode == wanted}
-        return frozenset({name for name in PARAMETERS if getattr(self, name) == wanted} | own)
+    def of_mode(self, mode: ParameterMode) -> frozenset[str]:
+        """Return the parameters that have this mode."""
+        own = {name for name, (own_mode, _) in self.own.items() if own_mode == mode}
+        return frozenset({name for name in PARAMETERS if getattr(self, name) == mode} | own)
 
-    @cached_property
-    def required(self) -> frozenset[str]:
-        """The parameters that a signature must have."""
-        return self._of_mode("required")
-
-    @cached_property
-    def forbidden(self) -> frozenset[str]:
-        """The parameters that a signature must not have."""
-        return self._of_mode("forbidden")
-
-    @cached_property
-    def ignored(self) -> frozenset[str]:
-        """The parameters whose value means nothing."""
-        return self._of_mode("ignored")
-
-    @cached_property
     def types(self) -> Mapping[str, type]:
-        """The type of each parameter that the rule names."""
+        """Return the type of each parameter that the rule names, in the order of a signer."""
         return {**_REGISTERED, **{name: _TYPES[kind] for name, (_, kind) in self.own.items()}}
 
-    @cached_property
     def nonce_pattern(self) -> re.Pattern[str] | None:
-        """What matches an acceptable nonce; None if any string is one."""
+        """Return what matches an acceptable nonce, or None if any string is one."""
         if self.nonce_bytes is None:
             return None
         # The shortest nonce is the usual one. No whole number of bytes leaves one character over.
         least = -(-self.nonce_bytes * 4 // 3)
         return re.compile(rf"{_DIGIT}{{{least}}}|(?=.{{{least}}}){_NONCE}")
-
-    @cached_property
-    def signed(self) -> tuple[str, ...]:
-        """The registered parameters that a signer writes, in their order."""
-        return tuple(name for name in PARAMETERS if name in self.required or name in self.written)
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """The own booleans that a signer writes."""
-        return tuple(name for name in self.own if name in self.written)
-
-    def missing(self, parameters: Mapping[str, Parameter]) -> list[str]:
-        """Return the required parameters that are absent, in their order."""
-        return [name for name in (*PARAMETERS, *self.own) if name in self.required and name not in parameters]
-
-    def fault_of_types(self, parameters: Mapping[str, Parameter]) -> str:
-        """Return what is wrong with the type of a parameter or with the nonce, or ""."""
-        types = self.types
-        for name, value in parameters.items():
-            if name in types and type(value) is not types[name]:
-                return f"the {name} parameter is not {_SPELLING[types[name]]}"
-        return ""
 
 
 _DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
@@ -273,14 +226,11 @@ _COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")
 _PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
 # A query parameter is a component only with its name.
 _IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
-_FORBIDDEN = re.compile(rf"{_COMPONENT.pattern}|@query-param")
 _FIELD = re.compile(rf"{token.LOWER}+")
 _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
-_SERIALIZED = re.compile(rf'"({token.LOWER}+)"(?:;[a-z]+(?:="[^"]*")?)*?;sf(?:;|\Z)')
 
 
-@dataclass(frozen=True, kw_only=True)
-class CoverageRule:
+class CoverageRule(NamedTuple):
     """The components that a signature must cover, and those it must not.
 
     A component is a name in lower case, such as `@method`, or a whole identifier, such as `"@authority";req`.
@@ -298,10 +248,6 @@ class CoverageRule:
         never: components that a signature must not cover, with or without parameters.
         field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
             `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value, a component is both required and forbidden, or `;sf` is
-            required of a field of unknown type.
     """
 
     always: tuple[str, ...] = ("@method", "@target-uri", "@authority")
@@ -313,9 +259,10 @@ class CoverageRule:
     sent: tuple[str, ...] = ()
     member_of: str = ""
     never: frozenset[str] = frozenset()
-    field_types: Mapping[str, FieldType] = field(default_factory=dict[str, FieldType])
+    field_types: Mapping[str, FieldType] = {}
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
         every = (*self.always, *self.with_content, *self.with_query, *(one for group in self.any_of for one in group))
         for option in ("always", "with_content", "with_query"):
             _check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
@@ -323,51 +270,37 @@ class CoverageRule:
             _check_texts(f"coverage.{option}", getattr(self, option), _FIELD.fullmatch, example='("content-type",)')
         for group in self.any_of:
             _check_texts("coverage.any_of", group or ("",), is_component, example='("@authority", "@target-uri")')
-        are_names = all(map(_FORBIDDEN.fullmatch, self.never))
+        are_names = all(map(_COMPONENT.fullmatch, self.never - {"@query-param"}))
         _check("coverage.never", are_names, 'give a frozenset of names, such as frozenset({"@query-param"})')
         is_field = not self.member_of or _FIELD.fullmatch(self.member_of)
         _check("coverage.member_of", is_field, "give the name of a header field in lower case")
-        required = {name_of(one) for one in (*self.by_content[True], *self.with_query)}
+        required = {name_of(one) for one in (*self.required(has_content=True), *self.with_query)}
         clash = sorted(required & self.never)
         _check("coverage.never", not clash, f"{''.join(clash[:1])} is required, so it cannot be forbidden")
-        try:
-            types = self.reading.field_types
-        except ConfigurationError as wrong:
-            raise ConfigurationError(f"coverage.{wrong}") from None
-        serialized = [match[1] for match in map(_SERIALIZED.match, every) if match is not None]
-        untyped = [name for name in serialized if field_type(name, types) is None]
+        are_types = all(name == name.lower() and kind in TYPES for name, kind in self.field_types.items())
+        advice = f"give names in lower case, each with one of {', '.join(TYPES)}"
+        _check("coverage.field_types", are_types, advice)
+        # Outside of its strings, an identifier has its flags between semicolons.
+        serialized = [name_of(one) for one in every if "sf" in "".join(one.split('"')[2::2]).split(";")]
+        untyped = [name for name in serialized if field_type(name, self.field_types) is None]
         _check("coverage.field_types", not untyped, f";sf needs the type of {''.join(untyped[:1])}: add it here")
 
-    @cached_property
-    def by_content(self) -> Mapping[bool, tuple[str, ...]]:
-        """The components that a signer writes, in their order, by whether the message has content.
+    def required(self, *, has_content: bool) -> tuple[str, ...]:
+        """Return `always`, the first of each group and, for a message with content, `with_content`, in this order."""
+        first = [group[0] for group in self.any_of]
+        return tuple(dict.fromkeys((*self.always, *first, *(self.with_content if has_content else ()))))
 
-        They are `always`, the first of each group, and `with_content`.
-        """
-        bodiless = tuple(dict.fromkeys((*self.always, *(group[0] for group in self.any_of))))
-        return {False: bodiless, True: tuple(dict.fromkeys((*bodiless, *self.with_content)))}
-
-    @cached_property
-    def reading(self) -> Reading:
-        """How a message is read for these components."""
-        return Reading(field_types=self.field_types)
-
-    @cached_property
+    @property
     def is_conditional(self) -> bool:
         """Whether more than names is asked for, or what is asked for depends on more than content."""
         rules = (
             self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of, self.never
         )  # fmt: skip
-        return any(rules) or any(one[0] == '"' for one in self.by_content[True])
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether a signature could cover nothing."""
-        return not self.by_content[False]
+        return any(rules) or any(one[0] == '"' for one in self.required(has_content=True))
 
     def components_of(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""
-        asked = [*self.by_content[request.has_body]]
+        asked = [*self.required(has_content=request.has_body)]
         if self.with_query and "?" in request.url:
             asked += self.with_query
         if self.if_sent:
@@ -396,10 +329,10 @@ class CoverageRule:
         if self.if_sent:
             combined = request.fields.combined
             required += tuple([name for name in self.if_sent if name in combined])
-        missing = [one for one in required if not covers(coverage, one)]
+        missing = [one for one in required if not coverage.covers(one)]
         faults = [f"{', '.join(dict.fromkeys(missing))} must be covered"] if missing else []
         for group in self.any_of:
-            if not any(covers(coverage, one) for one in group):
+            if not any(map(coverage.covers, group)):
                 faults += [f"{' or '.join(group)} must be covered"]
         if self.if_asked:
             faults += [
@@ -414,16 +347,6 @@ class CoverageRule:
     def absent(self, request: Request | Response) -> list[str]:
         """Return the header fields that the message must have and does not have."""
         return [name for name in self.sent if name not in request.fields.combined]
-
-    def unexpected_components(self, coverage: Coverage) -> list[str]:
-        """Return the components that are covered and must not be."""
-        return sorted(coverage.names & self.never)
-
-
-def covers(coverage: Coverage, component: str) -> bool:
-    """Return whether `component`, a name or an identifier, is covered."""
-    # A signature may cover a name that is written like an identifier, so each is looked for in its own place.
-    return component in (coverage.texts if component[0] == '"' else coverage.bare)
 
 
 def covered_member(identifiers: Iterable[str], field_name: str, label: str) -> str | None:
@@ -457,33 +380,29 @@ DigestPolicy = Literal["required", "forbidden", "either"]
 """Whether a signature over a message with content must, must not or may cover `content-digest`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DigestRule:
+class DigestRule(NamedTuple):
     """A rule for the digest of the content: whether a signature covers it, and which digests count.
 
     Attributes:
         policy: whether `content-digest` must, must not or may be covered if the message has content.
         encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
         algorithms: the digests that are looked at, in the order that a signer prefers. At least one must be declared.
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value.
     """
 
     policy: DigestPolicy = "required"
     encodings: tuple[Encoding, ...] = ("base64",)
     algorithms: tuple[DigestAlgorithm, ...] = ("sha-256", "sha-512")
 
-    def __post_init__(self) -> None:
-        _check_choices(self, "digest", {"policy": DigestPolicy})
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        _check_choice("digest.policy", self.policy, DigestPolicy)
         are_encodings = self.encodings and {*get_args(Encoding)}.issuperset(self.encodings)
         _check("digest.encodings", are_encodings, 'list "base64", "base64url" or both in a tuple')
         are_known = self.algorithms and DIGEST_ALGORITHMS.issuperset(self.algorithms)
         _check("digest.algorithms", are_known, f"list some of {', '.join(sorted(DIGEST_ALGORITHMS))} in a tuple")
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeyRule:
+class KeyRule(NamedTuple):
     """A rule for what a key must declare about itself.
 
     Attributes:
@@ -498,8 +417,7 @@ class KeyRule:
     is_thumbprint: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Validity:
+class Validity(NamedTuple):
     """A rule for when a signature is valid, and for how long. All values are whole seconds.
 
     Attributes:
@@ -509,9 +427,6 @@ class Validity:
         default: how long a signature without `expires` is valid after `created`. None: `longest_age` alone ends it.
         longest_age: the most from `created` to now, whatever `expires` says. None: no such bound.
         signed_for: how long a signer's signatures are valid if nothing else is asked for.
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value.
     """
 
     longest: int | None = 300
@@ -521,9 +436,10 @@ class Validity:
     longest_age: int | None = None
     signed_for: int = 300
 
-    def __post_init__(self) -> None:
-        least = {"longest": 1, "ahead": 0, "behind": 0, "default": 1, "longest_age": 1, "signed_for": 1}
-        _check_seconds(self, "validity", least)
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        for option, seconds in zip(self._fields, self, strict=True):
+            _check_seconds(f"validity.{option}", seconds, 0 if option in {"ahead", "behind"} else 1)
         is_within = self.longest is None or self.signed_for <= self.longest
         _check("validity.signed_for", is_within, "a signer cannot make signatures valid longer than longest")
 
@@ -569,8 +485,7 @@ accepted again until it expires.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
+class Caps(NamedTuple):
     """A bound on the live nonces of a store. Above it the store rejects new nonces; it never forgets a live one.
 
     Attributes:
@@ -582,8 +497,7 @@ class Caps:
     total: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplayRule:
+class ReplayRule(NamedTuple):
     """A rule that says what is remembered of an accepted signature, and for how long.
 
     Attributes:
@@ -594,9 +508,6 @@ class ReplayRule:
         keeps_for: the least seconds that it is remembered, or None. It is always remembered as long as the signature is
             valid.
         caps: how many nonces may be live.
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value.
     """
 
     remembers: Remembered = "nonce"
@@ -605,14 +516,15 @@ class ReplayRule:
     keeps_for: int | None = None
     caps: Caps = Caps(per_key=1_000_000)
 
-    def __post_init__(self) -> None:
-        _check_choices(self, "replay", {"remembers": Remembered})
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        _check_choice("replay.remembers", self.remembers, Remembered)
         names_field = bool(_FIELD.fullmatch(self.field))
         advice = 'name a header field in lower case, if remembers is "field"'
         _check("replay.field", names_field == (self.remembers == "field"), advice)
         is_named = not self.accepts_repeats or self.field
         _check("replay.accepts_repeats", is_named, "name the field that says that a message is repeated")
-        _check_seconds(self, "replay", {"keeps_for": 1})
+        _check_seconds("replay.keeps_for", self.keeps_for, 1)
 
 
 Challenge = Literal["signature", "accept-signature", "none"]
@@ -639,8 +551,7 @@ _CODE = re.compile(r"[a-z_]*")
 _STATUSES = range(400, 600)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answers:
+class Answers(NamedTuple):
     """The code, status and header fields that the sender of a rejected message gets.
 
     Attributes:
@@ -655,26 +566,24 @@ class Answers:
         asks: the reasons for which Accept-Signature also says what a signature must cover (RFC 9421 section 5). Empty:
             it is sent only as a `challenge`.
         unknown: the reasons for which the sender is merely unknown: the message is treated as one without a signature.
-
-    Raises:
-        ConfigurationError: an attribute has a wrong value.
     """
 
     prefix: str = ""
-    codes: Mapping[Reason, str] = field(default_factory=dict[Reason, str])
-    statuses: Mapping[Reason, int] = field(default_factory=dict[Reason, int])
+    codes: Mapping[Reason, str] = {}
+    statuses: Mapping[Reason, int] = {}
     member: str = "error"
     text_member: str = ""
-    rpc_codes: Mapping[Reason, int] = field(default_factory=dict[Reason, int])
+    rpc_codes: Mapping[Reason, int] = {}
     challenge: Challenge = "signature"
     asks: frozenset[Reason] = ASKING
     unknown: frozenset[Reason] = frozenset()
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
         for option in ("prefix", "member", "text_member"):
             is_code = _CODE.fullmatch(getattr(self, option))
             _check(f"answers.{option}", is_code, "use lower-case letters and underscores: it is sent")
-        _check_choices(self, "answers", {"challenge": Challenge})
+        _check_choice("answers.challenge", self.challenge, Challenge)
         for option in ("asks", "unknown", "codes", "statuses", "rpc_codes"):
             are_reasons = _REASONS.issuperset(getattr(self, option))
             _check(f"answers.{option}", are_reasons, "give reasons of undersigned.errors.Reason")

@@ -187,7 +187,7 @@ class Signer:
         self._clock = clock
         self._nonces = nonces
         constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.selection.tag or ""}
-        written = {name: value for name, value in constant.items() if name in profile.parameters.signed}
+        written = {name: value for name, value in constant.items() if name in profile.written}
         self._constant = serialize_signature_input((), written).removeprefix("()")
         # Few different lists of components occur, and a signer signs for a few URLs again and again.
         self._covered: Callable[[tuple[str, ...]], _Covered] = lru_cache(_LISTS_KEPT)(_covered)
@@ -304,7 +304,7 @@ class Signer:
         text = f"{listed}{self._parameters(created, expires, nonce)}"
         if parameters or profile.parameters.own:
             text += self._own({**written_parameters(profile, message), **parameters})
-        values = values_of(message, target, digest, reading=profile.coverage.reading)
+        values = values_of(message, target, digest, reading=profile.reading)
         try:
             base = signature_base(values, components, text).encode("ascii")
         except UnresolvableComponent as unresolvable:
@@ -317,7 +317,7 @@ class Signer:
     def _names(self, message: Request | Response, label: str) -> tuple[str, ...]:
         """Return the names or identifiers of the components to cover: the profile's, and the signer's."""
         rule, names = self.profile.coverage, self.profile.components_of(message)
-        if rule.is_conditional:
+        if self.profile.is_conditional:
             if absent := rule.absent(message):
                 raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
             if rule.member_of:
@@ -338,7 +338,7 @@ class Signer:
 
     def _parameters(self, created: int | None, expires: int | None, nonce: str | None) -> str:
         """Return the registered parameters as they follow the covered components."""
-        written, validity = self.profile.parameters.signed, self.profile.validity
+        written, validity = self.profile.written, self.profile.validity
         longest = validity.longest or _LARGEST_INTEGER
         if created is None:
             created = int(self._clock())
@@ -358,24 +358,23 @@ class Signer:
 
     def _nonce(self, nonce: str | None) -> str:
         """Return the given nonce, else one that the `nonces` function makes, else a random one."""
-        rule, option = self.profile.parameters, "nonce: must"
+        option, least, pattern = "nonce: must", self.profile.parameters.nonce_bytes, self.profile.nonce_pattern
         if nonce is None:
             if self._nonces is None:
-                return base64url(urandom(max(_NONCE_BYTES, rule.nonce_bytes or 0)))
+                return base64url(urandom(max(_NONCE_BYTES, least or 0)))
             nonce, option = self._nonces(), "nonces: what the function returns must"
-        if rule.nonce_pattern is None:
+        if pattern is None:
             if not nonce.isascii() or not nonce.isprintable():
                 raise SigningError(f"{option} be printable ASCII")
             return nonce.replace("\\", "\\\\").replace('"', '\\"')
-        if rule.nonce_pattern.fullmatch(nonce) is None:
-            raise SigningError(f"{option} be unpadded Base64url of at least {rule.nonce_bytes} bytes")
+        if pattern.fullmatch(nonce) is None:
+            raise SigningError(f"{option} be unpadded Base64url of at least {least} bytes")
         return nonce
 
     def _own(self, parameters: Mapping[str, Parameter]) -> str:
         """Return the further parameters, and check those that the profile names."""
-        rule = self.profile.parameters
-        missing = [name for name in rule.missing(parameters) if name not in PARAMETERS]
-        fault = f"{', '.join(missing)} is missing" if missing else rule.fault_of_types(parameters)
+        missing = [name for name in self.profile.missing_parameters(parameters) if name not in PARAMETERS]
+        fault = f"{', '.join(missing)} is missing" if missing else self.profile.fault_of_types(parameters)
         if fault or not parameters.keys().isdisjoint(PARAMETERS):
             raise SigningError(f"parameters: {fault or 'pass the registered parameters by their own arguments'}")
         return serialize_signature_input((), parameters).removeprefix("()")

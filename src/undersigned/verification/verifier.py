@@ -190,7 +190,7 @@ class ReceivedSignature:
         Raises:
             UnresolvableComponent: the message has no value for a covered component.
         """
-        values = values_of(self.request, target, reading=self.profile.coverage.reading)
+        values = values_of(self.request, target, reading=self.profile.reading)
         return signature_base(values, self.coverage.components, self.text)
 
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
@@ -296,29 +296,29 @@ def _screened(
 ) -> ReceivedSignature:
     """Read and check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
     coverage, parameters, text = member
-    rule = profile.parameters
-    fault = rule.fault_of_types(parameters)
+    fault = profile.fault_of_types(parameters)
     if fault:
         raise MalformedField(fault)
     nonce: Any = parameters.get("nonce")
-    if nonce is not None and rule.nonce_pattern is not None and rule.nonce_pattern.fullmatch(nonce) is None:
-        raise MalformedField(f"the nonce is not unpadded Base64url of at least {rule.nonce_bytes} bytes")
+    pattern = profile.nonce_pattern
+    if nonce is not None and pattern is not None and pattern.fullmatch(nonce) is None:
+        raise MalformedField(f"the nonce is not unpadded Base64url of at least {profile.parameters.nonce_bytes} bytes")
     digest = _covered_digest(message.fields, coverage, profile)
-    if not parameters.keys() >= rule.required:
-        missing = rule.missing(parameters)
+    if not parameters.keys() >= profile.required:
+        missing = profile.missing_parameters(parameters)
         raise profile.error("signature_params_incomplete", step=2, detail=f"no {', '.join(missing)} parameter")
-    if not rule.forbidden.isdisjoint(parameters):
-        unexpected = ", ".join(sorted(rule.forbidden.intersection(parameters)))
+    if not profile.forbidden.isdisjoint(parameters):
+        unexpected = ", ".join(sorted(profile.forbidden.intersection(parameters)))
         detail = f"the profile forbids the {unexpected} parameter"
         raise profile.error("signature_params_unexpected", step=2, detail=detail)
-    own_fault = fault_of_own(profile, parameters, message) if rule.own else None
+    own_fault = fault_of_own(profile, parameters, message) if profile.parameters.own else None
     if own_fault is not None:
         reason, detail = own_fault
         raise profile.error(reason, step=2, detail=detail)
     # The types were checked above.
     known: Any = parameters
-    if rule.ignored:
-        known = {name: value for name, value in parameters.items() if name not in rule.ignored}
+    if profile.ignored:
+        known = {name: value for name, value in parameters.items() if name not in profile.ignored}
     created, expires, nonce, keyid, algorithm, tag = map(known.get, PARAMETERS)
     if not profile.selection.accepts(tag):
         raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
@@ -370,7 +370,7 @@ def _check_coverage(coverage: Coverage, message: Request | Response, profile: Pr
     """
     rule = profile.coverage
     missing: list[str] = []
-    if rule.is_conditional:
+    if profile.is_conditional:
         if rule.sent and (absent := rule.absent(message)):
             raise profile.error("signature_identity_missing", step=6, detail=f"no {', '.join(absent)} field")
         missing = rule.faults(coverage, message, label)
@@ -380,7 +380,7 @@ def _check_coverage(coverage: Coverage, message: Request | Response, profile: Pr
         missing = [f"{', '.join([name for name in required if name not in coverage.bare])} must be covered"]
     if missing:
         raise profile.error("signature_components_incomplete", step=6, detail="; ".join(missing))
-    unexpected = rule.unexpected_components(coverage) if rule.never else []
+    unexpected = sorted(coverage.names & rule.never)
     if profile.digest.policy == "forbidden" and "content-digest" in coverage.names:
         unexpected = unexpected or ["content-digest"]
     if unexpected:

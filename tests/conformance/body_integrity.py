@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.conformance.adcp import LISTS, VERSIONS, action
 from tests.conformance.case import same
-from tests.conformance.gate import Result, decide
+from tests.conformance.decision import Result, decide
 
 from undersigned import (
     JSONRPCResolver,
@@ -44,17 +44,17 @@ class BodyIntegrityFact:
     def check(self) -> None:
         """Compare the action, the code, the source of the caller's identity, and whether the signer is verified."""
         expected, result = self.case["expected"], self.result()
-        note = "" if result.error is None else f"step {result.error.step}: {result.error.detail}"
+        note = f"{result.step}: {result.detail}"
         found = action(result, unauthenticated=expected["action"] == "reject_unauthenticated")
         same("action", expected["action"], found, note)
-        code = "none" if result.error is None else result.error.code
+        code = result.code or "none"
         same("code", expected.get("error_code") or code, code, note)
         source = expected.get("authentication_source", result.source)
         same("authentication source", source, result.source)
         same("verified signer identity", expected["verified_signer_identity"], result.signature is not None)
 
     def result(self) -> Result:
-        """Return the gate's decision about the request that the facts describe."""
+        """Return the decision about the request that the facts describe."""
         return decide(self.verifier(), self.request(), policy=self.policy, fallback=self.fallback_auth_valid)
 
     def verifier(self) -> Verifier:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import pytest
 from tests.conformance.body_integrity import KEYS, NOW, BodyIntegrityFact
-from tests.conformance.gate import decide
+from tests.conformance.decision import decide
 from tests.vectors.corpora import OWN, PUBLISHED, vectors
 
-from undersigned import VerificationUnavailable, Verifier
+from undersigned import Verifier
+from undersigned.errors import CHECKS
 
 SET = "request-signing/body-integrity-policy"
 NOT_OF_THE_SIGNATURE = {"name", "id", "expected", "fallback_auth_valid"}
@@ -28,7 +29,7 @@ def test_facts_about_the_signature_equal_the_result_of_the_verifier(fact):
     """Each fact makes a request that is rejected at the step of the fact and not earlier."""
     result = decide(fact.verifier(), fact.request(), policy=fact.policy)
     covers, signed, valid = fact.covers_content_digest, fact.signature_present, fact.cryptographic_signature_valid
-    if result.error is None:
+    if result.code is None:
         assert not signed or (valid and fact.digest_matches_body)
         return
     expected = 0
@@ -38,7 +39,7 @@ def test_facts_about_the_signature_equal_the_result_of_the_verifier(fact):
         expected = 6
     elif signed:
         expected = 10 if not valid else 11
-    assert result.error.step == expected
+    assert result.step == CHECKS[expected]
 
 
 class _Down:
@@ -55,7 +56,7 @@ def test_unavailable_store_rejects_a_request_without_another_credential(mode):
     fact = BodyIntegrityFact(mode, facts)
     verifier = Verifier(fact.profile, keys=KEYS, replay=_Down(), clock=lambda: NOW)
     rejected = decide(verifier, fact.request(), policy=fact.policy)
-    assert isinstance(rejected.error, VerificationUnavailable)
+    assert rejected.unavailable
     carried = decide(verifier, fact.request(), policy=fact.policy, fallback=True)
-    assert (carried.error is None) == (mode == "warn_for")
+    assert (carried.code is None) == (mode == "warn_for")
     assert carried.source == ("fallback" if mode == "warn_for" else "none")

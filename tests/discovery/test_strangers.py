@@ -93,6 +93,34 @@ def test_key_that_is_copied_later_stays_its_signers(world, server, clock):
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
 
 
+def test_signer_that_a_message_names_is_asked_alone(world, server, clock):
+    server.answers |= {"/victim": jwks(PUBLIC), "/mallory": response(b"", status="503 Down")}
+    named = "victim"
+    sources = KeySources(
+        {n: world.jwks(server.url(f"/{n}"), network=server.network(), clock=clock) for n in ("mallory", "victim")},
+        signer_of=lambda _lookup: named,
+    )
+    assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
+    assert server.asked("/mallory") == 0
+    server.answers["/mallory"] = jwks(PUBLIC)
+    named = "mallory"
+    assert [key.owner for key in world.find_all(sources, lookup())] == ["mallory"]
+    named = "victim"
+    assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
+    assert world.find_all(sources, lookup(again=True)) == ()
+    named = "nobody"
+    assert world.find_all(sources, lookup()) == ()
+
+
+def test_keys_of_one_name_that_are_not_tried_are_named(world, caplog):
+    signers = [f"signer {number}" for number in range(5)]
+    sources = world.sources({n: KeyPair.generate(keyid=PUBLIC["kid"]).key_set() for n in signers})
+    for _ in range(2):
+        assert [key.owner for key in world.find_all(sources, lookup())] == signers
+    [record] = caplog.records
+    assert "only 4 are tried" in record.getMessage()
+
+
 def test_keys_of_one_name_are_tried_in_turn_by_signer():
     many = [OTHER_PUBLIC | {"kid": PUBLIC["kid"]}] * 4
     keys = KeySources({"mallory": _Fixed(many), "victim": KEYS}).find(lookup())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.discovery.waiting import in_thread, wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
-from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_HINTS, MOST_LOGGED_HOSTS
+from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.signature.key_source import is_key_source
 from undersigned.verification.verifier import finish, is_ready
 
@@ -65,18 +65,25 @@ class KeySources:
     asked. If both had it then, nobody can tell whose requests it signs: it is rejected, and the log names both. A
     source that could not be asked is asked again after 30 seconds. Until then, a copy of its key may pass for the key.
 
+    With `signer_of`, a message names its signer. Only that signer's source is asked, so what another one publishes, and
+    whether its server answers, does not matter.
+
     Args:
         sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
+        signer_of: returns the signer that a signature names, one of `sources`, or else "": then no key is found. It
+            must read only what the signature covers, such as the keyid or `lookup.covered_value(...)`.
 
     Raises:
         ConfigurationError: there is none, or one is not a key source.
     """
 
-    __slots__ = ("_hints", "_logged", "_sources")
+    __slots__ = ("_alone", "_hints", "_logged", "_signer_of", "_sources")
 
     asks_again = True
 
-    def __init__(self, sources: Mapping[str, AsyncKeySource]) -> None:
+    def __init__(
+        self, sources: Mapping[str, AsyncKeySource], *, signer_of: Callable[[KeyLookup], str] | None = None
+    ) -> None:
         if not sources:
             raise ConfigurationError(
                 "sources: give a key source for each signer, such as {'buyer.example.com': source}"
@@ -87,6 +94,8 @@ class KeySources:
         self._sources = dict(sources)
         self._hints: dict[str, _Hint] = {}
         self._logged: set[tuple[str, ...]] = set()
+        self._signer_of = signer_of
+        self._alone = {signer: KeySources({signer: source}) for signer, source in sources.items()} if signer_of else {}
 
     @property
     def blocking(self) -> bool:
@@ -104,10 +113,16 @@ class KeySources:
         Raises:
             Exception: no source has such a key, and at least one failed. It is the exception of the first that failed.
         """
+        if self._signer_of is not None:
+            alone = self._alone.get(self._signer_of(lookup))
+            return () if alone is None else alone.find(lookup)
         return self._hinted(lookup) or finish(self._search(lookup, wait_in_thread))
 
     def async_find(self, lookup: KeyLookup) -> _Keys | Coroutine[object, None, _Keys]:
         """Return the keys as `find` does, or an awaitable of them if a source has to be asked."""
+        if self._signer_of is not None:
+            alone = self._alone.get(self._signer_of(lookup))
+            return () if alone is None else alone.async_find(lookup)
         return self._hinted(lookup) or self._search(lookup, wait_in_task)
 
     def _hinted(self, lookup: KeyLookup) -> _Keys:
@@ -197,18 +212,27 @@ class KeySources:
             owners.setdefault(key.thumbprint, {})[key.owner] = None
         shared = {name for name, signers in owners.items() if name and len(signers) > 1}
         for name in shared:
-            signers = tuple(owners[name])
-            if signers not in self._logged and len(self._logged) < MOST_LOGGED_HOSTS:
-                self._logged.add(signers)
-                _logger.error(
-                    "sources: %s publish the same key (keyid %s, thumbprint %s), so its requests are rejected: nobody "
-                    "can tell who signs them. Remove the source of the one who copied it",
-                    " and ".join(signers), ascii(keyid[:LONGEST_IN_LINE]), name,
-                )  # fmt: skip
+            self._log_once(
+                tuple(owners[name]), keyid,
+                f"publish the same key (thumbprint {name}): nobody can tell whose requests it signs, so they are "
+                "rejected. Remove the source of the one who copied it, or pass signer_of=",
+            )  # fmt: skip
         found = tuple(key for key in in_turn if key.thumbprint not in shared)
+        named = tuple(dict.fromkeys(key.owner for key in found))
+        if len(named) > MOST_CANDIDATES:
+            self._log_once(
+                named, keyid,
+                f"have keys of this name, and only {MOST_CANDIDATES} are tried, so the others' requests are rejected. "
+                "Ask for other keyids, or pass signer_of=",
+            )  # fmt: skip
         if in_turn and not found:
             raise KeySourceError("signature_key_unknown", "sources: two signers publish this key: the log names them")
         return found
+
+    def _log_once(self, signers: tuple[str, ...], keyid: str, fault: str) -> None:
+        if signers not in self._logged and len(self._logged) < MOST_LOGGED_HOSTS:
+            self._logged.add(signers)
+            _logger.error("sources: %s (keyid %s) %s", " and ".join(signers), ascii(keyid[:LONGEST_IN_LINE]), fault)
 
 
 class _Question:

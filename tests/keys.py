@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
@@ -12,11 +13,13 @@ from tests.wire import BODY, HOST, OTHER_HOST, raw_request
 
 from undersigned import (
     KeyLookup,
+    KeyPair,
     KeySet,
     MemoryReplayStore,
     Request,
     Signer,
     SigningKey,
+    VerificationKey,
     Verifier,
     canonicalize,
     profiles,
@@ -84,6 +87,42 @@ JWKS = {"keys": [PUBLIC, EC_PUBLIC]}
 KEYS = KeySet.from_jwks(JWKS)
 KEY = SigningKey.from_jwk(PRIVATE)
 EC_KEY = SigningKey.from_jwk(EC_PRIVATE)
+
+
+@cache
+def _pair(algorithm: str, keyid: str) -> tuple[KeyPair, SigningKey, VerificationKey]:
+    pair = KeyPair.generate(algorithm, **({"keyid": keyid} if keyid else {}))
+    [jwk] = pair.public["keys"]
+    public = VerificationKey.from_jwk({**jwk, "adcp_use": ["request-signing", "webhook-signing"]})
+    # OpenSSL checks the primes of an RSA key each time that it is read.
+    return pair, pair.signing_key(), public
+
+
+def key_pair(algorithm: str = "ed25519", keyid: str = "") -> KeyPair:
+    """The one key pair for an algorithm. Its keyid is its thumbprint unless it is given."""
+    return _pair(algorithm, keyid)[0]
+
+
+def signing_key(algorithm: str = "ed25519", keyid: str = "") -> SigningKey:
+    return _pair(algorithm, keyid)[1]
+
+
+def verification_key(algorithm: str = "ed25519", keyid: str = "") -> VerificationKey:
+    """The public key of a pair, for any purpose."""
+    return _pair(algorithm, keyid)[2]
+
+
+@dataclass(slots=True)
+class OneKey:
+    """A key source that has one key, whatever the keyid, and remembers what it was asked."""
+
+    key: VerificationKey
+    asked: KeyLookup | None = None
+    blocking: bool = False
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        self.asked = lookup
+        return (self.key,)
 
 
 def lookup(keyid: str = "buyer-ed25519", **changes) -> KeyLookup:

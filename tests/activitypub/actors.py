@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
+from functools import partial
 
-from tests.profiles.wire import OneKey
+from tests import keys
+from tests.keys import OneKey, key_pair
 
-from undersigned import KeyPair, Request, SigningKey, VerificationKey
+from undersigned import Request
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cavage import CavageSigner
 from undersigned.cavage.header import serialize_parameters
@@ -23,21 +24,10 @@ GET = Request("GET", INBOX)
 POST = Request("POST", INBOX, [TYPE], CREATE)
 
 
-@cache
-def pair() -> KeyPair:
-    return KeyPair.generate("rsa-v1_5-sha256", keyid=KEYID)
-
-
-@cache
-def signing_key() -> SigningKey:
-    # OpenSSL checks the primes of an RSA key each time that it is read.
-    return pair().signing_key()
-
-
-@cache
-def verification_key() -> VerificationKey:
-    [jwk] = pair().public["keys"]
-    return VerificationKey.from_jwk(jwk)
+_RSA = ("rsa-v1_5-sha256", KEYID)
+pair = partial(key_pair, *_RSA)
+signing_key = partial(keys.signing_key, *_RSA)
+verification_key = partial(keys.verification_key, *_RSA)
 
 
 def verifier(**options) -> ActivityPubVerifier:

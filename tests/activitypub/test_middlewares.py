@@ -16,7 +16,7 @@ from tests.activitypub.actors import (
     verification_key,
     with_fields,
 )
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import exchange, raw_request
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tests.profiles.wire import FILE, OneKey
+from tests.keys import OneKey
+from tests.profiles.examples import FILE
 
 from undersigned import Request, SignatureError, VerificationKey
 from undersigned.activitypub import ActivityPubVerifier

@@ -17,7 +17,7 @@ from tests.activitypub.actors import (
     verifier,
     with_fields,
 )
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey
 
 from undersigned import (
     ConfigurationError,

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from tests.cli.command import invoke
 from tests.cli.conftest import KEYID, private_pem
-from tests.cli.seller import seller
+from tests.seller import selling_at
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="the commands are for bash"),
@@ -22,7 +22,7 @@ TEXT = "Content-Type: text/plain"
 
 @pytest.fixture(scope="module")
 def origin(keys):
-    with seller(keys.public) as url:
+    with selling_at(keys.public) as url:
         yield url
 
 

@@ -8,8 +8,8 @@ import httpx
 import httpx2
 import pytest
 import requests
-from tests.integrations.seller import make_signer
 from tests.keys import KEY, PRIVATE
+from tests.seller import make_signer
 
 import undersigned_httpx.httpx2
 from undersigned import Request, SigningError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke
-from tests.cli.seller import seller
+from tests.seller import selling_at
 
 PAGE = Path(__file__).parents[2] / "docs/shell.md"
 KEYGEN = "undersigned keygen --out keys\n"
@@ -29,7 +29,7 @@ def test_examples_of_the_shell_page_work_as_they_are_printed(tmp_path):
     first, *others = blocks
     assert first.startswith(KEYGEN)
     assert invoke("keygen", "--out", str(tmp_path / "keys")).exit_code == 0
-    with seller(str(tmp_path / "keys/public.jwks.json")) as origin:
+    with selling_at(tmp_path / "keys/public.jwks.json") as origin:
         script = "".join((COMMAND, first.removeprefix(KEYGEN), *others)).replace(ORIGIN, origin)
         done = subprocess.run(
             ["/bin/bash", "--norc"],

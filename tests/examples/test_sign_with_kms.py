@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.examples.programs import example, ran_in
-from tests.integrations.seller import selling
+from tests.seller import selling
 from tests.serving import uvicorn_server
 
 from undersigned import KeyPair, KeySet

@@ -6,8 +6,8 @@ import json
 
 import pytest
 from tests.examples.programs import ran_in
-from tests.integrations.seller import KEYID, selling
 from tests.keys import OTHER_PRIVATE, PRIVATE
+from tests.seller import KEYID, selling
 
 
 @pytest.fixture

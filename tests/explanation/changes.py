@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from tests import keys
-from tests.profiles.wire import EXAMPLES, OneKey
+from tests.keys import OneKey
+from tests.profiles.examples import EXAMPLES
 
 from undersigned import Request, profiles
 from undersigned.message.content_digest import content_digest

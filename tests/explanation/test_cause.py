@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import keys
 from tests.explanation.changes import CHANGED
-from tests.profiles.wire import EXAMPLES, OneKey
+from tests.keys import OneKey
+from tests.profiles.examples import EXAMPLES
 
 from undersigned import KeyPair, Request, profiles
 from undersigned.errors import MalformedURL, SigningError

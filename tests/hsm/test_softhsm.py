@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.examples.programs import ran_in
-from tests.integrations.seller import selling
+from tests.seller import selling
 
 from undersigned import KeySet
 

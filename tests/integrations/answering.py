@@ -9,9 +9,8 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-from tests.integrations.seller import make_signer
-from tests.profiles.test_signing import key_pair, verification_key
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey, key_pair, verification_key
+from tests.seller import make_signer
 
 from undersigned import MemoryReplayStore, Request, Response, Signer, Verifier
 from undersigned.client import ResponseVerification

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 import requests
 from tests.integrations.clients import LIBRARIES, Means
-from tests.integrations.seller import make_signer
+from tests.seller import make_signer
 
 from undersigned_aiohttp import SigningMiddleware
 from undersigned_requests import SignatureAdapter

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 from tests.activitypub.actors import signing_key, verification_key
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey
 
 from undersigned import MemoryReplayStore, Request, SignatureError, Signer, Verifier
 from undersigned.activitypub import ActivityPubVerifier

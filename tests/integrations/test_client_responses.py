@@ -22,8 +22,7 @@ from tests.integrations.answering import (
 from tests.integrations.capture import capturing
 from tests.integrations.clients import TRUST
 from tests.integrations.every_client import CLIENTS, EVERY
-from tests.profiles.test_signing import verification_key
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey, verification_key
 
 from undersigned import AsyncVerifier, ConfigurationError, MemoryReplayStore, SignatureError, Verifier
 from undersigned.client import ResponseVerification

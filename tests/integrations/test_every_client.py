@@ -7,8 +7,8 @@ import io
 import pytest
 from tests.integrations.capture import capturing
 from tests.integrations.every_client import CLIENTS, EVERY
-from tests.integrations.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier, selling
-from tests.profiles.test_signing import key_pair
+from tests.keys import key_pair
+from tests.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier, selling
 
 from undersigned import ConfigurationError, Signer, SigningError, profiles
 from undersigned.client import BotAuth

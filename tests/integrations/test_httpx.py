@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from tests.integrations.capture import capturing
 from tests.integrations.clients import LIBRARIES, MEANS, TRUST
-from tests.integrations.seller import KEYID, is_accepted, make_signer, selling
+from tests.seller import KEYID, is_accepted, make_signer, selling
 
 import undersigned_httpx
 from undersigned import SigningError

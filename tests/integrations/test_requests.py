@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 from tests.integrations.capture import capturing
-from tests.integrations.seller import KEYID, is_accepted, make_signer, selling
 from tests.keys import PRIVATE
+from tests.seller import KEYID, is_accepted, make_signer, selling
 from urllib3.util import Retry
 
 from undersigned import ConfigurationError, SigningError
@@ -41,7 +41,7 @@ def test_auth_signs_each_request_of_a_session(seller, auth):
         session.auth = auth
         session.params = {"from": "session"}
         answers = [session.post(f"{seller.origin}/adcp", params={"n": n}, json={"a": n}, timeout=10) for n in range(3)]
-    assert [answer.json() for answer in answers] == [{"keyid": KEYID}] * 3
+    assert [answer.json()["keyid"] for answer in answers] == [KEYID] * 3
     assert seller.arrivals[-1].target == "/adcp?from=session&n=2"
 
 
@@ -123,7 +123,7 @@ def test_prepared_request_is_signed_each_time_an_adapter_sends_it(seller):
     with requests.Session() as session:
         session.mount("http://", SignatureAdapter(make_signer(), origins=[seller.origin]))
         request = session.prepare_request(requests.Request("POST", f"{seller.origin}/adcp", json={"a": 1}))
-        assert [session.send(request, timeout=10).json() for _ in range(3)] == [{"keyid": KEYID}] * 3
+        assert [session.send(request, timeout=10).json()["keyid"] for _ in range(3)] == [KEYID] * 3
     assert len({one.fields["signature-input"] for one in seller.arrivals}) == 3
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import httpx
 import requests
+from tests.keys import OneKey, key_pair
 from tests.serving import uvicorn_server
 
 import undersigned_requests
-from undersigned import KeyLookup, KeyPair, MemoryReplayStore, Profile, Signer, SigningKey, VerificationKey, Verifier
+from undersigned import MemoryReplayStore, Profile, Signer, SigningKey, VerificationKey, Verifier
 from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
 from undersigned.client import ResponseVerification
 from undersigned.signature.rules import CoverageRule, DigestRule, ParameterRule, ReplayRule, Validity
@@ -32,12 +33,6 @@ ALGORITHMS = (
 )  # fmt: skip
 ACTOR = "https://social.example/users/bob"
 SECRET = {"kid": "shared-secret", "kty": "oct", "k": "c2VjcmV0IG9mIGJvdGggcGFydGllcywgb2YgMzIgYnl0ZXMhIQ"}
-
-
-@cache
-def key_pair(algorithm: str) -> KeyPair:
-    """The one key pair for an algorithm with a public key. Its keyid is its thumbprint."""
-    return KeyPair.generate(algorithm)
 
 
 def private_jwk(algorithm: str) -> Mapping[str, object]:
@@ -95,19 +90,6 @@ def profile(algorithm: str, components: Sequence[str]) -> Profile:
     )  # fmt: skip
 
 
-class OneKey:
-    """A key source that has one key, whatever the keyid: some peers send none."""
-
-    blocking = False
-
-    def __init__(self, algorithm: str) -> None:
-        self._keys = (verification_key(algorithm),)
-
-    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        del lookup
-        return self._keys
-
-
 def response_profile(algorithm: str, components: Sequence[str]) -> Profile:
     """The profile of responses that are signed by `algorithm`, and cover `components`."""
     return profile(algorithm, ("@method",)).derive(
@@ -118,7 +100,9 @@ def response_profile(algorithm: str, components: Sequence[str]) -> Profile:
 def responses(algorithm: str, components: Sequence[str]) -> ResponseVerification:
     """What verifies such responses."""
     agreed = response_profile(algorithm, components)
-    return ResponseVerification(Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()), signers=None)
+    return ResponseVerification(
+        Verifier(agreed, keys=OneKey(verification_key(algorithm)), replay=MemoryReplayStore()), signers=None
+    )
 
 
 @contextmanager
@@ -144,7 +128,9 @@ def serving(wire: Wire, verifier: Verifier, *, answers: Profile | None = None) -
 def server(wire: Wire, agreed: Profile, *, answers: Profile | None = None) -> AbstractContextManager[None]:
     """Run our server with a verifier of one profile, which has one algorithm."""
     [algorithm] = agreed.algorithms
-    return serving(wire, Verifier(agreed, keys=OneKey(algorithm), replay=MemoryReplayStore()), answers=answers)
+    return serving(
+        wire, Verifier(agreed, keys=OneKey(verification_key(algorithm)), replay=MemoryReplayStore()), answers=answers
+    )
 
 
 def send(order: Order, wire: Wire, agreed: Profile, client: httpx.Client, **options) -> httpx.Response:

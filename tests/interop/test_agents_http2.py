@@ -24,7 +24,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from tests.integrations.clients import HTTP_2
-from tests.integrations.seller import KEYS, make_signer, make_verifier
+from tests.seller import KEYS, make_signer, make_verifier
 from tests.servers.hypercorn_server import hypercorn
 
 import undersigned_httpx

@@ -10,6 +10,7 @@ import pytest
 from tests.interop import ours
 from tests.interop.peer import Order
 from tests.interop.wire import TAMPERINGS, Message, Wire, keep
+from tests.keys import OneKey
 
 from undersigned import Request, Signer, SigningKey
 from undersigned.activitypub import ActivityPubVerifier
@@ -61,7 +62,7 @@ def tampering(name: str, change: str):
 
 
 def verifier() -> ActivityPubVerifier:
-    return ActivityPubVerifier(keys=ours.OneKey("rsa-v1_5-sha256"))
+    return ActivityPubVerifier(keys=OneKey(ours.verification_key("rsa-v1_5-sha256")))
 
 
 def signer(name: str) -> Signer | CavageSigner:

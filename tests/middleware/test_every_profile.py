@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 from tests.integrations.every_client import CLIENTS
-from tests.profiles.test_signing import FIELDS, key_pair, sign, signing_key, verification_key
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey, key_pair, signing_key, verification_key
+from tests.profiles.test_signing import FIELDS, sign
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import exchange, raw_request
 

@@ -7,8 +7,7 @@ import http.client
 from dataclasses import replace
 
 import pytest
-from tests.profiles.test_signing import key_pair, verification_key
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey, key_pair, verification_key
 from tests.serving import uvicorn_server, waitress_server
 
 from undersigned import (

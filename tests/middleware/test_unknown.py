@@ -7,7 +7,7 @@ import json
 from typing import get_args
 
 import pytest
-from tests.profiles.test_signing import key_pair
+from tests.keys import key_pair
 from tests.serving import uvicorn_server, waitress_server
 
 from undersigned import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.profiles.test_signing import NOW, key_pair, signer, verification_key
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey, key_pair, verification_key
+from tests.profiles.test_signing import NOW, signer
 
 from undersigned import MemoryReplayStore, Request, Response, SignatureError, Signer, SigningError, Verifier
 from undersigned.profiles import GNAP, UCP_RESPONSE

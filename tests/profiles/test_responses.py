@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.profiles.test_signing import key_pair, verification_key
-from tests.profiles.wire import RESPONSE_PROFILES, RESPONSES, OneKey
+from tests.keys import OneKey, key_pair, verification_key
+from tests.profiles.examples import RESPONSE_PROFILES, RESPONSES
 
 from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, SigningError, Verifier
 from undersigned.message import Response

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey, signing_key, verification_key
 
 from undersigned import (
-    KeyPair,
     MemoryReplayStore,
     Request,
     SignatureError,
     Signer,
     SigningError,
-    SigningKey,
-    VerificationKey,
     Verifier,
 )
 from undersigned.profiles import (
@@ -49,21 +44,6 @@ EVERY = pytest.mark.parametrize(
         for algorithm in sorted(profile.algorithms)
     ],
 )
-
-
-@cache
-def key_pair(algorithm) -> KeyPair:
-    return KeyPair.generate(algorithm)
-
-
-@cache
-def signing_key(algorithm) -> SigningKey:
-    return key_pair(algorithm).signing_key()
-
-
-def verification_key(algorithm) -> VerificationKey:
-    [jwk] = key_pair(algorithm).public["keys"]
-    return VerificationKey.from_jwk({**jwk, "adcp_use": ["request-signing", "webhook-signing"]})
 
 
 def signer(profile, algorithm="ed25519") -> Signer:

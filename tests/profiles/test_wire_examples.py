@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.keys import PUBLIC
-from tests.profiles.wire import EXAMPLES, PROFILES, OneKey
+from tests.keys import PUBLIC, OneKey
+from tests.profiles.examples import EXAMPLES, PROFILES
 
 from undersigned import Request, SignatureError
 from undersigned.signature.key_source import ExaminedKeys

@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.profiles.wire import EXAMPLES, FILE
+from tests.profiles.examples import EXAMPLES, FILE
 from tests.tokens.issuing import issue
 
 from undersigned import (

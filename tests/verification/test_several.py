@@ -7,8 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from tests.profiles.test_signing import key_pair, verification_key
-from tests.profiles.wire import OneKey
+from tests.keys import OneKey, key_pair, verification_key
 from tests.verification.stages import screen_request
 
 from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier

@@ -15,12 +15,12 @@ from tests.certificate import localhost_certificate
 from tests.cli.command import invoke, run
 from tests.cli.conftest import KEYID, private_pem
 from tests.cli.listener import listener
-from tests.cli.seller import seller
+from tests.seller import selling_at
 
 
 @pytest.fixture(scope="module")
 def origin(keys):
-    with seller(keys.public) as url:
+    with selling_at(keys.public) as url:
         yield url
 
 
@@ -103,7 +103,7 @@ def test_401_of_a_request_that_the_keys_verify_points_to_the_way(keys, tmp_path)
     jwks = json.loads(Path(keys.public).read_text())
     [key] = [jwk for jwk in jwks["keys"] if jwk["kid"] == "buyer-p256"]
     other.write_text(json.dumps({"keys": [key]}))
-    with seller(str(other)) as origin:
+    with selling_at(other) as origin:
         shown = request(keys, "GET", origin, "--jwks", keys.public, code=1)
     assert "\nx " not in shown
     assert "By these keys and the profile adcp-3.2, the request is valid as it was sent." in shown

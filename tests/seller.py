@@ -6,21 +6,20 @@ import asyncio
 import contextlib
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from tests.keys import KEY, KEYS
 from tests.serving import uvicorn_server
 
-from undersigned import MemoryReplayStore, Signer, Verifier, profiles
+from undersigned import KeySet, MemoryReplayStore, Signer, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.integrations.capture import Sent
-
-    from undersigned import KeySet
 
 KEYID = KEY.keyid
 CREDENTIALS = {"Authorization": "Bearer s3cret", "Cookie": "a=s3cret"}
@@ -78,7 +77,7 @@ class Arrival:
 
 @dataclass
 class Seller:
-    """An ASGI application: `/go/<status>?to=<url>` redirects, anything else answers with what was verified."""
+    """An ASGI application: `/go/<status>?to=<url>` redirects, anything else answers with what arrived."""
 
     port: int = 0
     arrivals: list[Arrival] = field(default_factory=list)
@@ -113,11 +112,12 @@ class Seller:
             message = await receive()
             arrival.body += message.get("body", b"")
             more = message.get("more_body", False)
-        status, headers, body = 200, [(b"content-type", b"application/json")], {"keyid": arrival.keyid}
+        status, headers = 200, [(b"content-type", b"application/json")]
         if scope["path"].startswith("/go/"):
             status = int(scope["path"].removeprefix("/go/"))
             headers.append((b"location", parse_qs(scope["query_string"].decode())["to"][0].encode()))
-        content = json.dumps(body).encode()
+        shown = {"keyid": arrival.keyid, "method": arrival.method, "target": arrival.target}
+        content = json.dumps({**shown, "headers": [*arrival.fields.items()], "body": arrival.body.hex()}).encode()
         headers.append((b"content-length", b"%d" % len(content)))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
@@ -134,3 +134,10 @@ def selling(
         options = {"origins": [seller.origin], "mode": mode, "http2_server": http2_server}
         seller.middleware = SignatureMiddleware(seller.answer, verifier=make_verifier(keys), **options)
         yield seller
+
+
+@contextlib.contextmanager
+def selling_at(public: str | Path) -> Iterator[str]:
+    """A seller who knows the public keys in a file; yields its origin."""
+    with selling(keys=KeySet.from_jwks(json.loads(Path(public).read_text()))) as seller:
+        yield seller.origin

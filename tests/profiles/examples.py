@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from undersigned import KeyLookup, MemoryReplayStore, Profile, Request, VerificationKey, Verifier, profiles
+from tests.keys import OneKey
+
+from undersigned import MemoryReplayStore, Profile, Request, VerificationKey, Verifier, profiles
 from undersigned.message import Response
 
 FILE = Path(__file__).parents[1] / "vectors" / "published" / "profiles" / "wire-examples.json"
@@ -26,19 +28,6 @@ RESPONSE_PROFILES = {
     "fapi-response": profiles.FAPI_2_RESPONSE,
     "wba-directory": profiles.WEB_BOT_AUTH_DIRECTORY,
 }
-
-
-@dataclass(slots=True)
-class OneKey:
-    """A key source that has one key, whatever the keyid, and remembers what it was asked."""
-
-    key: VerificationKey
-    asked: KeyLookup | None = None
-    blocking: bool = False
-
-    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        self.asked = lookup
-        return (self.key,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+import h11
 
+if TYPE_CHECKING:
     from tests.keys import Party
 
 HOST = "seller.example.com"
@@ -71,23 +71,6 @@ def read_response(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + content
 
 
-def read_accepted(response: bytes) -> dict:
-    """Return the JSON of a response, whose status must be 200."""
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200"), response
-    return json.loads(content)
-
-
-def check_rejected(response: bytes, code: str, status: int = 401) -> None:
-    """Check that a response has the code of a rejection and, with 401, the challenge."""
-    head, _, content = response.partition(b"\r\n\r\n")
-    assert head.split(b" ")[1] == str(status).encode(), response
-    assert json.loads(content) == {"error": code}
-    challenges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"www-authenticate:")]
-    expected = [f'Signature error="{code}"'.encode()] if status == 401 else []
-    assert [line.partition(b": ")[2] for line in challenges] == expected
-
-
 @dataclass(frozen=True)
 class Answer:
     """What a server answered."""
@@ -102,12 +85,25 @@ class Answer:
 
 
 def ask(port: int, raw: bytes) -> Answer:
-    head, _, content = exchange(port, raw).partition(b"\r\n\r\n")
-    status, *lines = head.decode("latin-1").split("\r\n")
-    fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    if fields.get("transfer-encoding") == "chunked":
-        content = b"".join(chunks(content))
-    return Answer(int(status.split(" ")[1]), fields, content)
+    """Send a request on a connection of its own, and return the answer."""
+    return read_answer(exchange(port, raw), raw.partition(b" ")[0])
+
+
+def read_answer(received: bytes, method: bytes = b"GET") -> Answer:
+    """Return the answer to a request with a method."""
+    reader, content = h11.Connection(h11.CLIENT), b""
+    reader.send(h11.Request(method=method, target="/", headers=[("Host", HOST)]))
+    reader.send(h11.EndOfMessage())
+    reader.receive_data(received)
+    reader.receive_data(b"")
+    while not isinstance(event := reader.next_event(), h11.EndOfMessage):
+        assert isinstance(event, (h11.InformationalResponse, h11.Response, h11.Data)), received
+        if isinstance(event, h11.Response):
+            head = event
+        elif isinstance(event, h11.Data):
+            content += event.data
+    fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+    return Answer(head.status_code, fields, content)
 
 
 def handshake(port: int, path: str, fields=()) -> bytes:
@@ -138,17 +134,10 @@ def _is_whole(received: bytes) -> bool:
     return content[2 + len(text) if text else 0 :][:1] == b"\x88"
 
 
-def chunks(content: bytes) -> Iterator[bytes]:
-    """The chunks of chunked content."""
-    while content:
-        size, _, rest = content.partition(b"\r\n")
-        yield rest[: int(size, 16)]
-        content = rest[int(size, 16) + 2 :]
-
-
-def assert_rejected(answer: Answer, code: str) -> None:
-    """The rejection has its code, in the field and in the body, and nothing else."""
-    assert (answer.status, answer.fields.get("www-authenticate")) == (401, f'Signature error="{code}"')
+def assert_rejected(answer: Answer, code: str, status: int = 401) -> None:
+    """The rejection has its code, in the body and, with 401, in the field, and nothing else."""
+    challenge = f'Signature error="{code}"' if status == 401 else None
+    assert (answer.status, answer.fields.get("www-authenticate")) == (status, challenge), answer.content
     assert answer.fields["content-type"] == "application/json"
     assert answer.content == b'{"error": "%s"}' % code.encode()
 

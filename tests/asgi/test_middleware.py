@@ -11,7 +11,7 @@ import threading
 import pytest
 from tests.keys import HOST, ORIGIN
 from tests.serving import uvicorn_server
-from tests.wire import check_rejected, exchange, raw_request, read_accepted, read_response
+from tests.wire import ask, assert_rejected, exchange, raw_request, read_answer, read_response
 
 from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -90,20 +90,20 @@ def port(request, echo, party):
     ],
 )
 def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(port, party, target, path, raw_path):
-    answer = read_accepted(exchange(port, party.raw("GET", target)))
+    answer = ask(port, party.raw("GET", target)).json
     assert (answer["path"], answer["raw_path"]) == (path, raw_path)
     assert answer["query"] == target.partition("?")[2]
     assert answer["keyid"] == "buyer-2026"
 
 
 def test_body_reaches_the_application_as_it_was_signed(port, party):
-    assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
+    assert ask(port, party.raw("POST", "/p", BODY)).json["body"] == BODY.decode()
 
 
 def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     chunks = b"5\r\n" + BODY[:5] + b"\r\n" + f"{len(BODY) - 5:x}".encode() + b"\r\n" + BODY[5:] + b"\r\n0\r\n\r\n"
-    assert read_accepted(exchange(port, raw_request("POST", "/p", fields) + chunks))["body"] == BODY.decode()
+    assert ask(port, raw_request("POST", "/p", fields) + chunks).json["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -128,7 +128,7 @@ def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, pa
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(head)
         response = read_response(connection)
-    check_rejected(response, "request_signature_invalid")
+    assert_rejected(read_answer(response), "request_signature_invalid")
     assert b"100 Continue" not in response
     assert echo.calls == []
 
@@ -142,17 +142,17 @@ def test_upload_is_read_only_after_its_signature_is_verified(port, party):
         connection.sendall(head)
         assert connection.recv(65536).startswith(b"HTTP/1.1 100 Continue")
         connection.sendall(BODY)
-        assert read_accepted(read_response(connection))["body"] == BODY.decode()
+        assert read_answer(read_response(connection)).json["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("http", SERVERS)
 def test_body_over_the_limit_is_answered_413(party, echo, http):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with uvicorn_server(app, http=http) as port:
-        check_rejected(exchange(port, party.raw("POST", "/p", BODY)), "content_too_large", 413)
+        assert_rejected(ask(port, party.raw("POST", "/p", BODY)), "content_too_large", 413)
         fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", BODY)]
         chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
-        check_rejected(exchange(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
+        assert_rejected(ask(port, raw_request("POST", "/p", fields) + chunked), "content_too_large", 413)
     assert echo.calls == []
 
 
@@ -160,7 +160,7 @@ def test_slow_body_is_answered_408(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], body_timeout=0.05)
     with uvicorn_server(app) as port:
         raw = party.raw("POST", "/p", BODY)
-        check_rejected(exchange(port, raw[:-4]), "request_timeout", 408)
+        assert_rejected(ask(port, raw[:-4]), "request_timeout", 408)
     assert echo.calls == []
 
 
@@ -168,7 +168,7 @@ def test_slow_json_that_a_policy_must_read_is_answered_408(party, echo):
     options = {"verifier": party.verifier(), "origins": [ORIGIN], "policy": Policy(), "body_timeout": 0.05}
     with uvicorn_server(SignatureMiddleware(echo, **options)) as port:
         raw = raw_request("POST", "/p", [("Host", HOST), *JSON], BODY)
-        check_rejected(exchange(port, raw[:-4]), "request_timeout", 408)
+        assert_rejected(ask(port, raw[:-4]), "request_timeout", 408)
     assert echo.calls == []
 
 
@@ -190,7 +190,7 @@ def test_trailer_never_becomes_a_header_field(port, party):
         connection.sendall(request)
         threading.Event().wait(0.2)
         connection.sendall(trailers)
-        answer = read_accepted(read_response(connection))
+        answer = read_answer(read_response(connection)).json
     assert "x-user" not in [name for name, _ in answer["headers"]]
     assert [value for name, value in answer["headers"] if name == "content-type"] == ["application/json"]
 
@@ -199,15 +199,15 @@ def test_trailer_that_a_server_merges_cannot_change_a_covered_field(party, echo)
     request, trailers = write_chunks_with_trailers(party)
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app, http="httptools") as port:
-        check_rejected(exchange(port, request + trailers), "request_signature_header_malformed")
+        assert_rejected(ask(port, request + trailers), "request_signature_header_malformed")
     assert echo.calls == []
 
 
 def test_field_name_with_an_underscore_is_not_a_signature_field(port, party, echo):
     signed = party.fields("GET", f"{ORIGIN}/p")
     aliased = [(name.replace("-", "_"), value) for name, value in signed]
-    check_rejected(
-        exchange(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed"
+    assert_rejected(
+        ask(port, raw_request("GET", "/p", [("Host", HOST), *aliased])), "request_signature_header_malformed"
     )
     assert echo.calls == []
 
@@ -216,9 +216,9 @@ def test_scheme_is_the_scheme_of_the_origin_that_host_names(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN, "http://localhost:8000"])
     with uvicorn_server(app) as port:
         raw = party.raw("GET", "/p", host="localhost:8000", url="http://localhost:8000/p")
-        assert read_accepted(exchange(port, raw))["scheme"] == "http"
-        check_rejected(
-            exchange(port, party.raw("GET", "/p", host="localhost:8000", url="https://localhost:8000/p")),
+        assert ask(port, raw).json["scheme"] == "http"
+        assert_rejected(
+            ask(port, party.raw("GET", "/p", host="localhost:8000", url="https://localhost:8000/p")),
             "request_signature_invalid",
         )
 
@@ -227,21 +227,21 @@ def test_ipv6_authority_verifies(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=["https://[2001:db8::1]:8443"])
     with uvicorn_server(app) as port:
         raw = party.raw("GET", "/p", host="[2001:DB8::1]:8443", url="https://[2001:db8::1]:8443/p")
-        assert read_accepted(exchange(port, raw))["target_uri"] == "https://[2001:db8::1]:8443/p"
+        assert ask(port, raw).json["target_uri"] == "https://[2001:db8::1]:8443/p"
 
 
 def test_stripped_prefix_is_signed_and_not_routed(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[f"{ORIGIN}/api"])
     with uvicorn_server(app) as port:
-        answer = read_accepted(exchange(port, party.raw("GET", "/x/./y", url=f"{ORIGIN}/api/x/./y")))
+        answer = ask(port, party.raw("GET", "/x/./y", url=f"{ORIGIN}/api/x/./y")).json
         assert (answer["path"], answer["target_uri"]) == ("/x/y", f"{ORIGIN}/api/x/y")
-        check_rejected(exchange(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
+        assert_rejected(ask(port, party.raw("GET", "/../x", url=f"{ORIGIN}/x")), "request_target_uri_malformed")
 
 
 def test_root_path_that_uvicorn_adds_is_removed_when_the_option_is_set(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], server_adds_root_path=True)
     with uvicorn_server(app, root_path="/api") as port:
-        answer = read_accepted(exchange(port, party.raw("GET", "/a%2Fb/./c")))
+        answer = ask(port, party.raw("GET", "/a%2Fb/./c")).json
         assert (answer["path"], answer["raw_path"]) == ("/api/a/b/c", "/api/a%2Fb/c")
         assert answer["target_uri"] == f"{ORIGIN}/a%2Fb/c"
 
@@ -249,23 +249,23 @@ def test_root_path_that_uvicorn_adds_is_removed_when_the_option_is_set(party, ec
 def test_optional_signature_may_be_absent_but_not_invalid(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     with uvicorn_server(app) as port:
-        assert read_accepted(exchange(port, raw_request("GET", "/p|q", [("Host", "any")])))["keyid"] is None
-        assert read_accepted(exchange(port, party.raw("GET", "/p")))["keyid"] == "buyer-2026"
-        check_rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        assert ask(port, raw_request("GET", "/p|q", [("Host", "any")])).json["keyid"] is None
+        assert ask(port, party.raw("GET", "/p")).json["keyid"] == "buyer-2026"
+        assert_rejected(ask(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
 def test_observe_mode_logs_what_required_mode_would_reject(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="observe")
     with uvicorn_server(app) as port, caplog.at_level(logging.WARNING, "undersigned"):
-        assert read_accepted(exchange(port, raw_request("GET", "/p", [("Host", HOST)])))["keyid"] is None
-        check_rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        assert ask(port, raw_request("GET", "/p", [("Host", HOST)])).json["keyid"] is None
+        assert_rejected(ask(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
     assert "unsigned request accepted" in caplog.text
 
 
 def test_rejection_is_logged_with_its_step_and_answered_with_its_code_only(party, echo, caplog):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(app) as port, caplog.at_level(logging.INFO, "undersigned"):
-        check_rejected(exchange(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
+        assert_rejected(ask(port, party.raw("GET", "/q", url=f"{ORIGIN}/p")), "request_signature_invalid")
     assert "(target, authority and signature)" in caplog.text
     assert '"@target-uri": https://seller.example.com/q' in caplog.text
 
@@ -294,7 +294,7 @@ def test_blocking_sources_run_in_a_thread(party, echo):
         await app(scope, receive, send)
 
     with uvicorn_server(outer) as port:
-        assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
+        assert ask(port, party.raw("POST", "/p", BODY)).json["body"] == BODY.decode()
     assert keys.threads
     assert not keys.threads & set(loop_thread)
 
@@ -308,7 +308,7 @@ def test_async_verifier_is_awaited(party, echo):
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=Slow(), replay=MemoryReplayStore())
     app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
     with uvicorn_server(app) as port:
-        assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["keyid"] == "buyer-2026"
+        assert ask(port, party.raw("POST", "/p", BODY)).json["keyid"] == "buyer-2026"
 
 
 def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party, echo, caplog):
@@ -320,7 +320,7 @@ def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party
 
     app = SignatureMiddleware(echo, verifier=party.verifier(keys=Down()), origins=[ORIGIN])
     with uvicorn_server(app) as port:
-        check_rejected(exchange(port, party.raw("GET", "/p")), "request_signature_jwks_unavailable", 503)
+        assert_rejected(ask(port, party.raw("GET", "/p")), "request_signature_jwks_unavailable", 503)
     assert "the directory is down" in caplog.text
     assert echo.calls == []
 

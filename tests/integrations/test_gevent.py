@@ -13,7 +13,7 @@ import pytest
 from gevent import monkey
 from gevent.pywsgi import WSGIHandler, WSGIServer
 from tests.keys import HOST, ORIGIN
-from tests.wire import exchange, raw_request, read_accepted
+from tests.wire import ask, exchange, raw_request
 
 from undersigned import wsgi
 from undersigned_gevent import RawTargetHandler, handler
@@ -64,15 +64,15 @@ def port(party):
 
 @pytest.mark.parametrize("target", ["/a%2Fb//c?b=2&a=1", "//evil.example/p", "/p?", "/p", "/caf%C3%A9"])
 def test_target_in_the_environ_is_the_one_on_the_wire(port, party, target):
-    assert read_accepted(exchange(port, party.raw("GET", target)))["raw"] == target
+    assert ask(port, party.raw("GET", target)).json["raw"] == target
 
 
 def test_application_sees_the_canonical_path(port, party):
-    assert read_accepted(exchange(port, party.raw("GET", "/adcp/./create")))["path"] == "/adcp/create"
+    assert ask(port, party.raw("GET", "/adcp/./create")).json["path"] == "/adcp/create"
 
 
 def test_request_with_content_verifies(port, party):
-    assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
+    assert ask(port, party.raw("POST", "/p", BODY)).json["body"] == BODY.decode()
 
 
 @pytest.mark.parametrize("target", ["http://evil.example/p", "/p#f", " /p", "/p q", "*", "p"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 from tests.keys import HOST, ORIGIN
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
-from tests.wire import TOO_MANY, check_rejected, exchange, raw_request, read_accepted
+from tests.wire import TOO_MANY, ask, assert_rejected, exchange, raw_request
 
 from undersigned import asgi, wsgi
 
@@ -53,10 +53,10 @@ class Served:
     application: Application
 
     def accepts(self, raw: bytes) -> dict:
-        return read_accepted(exchange(self.port, raw))
+        return ask(self.port, raw).json
 
     def rejects(self, raw: bytes, code: str, status: int = 401) -> None:
-        check_rejected(exchange(self.port, raw), code, status)
+        assert_rejected(ask(self.port, raw), code, status)
 
     def rejects_somehow(self, raw: bytes) -> bytes:
         """Check that the middleware or the server itself rejects the request, and return the answer."""

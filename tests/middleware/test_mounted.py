@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from tests.keys import HOST, ORIGIN
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
-from tests.wire import exchange, raw_request, read_accepted
+from tests.wire import ask, exchange, raw_request
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -63,7 +63,7 @@ def mounted(request):
 def test_outer_target_is_verified_and_the_rest_routed_inside_an_asgi_mount(party, mounted, http):
     with uvicorn_server(mounted(party), http=http) as port:
         for target, path in TARGETS:
-            answer = read_accepted(exchange(port, party.raw("GET", target)))
+            answer = ask(port, party.raw("GET", target)).json
             assert answer["path"] == path
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
 
@@ -79,7 +79,7 @@ def test_unsigned_target_never_reaches_the_application_inside_an_asgi_mount(part
 def test_root_path_of_uvicorn_is_removed_inside_an_asgi_mount(party, mounted):
     with uvicorn_server(mounted(party, server_adds_root_path=True), root_path="/api") as port:
         for target, path in TARGETS:
-            answer = read_accepted(exchange(port, party.raw("GET", target)))
+            answer = ask(port, party.raw("GET", target)).json
             assert answer["path"] == path
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
 
@@ -88,7 +88,7 @@ def test_mount_with_a_path_parameter_keeps_its_routed_value(party):
     inner = Starlette(routes=[Route("/{path:path}", tell)])
     verified = asgi.SignatureMiddleware(inner, verifier=party.verifier(), origins=[ORIGIN])
     with uvicorn_server(Starlette(routes=[Mount("/{tenant}", app=verified)])) as port:
-        assert read_accepted(exchange(port, party.raw("GET", "/t%20n/./x")))["path"] == "/x"
+        assert ask(port, party.raw("GET", "/t%20n/./x")).json["path"] == "/x"
         assert is_rejected(exchange(port, party.raw("GET", "/t%20n/../u/x")))
 
 
@@ -125,7 +125,7 @@ def test_outer_target_is_verified_and_the_rest_routed_inside_a_wsgi_dispatcher(p
     inner = verify_by_wsgi(party)
     with serve(DispatcherMiddleware(nothing, {"/sub": inner, "/sub2": inner})) as port:
         for target, path in TARGETS:
-            answer = read_accepted(exchange(port, party.raw("GET", target)))
+            answer = ask(port, party.raw("GET", target)).json
             assert answer["path"] == path
             assert answer["target_uri"].startswith(f"{ORIGIN}/sub")
         for target in OUTSIDE:
@@ -137,8 +137,8 @@ def test_outer_target_is_verified_and_the_rest_routed_inside_a_wsgi_dispatcher(p
 def test_prefix_that_waitress_strips_is_a_mount(party):
     with waitress_server(verify_by_wsgi(party), url_prefix="/sub") as port:
         for target, path in TARGETS:
-            assert read_accepted(exchange(port, party.raw("GET", target)))["path"] == path
-        assert read_accepted(exchange(port, party.raw("GET", "/elsewhere")))["path"] == "/elsewhere"
+            assert ask(port, party.raw("GET", target)).json["path"] == path
+        assert ask(port, party.raw("GET", "/elsewhere")).json["path"] == "/elsewhere"
 
 
 FORWARDED = [
@@ -164,5 +164,5 @@ def test_proxy_fix_outside_the_middleware_is_rejected(party, caplog):
 def test_proxy_fix_inside_the_middleware_does_not_change_the_verified_request(party):
     app = verify_by_wsgi(party, ProxyFix(tell_over_wsgi, x_proto=1))
     with waitress_server(app) as port:
-        answer = read_accepted(exchange(port, write_proxied(party)))
+        answer = ask(port, write_proxied(party)).json
     assert (answer["target_uri"], answer["host"]) == (f"{ORIGIN}/p", "seller.example.com")

@@ -10,7 +10,7 @@ import socket
 import pytest
 from tests.keys import HOST, ORIGIN
 from tests.serving import gunicorn_server, waitress_server
-from tests.wire import TOO_MANY, check_rejected, exchange, raw_request, read_accepted
+from tests.wire import TOO_MANY, ask, assert_rejected, raw_request
 
 from undersigned import (
     AsyncVerifier,
@@ -87,23 +87,23 @@ def port(request, echo, party):
     ],
 )
 def test_signed_target_is_accepted_and_the_application_gets_its_canonical_form(port, party, target, path, raw):
-    answer = read_accepted(exchange(port, party.raw("GET", target)))
+    answer = ask(port, party.raw("GET", target)).json
     assert (answer["path"], answer["raw"], answer["scheme"]) == (path, raw, "https")
     assert answer["query"] == target.partition("?")[2]
 
 
 def test_lone_question_mark_is_part_of_what_is_signed(port, party):
-    check_rejected(exchange(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
+    assert_rejected(ask(port, party.raw("GET", "/p?", url=f"{ORIGIN}/p")), "request_signature_invalid")
 
 
 def test_body_reaches_the_application_as_it_was_signed(port, party):
-    assert read_accepted(exchange(port, party.raw("POST", "/p", BODY)))["body"] == BODY.decode()
+    assert ask(port, party.raw("POST", "/p", BODY)).json["body"] == BODY.decode()
 
 
 def test_chunked_body_reaches_the_application_as_it_was_signed(port, party):
     fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", BODY)]
     chunked = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
-    answer = read_accepted(exchange(port, raw_request("POST", "/p", fields) + chunked))
+    answer = ask(port, raw_request("POST", "/p", fields) + chunked).json
     assert (answer["body"], answer["transfer_encoding"]) == (BODY.decode(), None)
 
 
@@ -121,7 +121,7 @@ def test_rejected_head_is_answered_without_content_and_keeps_the_connection(part
 def test_body_over_the_limit_is_answered_413(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], max_body=10)
     with waitress_server(app) as port:
-        check_rejected(exchange(port, party.raw("POST", "/p", BODY)), "content_too_large", 413)
+        assert_rejected(ask(port, party.raw("POST", "/p", BODY)), "content_too_large", 413)
     assert echo.calls == []
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aiohttp.typedefs import Handler, Middleware
 
     from undersigned import AsyncVerifier, Verifier
-    from undersigned.message import Content
     from undersigned.middleware import AsyncOptions, ConfiguredOrigins
     from undersigned.url import CanonicalURL, Origin
 
@@ -55,19 +54,19 @@ def signature_middleware(
     async def verify(request: web.Request, handler: Handler) -> web.StreamResponse:
         incoming = _RequestIncoming(verifying, request)
         try:
-            accepted = await verifying.verify(incoming)
+            published = await verifying.verify(incoming)
         except Disconnected:
             # The client has disconnected, or sent a body that cannot be read.
             return web.Response(status=400)
-        if isinstance(accepted, ErrorResponse):
-            return response(accepted)
-        published, route = accepted.verification, _route(request)
+        if isinstance(published, ErrorResponse):
+            return response(published)
+        route = _route(request)
         try:
             if route is not None:
                 published = await published.check_route(route)
         except SignatureError as error:
             return response(shaped(ErrorResponse.of(error), options.get("rejection"), request))
-        incoming.put_back(accepted.content)
+        incoming.put_back()
         # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
         incoming.context = None
         if incoming.verified is not None:
@@ -110,9 +109,9 @@ class _RequestIncoming(WireIncoming):
             raise Disconnected from None
         return chunk, not self._content.at_eof()
 
-    def put_back(self, content: Content | None) -> None:
+    def put_back(self) -> None:
         """Let the handler read again what has been read, and then the rest of the content."""
-        begun = b"".join(self.chunks) if content is None else bytes(content)
+        begun = b"".join(self.chunks) if self.content is None else bytes(self.content)
         if begun:
             # aiohttp has deprecated this method for years, and has no other way.
             with catch_warnings(action="ignore", category=DeprecationWarning):

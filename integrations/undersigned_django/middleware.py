@@ -115,7 +115,7 @@ class SignatureMiddleware(RouteMiddleware):
             return _answer(request, result)
         _forget(request)
         type(request).__init__(request, incoming.forwarded(result))
-        publish(request, result.verification)
+        publish(request, result)
         return None
 
     async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | None:
@@ -135,7 +135,7 @@ class SignatureMiddleware(RouteMiddleware):
             stream = BytesIO(await _whole(forwarded))
         _forget(request)
         type(request).__init__(request, dict(scope), stream)
-        publish(request, result.verification)
+        publish(request, result)
         return None
 
 

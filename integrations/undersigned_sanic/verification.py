@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sanic import Request, Sanic
 
     from undersigned import AsyncVerifier, Verifier
-    from undersigned.message import Content
     from undersigned.middleware import AsyncOptions, ConfiguredOrigins
     from undersigned.url import CanonicalURL, Origin
 
@@ -59,13 +58,13 @@ def verify_signatures(
         if request.app.asgi:
             raise ConfigurationError("the server runs Sanic by ASGI: use undersigned.asgi.SignatureMiddleware instead")
         incoming = _RequestIncoming(verifying, request)
-        accepted = await verifying.verify(incoming)
-        if isinstance(accepted, ErrorResponse):
-            raise Rejected(accepted.status, dict(accepted.fields), accepted.body)
-        incoming.put_back(accepted.content)
+        result = await verifying.verify(incoming)
+        if isinstance(result, ErrorResponse):
+            raise Rejected(result.status, dict(result.fields), result.body)
+        incoming.put_back()
         # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
         incoming.context = None
-        setattr(request.ctx, VERIFICATION, accepted.verification)
+        setattr(request.ctx, VERIFICATION, result)
 
     app.add_signal(verify, Event.HTTP_ROUTING_BEFORE)
     app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
@@ -126,9 +125,9 @@ class _RequestIncoming(WireIncoming):
         chunk: bytes | None = await stream.read() if stream.request_body else b""
         return chunk or b"", bool(stream.request_body)
 
-    def put_back(self, content: Content | None) -> None:
+    def put_back(self) -> None:
         """Let Sanic read again what has been read, and then the rest of the content."""
-        begun = b"".join(self.chunks) if content is None else bytes(content)
+        begun = b"".join(self.chunks) if self.content is None else bytes(self.content)
         stream = cast("Any", self.context).stream
         if begun:
             stream.recv_buffer[:0] = begun

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tornado.httputil import HTTPConnection, HTTPServerConnectionDelegate
 
     from undersigned.asgi import AsyncGuard
-    from undersigned.middleware import Accepted
+    from undersigned.middleware import Verification
 
 _logger = logging.getLogger("undersigned")
 
@@ -128,12 +128,12 @@ class Exchange(HTTPMessageDelegate):
             self._request_conn.write(content)
         self._request_conn.finish()
 
-    async def _forward(self, incoming: _RequestIncoming, accepted: Accepted) -> None:
+    async def _forward(self, incoming: _RequestIncoming, verification: Verification) -> None:
         """Pass the verified request to the application."""
         headers = VerifiedHeaders()
         for name, value in self._headers.get_all():
             headers.add(name, value)
-        headers.verification = accepted.verification
+        headers.verification = verification
         # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
         incoming.context = None
         delegate = self._application.start_request(self._server_conn, self._request_conn)
@@ -141,13 +141,13 @@ class Exchange(HTTPMessageDelegate):
         if incoming.verified is not None:
             start_line = RequestStartLine(start_line.method, incoming.verified, start_line.version)
         await _wait(delegate.headers_received(start_line, headers))
-        if accepted.content is None and incoming.more is None:
+        if incoming.content is None and incoming.more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.
             self._delegate = delegate
             return
-        for chunk in incoming.chunks if accepted.content is None else accepted.content.chunks:
+        for chunk in incoming.chunks if incoming.content is None else incoming.content.chunks:
             await _wait(delegate.data_received(chunk))
-        more = accepted.content is None and bool(incoming.more)
+        more = incoming.content is None and bool(incoming.more)
         while more:
             try:
                 chunk, more = await self.read_chunk()

@@ -58,8 +58,8 @@ def _http2_server(server: str) -> str | None:
 
 
 def _rebuilt(method: str, target, hosts: list[str], *, several: bool) -> Rebuilt:
-    authority.check_method(method)
     fields = HeaderFields([("host", host) for host in hosts])
+    authority.check_head(method, fields, (), PROFILE)
     authority.matched_origin(ORIGINS, fields, "2" if several else "1.1")
     host = fields.values("host")[0]
     query = "" if target.query is None else f"?{target.query}"

@@ -12,6 +12,7 @@ from tests.keys import (
 
 from undersigned import MemoryReplayStore, Request, SignatureError, VerificationKey, Verifier, profiles
 from undersigned.message import Content
+from undersigned.verification.verifier import finish
 
 VERIFYING = VerificationKey.from_jwk(PUBLIC)
 
@@ -72,7 +73,7 @@ def screen_request(request: Request, profile=profiles.ADCP_3_2, *, now=NOW):
 def prove_request(request: Request | None = None, *, key=VERIFYING, **options):
     """The signature of a request that has passed the steps 0 to 10."""
     keys = () if key is None else (key,)
-    return verifier_of(*keys, **options).authenticate(signed_request() if request is None else request)
+    return finish(verifier_of(*keys, **options).authenticate(signed_request() if request is None else request))
 
 
 def complete_request(
@@ -87,7 +88,7 @@ def complete_request(
     if digest is not None:
         digest.update(body)
     verifier = verifier_of(now=later, replay=Answering(claim), **options)
-    return verifier.complete(proven, Content((body,)) if content is None else content, digest=digest)
+    return finish(verifier.complete(proven, Content((body,)) if content is None else content, digest=digest))
 
 
 def rejection_of(call) -> tuple[str, object]:

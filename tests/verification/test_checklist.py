@@ -80,7 +80,7 @@ def test_stale_list_rejects_every_key():
 def test_error_is_the_one_of_the_first_key_if_no_key_is_left(lists, error):
     other = VerificationKey.from_jwk({**OTHER_PUBLIC, "kid": "buyer-ed25519"})
     verifier = verifier_of(other, other, revocations=Lists(*lists))
-    assert rejection_of(lambda: verifier.authenticate(signed_request())) == error
+    assert rejection_of(lambda: verifier.verify(signed_request())) == error
 
 
 def test_purpose_is_checked_before_the_revocation():

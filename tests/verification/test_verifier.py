@@ -59,7 +59,7 @@ class SyncDriver:
 
     @staticmethod
     def run(result):
-        return result
+        return finish(result) if inspect.iscoroutine(result) else result
 
 
 class AsyncDriver:

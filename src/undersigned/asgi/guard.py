@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from undersigned.limits import MOST_VERIFYING_THREADS
 from undersigned.middleware.guard import Guard
-from undersigned.verification.verifier import Verifier
+from undersigned.verification.verifier import AsyncVerifier, Verifier, finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
+    from undersigned.message.response import Response
     from undersigned.middleware.options import AsyncOptions
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.verification.gate import GateVerifier
     from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import AsyncVerifier, Part, ReceivedSignature
+    from undersigned.verification.verifier import Part, ReceivedSignature
 
 Answer = TypeVar("Answer")
 
@@ -62,15 +62,15 @@ async def _in_thread(call: Callable[[], Answer]) -> Answer:
     return await asyncio.to_thread(call)
 
 
-def awaitable(verifier: Verifier | AsyncVerifier) -> GateVerifier:
-    """Return the verifier as the gate asks it, without blocking the event loop."""
+def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:
+    """Return the verifier as a guard awaits it, without blocking the event loop."""
     if not isinstance(verifier, Verifier) or not verifier.blocking:
         return verifier
     return verifier.for_tasks() or ThreadedVerifier(verifier)
 
 
-class ThreadedVerifier:
-    """A verifier whose methods can be awaited, and call the methods of another verifier in a thread.
+class ThreadedVerifier(AsyncVerifier):
+    """A verifier whose methods are awaited, and call the methods of another verifier in a thread.
 
     The threads are its own: those of asyncio resolve names, and the application waits in them for its own work.
 
@@ -87,15 +87,15 @@ class ThreadedVerifier:
         """As `Verifier.unready`, in a thread."""
         return await self._run(self._verifier.unready)
 
-    async def authenticate(self, message: Request) -> ReceivedSignature:
+    async def authenticate(self, message: Request | Response) -> ReceivedSignature:
         """As `Verifier.authenticate`, in a thread."""
-        return await self._run(partial(self._verifier.authenticate, message))
+        return await self._run(lambda: finish(self._verifier.authenticate(message)))
 
     async def complete(
         self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
     ) -> VerifiedSignature:
         """As `Verifier.complete`, in a thread."""
-        return await self._run(partial(self._verifier.complete, signature, content, digest=digest))
+        return await self._run(lambda: finish(self._verifier.complete(signature, content, digest=digest)))
 
     async def _run(self, call: Callable[[], Answer]) -> Answer:
         import asyncio  # noqa: PLC0415 - as in _in_thread

@@ -22,6 +22,7 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.middleware.answer import REQUEST_TIMEOUT, UnreadRequest, content_too_large, unsigned_too_large
 from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.incoming import Incoming
+from undersigned.middleware.requirement import Verification
 from undersigned.policy.webhooks import may_be_json
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from undersigned.asgi.guard import AsyncGuard
     from undersigned.asgi.interface import Message, Receive, Scope, Send
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.middleware.guard import Accepted
     from undersigned.url import CanonicalURL, Origin
 
 VERIFICATION = "undersigned"
@@ -62,11 +62,8 @@ class AsyncIncoming(Incoming):
         more: whether more of it may come; None if nothing has been read of such content.
     """
 
+    chunks: Sequence[bytes] = ()
     more: bool | None = None
-
-    def __init__(self, guard: AsyncGuard, context: object, method: str, version: str, client: str | None) -> None:
-        super().__init__(guard, context, method, version, client)
-        self.chunks: list[bytes] = []
 
     def set_fields(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """Take the header fields as octets, with names in lower case, and what they say about content."""
@@ -132,7 +129,8 @@ class AsyncIncoming(Incoming):
         """
         import asyncio  # noqa: PLC0415 - as in read_content
 
-        chunks = self.chunks
+        chunks: list[bytes] = []
+        self.chunks = chunks
         size, more, is_json = 0, True, None
         try:
             async with asyncio.timeout(self.guard.body_timeout):
@@ -177,7 +175,8 @@ class ScopeIncoming(AsyncIncoming):
         client: tuple[str, int] | None = scope.get("client")
         address = client[0] if client else None
         super().__init__(guard, context, scope.get("method", "GET"), scope.get("http_version", "1.1"), address)
-        self.outer = scope.get(VERIFICATION)
+        outer = scope.get(VERIFICATION)
+        self.outer = outer if isinstance(outer, Verification) else None
         self._adds_root_path = guard.server_adds_root_path
         self._scope = scope
         self._receive = receive
@@ -228,21 +227,21 @@ class ScopeIncoming(AsyncIncoming):
             raise Disconnected
         return bytes(message.get("body", b"")), message.get("more_body", False)
 
-    def forwarded(self, accepted: Accepted) -> tuple[Scope, Receive]:
-        """Return the scope and the content that the application gets."""
+    def forwarded(self, verification: Verification) -> tuple[Scope, Receive]:
+        """Return the scope and the content that the application gets, with what is published."""
         scope, receive = self._scope, self._receive
         if scope["type"] == "http":
-            if accepted.content is not None:
-                receive = _replay(accepted.content.chunks, receive)
-            elif accepted.is_closed:
+            if self.content is not None:
+                receive = _replay(self.content.chunks, receive)
+            elif self.is_closed:
                 receive = _without_content(receive)
             elif self.more is not None:
                 receive = _replay(self.chunks, receive, more=self.more)
         # Not kept: the scope refers to this request, and a cycle would hold its content until it is collected.
         verified, self._verified = self._verified, None
         new = {**scope, "headers": self._headers} if verified is None else verified
-        new["state"] = {**scope.get("state", {}), "signature": accepted.verification.signature}
-        new[VERIFICATION] = accepted.verification
+        new["state"] = {**scope.get("state", {}), "signature": verification.signature}
+        new[VERIFICATION] = verification
         return new, receive
 
 

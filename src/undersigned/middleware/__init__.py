@@ -5,7 +5,6 @@ from undersigned.middleware.answer import ErrorResponse, shaped
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder
 from undersigned.middleware.evidence import Evidence
-from undersigned.middleware.guard import Accepted
 from undersigned.middleware.options import AsyncOptions, Mode, Options
 from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.url.origin import ConfiguredOrigins
@@ -14,7 +13,6 @@ __all__ = [
     "DEFAULT_BODY_TIMEOUT",
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
-    "Accepted",
     "AsyncOptions",
     "ConfiguredOrigins",
     "Decision",

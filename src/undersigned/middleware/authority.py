@@ -66,12 +66,31 @@ def _agreed_host(hosts: Sequence[str], version: str) -> str:
     return hosts[0]
 
 
-def check_method(method: str) -> None:
-    """Check that the method is a short upper-case token: a server that changes its case would change what was signed.
+def check_head(method: str, fields: HeaderFields, names: Collection[str], profile: Profile) -> None:
+    """Check that the method, the framing of the content and the names of the fields have one reading.
+
+    Args:
+        method: the method. It must be a short upper-case token: a server that changes its case would change what was
+            signed.
+        fields: the header fields. Two readers of Content-Length with Transfer-Encoding see two contents (RFC 9112
+            section 6.3).
+        names: the field names as spelled, if one may have an underscore. As CGI variables, `Content_Type` and
+            `Content-Type` are the same.
+        profile: the verifier's profile.
 
     Raises:
-        MalformedURL: it is too long, it is not an upper-case token, or it is CONNECT, which has no path.
+        MalformedSignature: the content has two framings, or two names differ only in underscores and hyphens.
+        MalformedURL: the method is too long, it is not an upper-case token, or it is CONNECT, which has no path.
     """
+    spelled = {name.lower() for name in names} if names else ()
+    if names and len({name.replace("_", "-") for name in spelled}) < len(spelled):
+        raise profile.error(
+            "signature_header_malformed", step=1, detail="a field name appears with hyphens and with underscores"
+        )
+    if "content-length" in fields.combined and "transfer-encoding" in fields.combined:
+        raise profile.error(
+            "signature_header_malformed", step=1, detail="the request has Content-Length and Transfer-Encoding"
+        )
     if len(method) > LONGEST_METHOD:
         raise MalformedURL(
             f"the method has {len(method):,} characters, and at most {LONGEST_METHOD} are read: send a shorter one",
@@ -79,33 +98,6 @@ def check_method(method: str) -> None:
         )
     if _METHOD.fullmatch(method) is None or method == "CONNECT":
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
-
-
-def check_framing(fields: HeaderFields, profile: Profile) -> None:
-    """Check that the content has one framing (RFC 9112 section 6.3).
-
-    Raises:
-        MalformedSignature: the request has Content-Length and Transfer-Encoding, so two readers see two contents.
-    """
-    if "content-length" in fields.combined and "transfer-encoding" in fields.combined:
-        raise profile.error(
-            "signature_header_malformed", step=1, detail="the request has Content-Length and Transfer-Encoding"
-        )
-
-
-def check_names(names: Collection[str], profile: Profile) -> None:
-    """Check that field names have one reading: as CGI variables, `Content_Type` and `Content-Type` are the same.
-
-    Raises:
-        MalformedSignature: two names differ only in underscores and hyphens.
-    """
-    if "_" not in "\n".join(names):
-        return
-    spelled = {name.lower() for name in names}
-    if len({name.replace("_", "-") for name in spelled}) < len(spelled):
-        raise profile.error(
-            "signature_header_malformed", step=1, detail="a field name appears with hyphens and with underscores"
-        )
 
 
 def check_version(

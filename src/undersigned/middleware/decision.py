@@ -194,7 +194,8 @@ class Recorder:
         base = None if result is None else result.signature_base
         uri = rebuilt_target_uri(base) if base is not None and reason == "signature_invalid" else None
         detail, received = (None, None) if error is None else (error.detail, error.received)
-        url, fields, is_local = incoming.url or shown, incoming.fields, self._origins.are_loopback
+        url = incoming.request.url or shown if incoming.origin is not None else shown
+        fields, is_local = incoming.fields, self._origins.are_loopback
         return Decision(
             outcome=outcome,
             profile=self._profile.name,

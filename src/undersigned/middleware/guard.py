@@ -1,11 +1,15 @@
-"""The guard: the part that all middlewares share.
+"""The guard: the part that all middlewares share, from the request as received to the answer or what is published.
 
-A server makes an `Incoming` for each request. The guard verifies it, and returns what was accepted or the answer.
+A server makes an `Incoming` for each request. The guard rebuilds the request as it was on the wire, verifies it and
+applies the policy, in the same order for every server. Its methods are coroutines. The ASGI middleware awaits them. The
+WSGI middleware runs them with `finish`, as they never wait over WSGI.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, printable
@@ -14,8 +18,10 @@ from undersigned.limits import (
     DEFAULT_MAX_BODY,
     DEFAULT_MAX_UNSIGNED_BODY,
     LONGEST_IN_LINE,
+    LONGEST_ON_LOOP,
     LONGEST_TARGET,
 )
+from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.answer import (
@@ -26,51 +32,42 @@ from undersigned.middleware.answer import (
     shaped,
     target_too_long,
 )
-from undersigned.middleware.authority import (
-    check_framing,
-    check_method,
-    check_names,
-    check_version,
-    matched_origin,
-    target_error,
-)
+from undersigned.middleware.authority import check_head, check_version, matched_origin, target_error
 from undersigned.middleware.decision import Recorder
 from undersigned.middleware.evidence import without_query
 from undersigned.middleware.options import check_options, start_line
 from undersigned.middleware.requirement import Verification, is_preflight
-from undersigned.policy.policy import is_of_adcp
+from undersigned.policy.operation import Operation, UnresolvedOperation, check_path
+from undersigned.policy.policy import is_forgivable, is_of_adcp
+from undersigned.policy.route import RouteResolver
 from undersigned.url import Origins
-from undersigned.verification.gate import Admitted, Gate
 from undersigned.verification.verifier import SIGNATURE_FIELDS, AsyncVerifier
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from undersigned.message.content import Content
     from undersigned.middleware.decision import Decision
     from undersigned.middleware.incoming import Incoming
     from undersigned.middleware.options import Mode
-    from undersigned.policy.policy import Policy
+    from undersigned.policy.policy import Policy, SignatureResult, Verdict
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.verification.gate import GateVerifier, InThread
+    from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verifier import ReceivedSignature
 
 
+Answer = TypeVar("Answer")
+
+_NO_CONTENT = Content()
 _NO_ORIGIN = "https://unsigned.invalid"
 """The origin in the URL of an unsigned request, which a policy reads: it may have come with any Host."""
 
 
-class Accepted(NamedTuple):
-    """A request that the application gets.
+class InThread(Protocol):
+    """Runs a slow function in a thread, so that other requests are served in the meantime."""
 
-    Attributes:
-        verification: what to publish to the application.
-        content: the content, or None if nothing had to read it to its end.
-        is_closed: whether no content may reach the application, because a request without content was verified.
-    """
-
-    verification: Verification
-    content: Content | None = None
-    is_closed: bool = False
+    async def __call__(self, call: Callable[[], Answer], /) -> Answer:
+        """Return the result of `call`."""
+        ...
 
 
 class Guard:
@@ -79,7 +76,7 @@ class Guard:
     Args:
         verifier: the verifier.
         origins: the public origins of the service.
-        ask: the verifier as the gate asks it, if it is another one.
+        ask: the verifier as it is awaited, if that is another one.
         in_thread: runs a slow function in a thread, if the server has one thread for all requests.
         body_timeout: how many seconds reading a body may take, in a server with an event loop.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
@@ -104,7 +101,7 @@ class Guard:
         verifier: AsyncVerifier,
         origins: ConfiguredOrigins,
         *,
-        ask: GateVerifier | None = None,
+        ask: AsyncVerifier | None = None,
         in_thread: InThread | None = None,
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
         http2_server: str | None = None,
@@ -132,13 +129,9 @@ class Guard:
         self._mode: Mode = mode
         self._http2_server = http2_server
         self._has_noted_unnamed = False
-        self._gate = Gate(
-            ask or verifier,
-            policy,
-            fallback=fallback is not None,
-            max_unsigned_body=min(max_unsigned_body, max_body),
-            in_thread=in_thread,
-        )
+        self._verifier = ask or verifier
+        self._in_thread = in_thread
+        self._max_unsigned_body = min(max_unsigned_body, max_body)
         self.recorder = Recorder(verifier.profile, verifier.clock, on_decision, origins=self._origins)
 
     def announce(self) -> None:
@@ -146,8 +139,8 @@ class Guard:
         line = start_line(self.profile, self._origins, mode=self._mode, policy=self.policy, replay=self._replay)
         logger.info("%s", line)
 
-    async def verify(self, incoming: Incoming) -> Accepted | ErrorResponse:
-        """Verify one request. Return what the application gets, or the answer to a request that it must not get."""
+    async def verify(self, incoming: Incoming) -> Verification | ErrorResponse:
+        """Verify one request. Return what to publish to the application, or the answer to a rejected request."""
         try:
             if incoming.has_too_many_fields:
                 raise UnreadRequest(TOO_MANY_FIELDS, "there are too many header fields")
@@ -159,72 +152,74 @@ class Guard:
             self.recorder.record_error(error, incoming, status=answer.status)
             return answer
 
-    async def _accept_signed(self, incoming: Incoming) -> Accepted:
+    async def _accept_signed(self, incoming: Incoming) -> Verification:
         """Verify a signed request, and apply the policy.
 
         Raises:
             SignatureError: it is rejected, or not read to its end.
         """
-        fields, profile = incoming.fields, self.profile
+        fields, profile, method = incoming.fields, self.profile, incoming.method
         try:
             check_version(incoming.version, self._http2_server, detect=incoming.server, profile=profile)
-            check_names(incoming.names, profile)
-            check_framing(fields, profile)
-            check_method(incoming.method)
+            check_head(method, fields, incoming.names, profile)
             origin = incoming.origin = matched_origin(self._origins, fields, incoming.version)
             target, query_unknown = incoming.target()
             if "host" in fields.repeated:
                 fields = _with_one_host(fields)
             has_body = bool(incoming.has_body)
-            request = Request.unread(
-                incoming.method, target, origin, fields, has_body=has_body, query_unknown=query_unknown
-            )
-            incoming.url = request.url
-            undeclared = incoming.has_body is None
+            request = Request.unread(method, target, origin, fields, has_body=has_body, query_unknown=query_unknown)
             try:
-                admitted = await self._gate.verify(request, incoming, signed=True, undeclared=undeclared)
+                verification = await self.admit(incoming, request, is_signed=True)
             except SignatureError as error:
                 if not self._is_unknown(error):
                     raise
                 self.recorder.record_error(error, incoming, outcome="unknown")
-                return Accepted(_verification(incoming))
-            incoming.accept(
-                request.canonical_url() if admitted.signature is None else admitted.signature.target, origin
-            )
+                return Verification(None, incoming)
+            signature = verification.signature
+            incoming.accept(request.canonical_url() if signature is None else signature.target, origin)
         except MalformedURL as malformed:
             hosts, shown = incoming.fields.values("host"), without_query(incoming.shown_target())
             raise target_error(profile, malformed, hosts=hosts, target=shown) from None
-        return self._accept(incoming, admitted, is_closed=not has_body)
+        incoming.is_closed = not has_body
+        if signature is not None and not (signature.signer or self._has_noted_unnamed):
+            self._note_unnamed(signature.keyid)
+        if verification.warning is None:
+            self.recorder.record_acceptance(signature, incoming)
+        else:
+            self.recorder.record_error(verification.warning, incoming, outcome="warned")
+        return verification
 
-    async def _accept_unsigned(self, incoming: Incoming) -> Accepted:
+    async def _accept_unsigned(self, incoming: Incoming) -> Verification:
         """Apply the policy, or the mode, to an unsigned request. Its Host does not matter to a policy.
 
         Raises:
             SignatureError: it is rejected, not read to its end, or its target is too long to be signed.
         """
         try:
-            return await (self._accept_by_mode if self.policy is None else self._accept_by_policy)(incoming)
+            verification = Verification(None, incoming)
+            if self.policy is None:
+                self._check_mode(incoming)
+            elif is_preflight(incoming.method, incoming.fields.combined) and not incoming.has_body:
+                # A framework may find a view that runs for every method.
+                incoming.is_closed = True
+            else:
+                verification = await self._admit_unsigned(incoming, self.policy)
         except SignatureError:
             if len(incoming.shown_target()) > LONGEST_TARGET:
                 raise target_too_long() from None
             raise
+        observed = self.policy is None and self._mode == "observe"
+        self.recorder.record_acceptance(None, incoming, observed=observed)
+        return verification
 
-    async def _accept_by_mode(self, incoming: Incoming) -> Accepted:
+    def _check_mode(self, incoming: Incoming) -> None:
         if self._mode == "required":
             # Nothing of the target is checked yet. What is asked for depends on whether it has a query.
             shown, has_body = incoming.shown_target(), bool(incoming.has_body)
             message = Request(incoming.method, shown, incoming.fields, has_body=has_body)
             raise self.profile.error("signature_required", step=0, detail="the request is not signed", message=message)
-        self.recorder.record_acceptance(None, incoming, observed=self._mode == "observe")
-        return Accepted(_verification(incoming))
 
-    async def _accept_by_policy(self, incoming: Incoming) -> Accepted:
-        policy = self.policy
-        method, has_body = incoming.method, bool(incoming.has_body)
-        if is_preflight(method, incoming.fields.combined) and not has_body:
-            self.recorder.record_acceptance(None, incoming)
-            # A framework may find a view that runs for every method.
-            return Accepted(_verification(incoming), is_closed=True)
+    async def _admit_unsigned(self, incoming: Incoming, policy: Policy) -> Verification:
         incoming.server()
         path, (target, mark, query) = incoming.routed_path(), incoming.shown_target().partition("?")
         url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
@@ -233,22 +228,142 @@ class Guard:
             # Some routers read the one and some the other, and some cut off a fragment, which no target may have. So
             # neither may contain a listed operation.
             path = f"{path}\n{raw}"
-        request = Request(method, url, incoming.fields, has_body=has_body)
-        undeclared = incoming.has_body is None
-        admitted = await self._gate.verify(request, incoming, signed=False, undeclared=undeclared, path=path)
-        is_read = is_of_adcp(self.profile) or (policy is not None and policy.resolver.reads_body)
-        return self._accept(incoming, admitted, is_closed=is_read and incoming.has_body is False)
+        request = Request(incoming.method, url, incoming.fields, has_body=bool(incoming.has_body))
+        verification = await self.admit(incoming, request, path=path)
+        is_read = is_of_adcp(self.profile) or policy.resolver.reads_body
+        incoming.is_closed = is_read and incoming.has_body is False
+        return verification
 
-    def _accept(self, incoming: Incoming, admitted: Admitted, *, is_closed: bool) -> Accepted:
-        """Record a request that the gate has admitted, and return what the application gets."""
-        signature = admitted.signature
-        if signature is not None and not (signature.signer or self._has_noted_unnamed):
-            self._note_unnamed(signature.keyid)
-        if admitted.warning is None:
-            self.recorder.record_acceptance(admitted.signature, incoming)
+    async def admit(
+        self, incoming: Incoming, request: Request, *, is_signed: bool = False, path: str | None = None
+    ) -> Verification:
+        """Verify a request whose content has not been read, and apply the policy.
+
+        Args:
+            incoming: the request. It reads the content, and asks the other authenticator.
+            request: what it was on the wire; for an unsigned request, what the policy reads.
+            is_signed: whether it has any signature field. Without a policy, it has.
+            path: the percent-decoded path of an unsigned request as the application's router reads it.
+
+        Raises:
+            SignatureError: it is rejected.
+        """
+        incoming.request, policy = request, self.policy
+        if policy is None:
+            return Verification(await self._verified(incoming), incoming)
+        result: SignatureResult = "unsigned"
+        signature: VerifiedSignature | None = None
+        if is_signed:
+            authentic = await self._resolve_first(incoming, policy) if policy.resolver.comes_first else None
+            try:
+                signature, result = await self._verified(incoming, authentic), "verified"
+            except SignatureError as error:
+                if self.fallback is None or not is_forgivable(error):
+                    raise
+                # Its frames refer to this one, and so to the error.
+                result = error.with_traceback(None)
+        return await self._judge(incoming, policy, signature, result, path)
+
+    async def _judge(
+        self,
+        incoming: Incoming,
+        policy: Policy,
+        signature: VerifiedSignature | None,
+        result: SignatureResult,
+        path: str | None,
+    ) -> Verification:
+        """Apply the policy to a request whose signature has been looked at."""
+        decide = partial(self._decide, policy, incoming, result, path)
+        if result == "verified":
+            if policy.resolver.reads_body and incoming.content is None and incoming.has_body:
+                self._keep(incoming, await incoming.read_content(None))
+        elif policy.resolver.reads_body or (is_of_adcp(self.profile) and decide()[1].outcome != "reject"):
+            await self._read_unverified(incoming)
+        is_long = result != "verified" and incoming.content is not None and len(incoming.content) > LONGEST_ON_LOOP
+        operation, verdict = await self._in_thread(decide) if is_long and self._in_thread is not None else decide()
+        if verdict.error is not None and (verdict.outcome == "reject" or await incoming.accepts_caller() is not True):
+            raise self.profile.add_answer(verdict.error, incoming.request)
+        if isinstance(operation, UnresolvedOperation):
+            operation = Operation(is_unknown=True)
+        if signature is not None:
+            signature = replace(signature, operation=operation)
+        return Verification(signature, incoming, operation, result if isinstance(result, SignatureError) else None)
+
+    async def _verified(
+        self, incoming: Incoming, authentic: ReceivedSignature | SignatureError | None = None
+    ) -> VerifiedSignature:
+        """Verify the signature. Read the content only after the signature is authentic, and only if it is covered.
+
+        Args:
+            incoming: the request.
+            authentic: what the steps that need no content have found, if they were taken already.
+        """
+        if isinstance(authentic, SignatureError):
+            raise authentic
+        verifier, request = self._verifier, incoming.request
+        if authentic is None:
+            authentic = await verifier.authenticate(request)
+        content, digest = incoming.content, authentic.running_digest()
+        if digest is None:
+            # Nothing covers the content.
+            content = _NO_CONTENT
+        elif content is None:
+            content = await incoming.read_content(digest)
+            self._keep(incoming, content)
+            if not request.has_body and len(content) > 0:
+                # No field declared this content. A signature over content must cover more than one over none.
+                return await self._verified(incoming)
         else:
-            self.recorder.record_error(admitted.warning, incoming, outcome="warned")
-        return Accepted(_verification(incoming, admitted), admitted.content, is_closed)
+            for chunk in content.chunks:
+                digest.update(chunk)
+        return await verifier.complete(authentic, content, digest=digest)
+
+    async def _resolve_first(self, incoming: Incoming, policy: Policy) -> ReceivedSignature | SignatureError | None:
+        """Resolve the operation of a signed request, so that an unresolved one is reported before its signature.
+
+        Returns:
+            What the steps that need no content have found. None: they have to be taken again with the content.
+
+        Raises:
+            SignatureError: the operation is not resolved.
+        """
+        authentic: ReceivedSignature | SignatureError | None
+        try:
+            authentic = await self._verifier.authenticate(incoming.request)
+        except SignatureError as error:
+            authentic = error.with_traceback(None)
+            await self._read_unverified(incoming)
+        else:
+            if incoming.has_body is not False:
+                self._keep(incoming, await incoming.read_content(None))
+        operation = _resolve(policy, incoming.request, None)
+        if isinstance(operation, UnresolvedOperation):
+            raise self.profile.add_answer(operation.as_error(self.profile), incoming.request)
+        # Only now it is known whether content comes that no field declares. If it does, the signature must cover it.
+        return None if incoming.has_body is None and incoming.content is not None else authentic
+
+    async def _read_unverified(self, incoming: Incoming) -> None:
+        """Read content that no valid signature covers, if it begins as JSON. Its beginning can be read only once."""
+        if incoming.content is None and incoming.has_body is not False and not incoming.is_begun:
+            incoming.is_begun = True
+            content = await incoming.read_unverified(self._max_unsigned_body)
+            if content is not None:
+                self._keep(incoming, content)
+
+    def _keep(self, incoming: Incoming, content: Content) -> None:
+        incoming.content = content
+        if self.policy is not None or not incoming.has_body:
+            # Only a policy reads it. A request with its content joins the chunks: it holds them twice.
+            incoming.request = incoming.request.with_content(content)
+
+    def _decide(
+        self, policy: Policy, incoming: Incoming, result: SignatureResult, path: str | None
+    ) -> tuple[Operation | UnresolvedOperation, Verdict]:
+        request = incoming.request
+        operation = _resolve(policy, request, path)
+        shown, has_fallback = path if path is not None else _path_of(request), self.fallback is not None
+        verdict = policy.decide(operation, result, request, fallback=has_fallback, profile=self.profile, path=shown)
+        return operation, verdict
 
     def _note_unnamed(self, keyid: str) -> None:
         """Warn once that a key has no owner, so that the application cannot tell who signed."""
@@ -265,12 +380,22 @@ class Guard:
         return unknown and self._mode != "required"
 
 
-def _verification(incoming: Incoming, admitted: Admitted | None = None) -> Verification:
-    """Return what is published of a request that the application gets; None: no policy has read it."""
-    outer = incoming.outer if isinstance(incoming.outer, Verification) else None
-    if admitted is None:
-        return Verification(None, incoming, outer=outer)
-    return Verification(admitted.signature, incoming, admitted.operation, admitted.request, outer)
+def _resolve(policy: Policy, request: Request, path: str | None) -> Operation | UnresolvedOperation:
+    """Return the operation that the policy's resolver finds in what has been read, or the error that it raises."""
+    try:
+        if path is not None and not isinstance(policy.resolver, RouteResolver):
+            check_path(path)
+        return policy.resolver.resolve(request)
+    except UnresolvedOperation as unresolved:
+        unresolved.__context__ = unresolved.__traceback__ = None  # the frames refer to it, and it to them
+        return unresolved
+
+
+def _path_of(request: Request) -> str:
+    try:
+        return request.decoded_path()
+    except (MalformedURL, UnicodeDecodeError):
+        return request.url
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

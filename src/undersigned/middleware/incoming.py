@@ -8,6 +8,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING
 
 from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.guard import Guard
+    from undersigned.middleware.requirement import Verification
     from undersigned.url import CanonicalURL, Origin
 
 _NO_FIELDS = HeaderFields(())
+_NO_REQUEST = Request("", "", _NO_FIELDS)
 
 
 class Incoming(ABC):
@@ -35,18 +38,24 @@ class Incoming(ABC):
         has_body: whether content comes with the request, or None if that is unknown until it is read.
         client: the address of the client, or None.
         begun: when the verification began, by `time.perf_counter`.
-        origin: the origin that the request is for, once the guard has found it.
-        url: its URL, once the guard has made it.
         outer: what another middleware outside of this one published, or None.
+        origin: the origin that the request is for, once the guard has found it.
+        request: the request as it was on the wire, once the guard has made it. If a policy reads content, it has it.
+        content: the content, once it has been read to its end, or None.
+        is_begun: whether the guard has asked for content that no valid signature covers.
+        is_closed: whether no content may reach the application, because a request without content was verified.
     """
 
     fields: HeaderFields = _NO_FIELDS
     names: Collection[str] = ()
     has_too_many_fields: bool = False
     has_body: bool | None = False
+    outer: Verification | None = None
     origin: Origin | None = None
-    url: str | None = None
-    outer: object = None
+    request: Request = _NO_REQUEST
+    content: Content | None = None
+    is_begun: bool = False
+    is_closed: bool = False
 
     def __init__(self, guard: Guard, context: object, method: str, version: str, client: str | None) -> None:
         """Begin with what needs no reading; a subclass sets `fields`, `names` and `has_body`."""

@@ -12,8 +12,7 @@ from undersigned.middleware.answer import ErrorResponse
 from undersigned.verification.verifier import awaited
 
 if TYPE_CHECKING:
-    from undersigned.verification.gate import GateVerifier
-    from undersigned.verification.verifier import Part
+    from undersigned.verification.verifier import AsyncVerifier, Part
 
 _KEPT: Final = 1.0
 """Seconds for which an answer is kept: a stranger who asks for it does not reach the store more often."""
@@ -34,7 +33,7 @@ class Readiness:
         ConfigurationError: the path does not begin with a slash.
     """
 
-    def __init__(self, verifier: GateVerifier, path: str) -> None:
+    def __init__(self, verifier: AsyncVerifier, path: str) -> None:
         if not path.startswith("/"):
             raise ConfigurationError("path: give the path of the check, such as /ready")
         self._path = path

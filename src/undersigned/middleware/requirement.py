@@ -59,15 +59,13 @@ class Verification(NamedTuple):
         signature: the verified signature, or None if the request is unsigned.
         incoming: the request as the middleware got it, for the decisions of routes.
         operation: the operation that the policy resolved, or None.
-        request: the request as the policy has read it, or None.
-        outer: what another middleware outside of this one published, or None.
+        warning: the error of a signature that failed, and that another credential of the caller excuses, or None.
     """
 
     signature: VerifiedSignature | None
     incoming: Incoming
     operation: Operation | None = None
-    request: Request | None = None
-    outer: Verification | None = None
+    warning: SignatureError | None = None
 
     @property
     def profile(self) -> Profile:
@@ -114,25 +112,24 @@ class Verification(NamedTuple):
             SignatureError: the policy requires a signature and the request has none, and no other credential is valid.
                 It is recorded as a rejection by the route.
         """
-        outer = None if self.outer is None else await self.outer.check_route(route)
         incoming, policy = self.incoming, self.incoming.guard.policy
+        if incoming.outer is not None:
+            await incoming.outer.check_route(route)
         if policy is None or not isinstance(policy.resolver, RouteResolver):
-            return self._replace(outer=outer)
+            return self
         # The middleware let an unsigned preflight pass.
         is_passed = (
             self.signature is None and not incoming.has_body and is_preflight(incoming.method, incoming.fields.combined)
         )
         if is_passed and not route.takes_any_method:
-            return self._replace(outer=outer)
+            return self
         operation = policy.resolver.operation_of(route)
         if self.signature is not None:
             return self._replace(signature=replace(self.signature, operation=operation), operation=operation)
-        must_be_signed = operation.is_unknown or (
-            self.request is not None and policy.registers_webhook(operation, self.request, self.profile)
-        )
+        must_be_signed = operation.is_unknown or policy.registers_webhook(operation, incoming.request, self.profile)
         is_required = must_be_signed or policy.demand(operation) == "required"
         if not is_required or (not must_be_signed and await incoming.accepts_caller() is True):
-            return self._replace(operation=operation, outer=outer)
+            return self._replace(operation=operation)
         error = self.unsigned_error(_UNKNOWN if must_be_signed else _REQUIRED)
         self.reject(error, route=route.path)
         raise error

@@ -26,7 +26,7 @@ _REPLACED = "\N{REPLACEMENT CHARACTER}"
 class Operation:
     """The operation that a request asks for.
 
-    The gate decides about the same operation that the application runs, because the content is read only once. Names
+    The guard decides about the same operation that the application runs, because the content is read only once. Names
     are text from the sender. They are matched exactly, and escaped before they are logged.
 
     Attributes:

@@ -695,10 +695,10 @@ class AsyncVerifier:
         Raises:
             SignatureError: the request is rejected, or it cannot be verified now.
         """
-        signature = await AsyncVerifier.authenticate(self, request)
+        signature = await self.authenticate(request)
         digest = signature.running_digest(request.body)
         content = Content() if digest is None and request.body else request.content
-        return await AsyncVerifier.complete(self, signature, content, digest=digest)
+        return await self.complete(signature, content, digest=digest)
 
     async def verify_response(self, response: Response) -> VerifiedSignature:
         """Verify a response whose body has been read, with the request that it answers.
@@ -879,7 +879,7 @@ class AsyncVerifier:
         for other in signature.others:
             # If it covers the content too, it is by the same digest. Else the content is not of this signature.
             own = (content, digest) if other.digest == signature.digest else (Content(), None)
-            others.append(await AsyncVerifier.complete(self, other, own[0], digest=own[1]))
+            others.append(await self.complete(other, own[0], digest=own[1]))
         return replace(verified, others=tuple(others))
 
     async def _claim_nonce(self, signature: ReceivedSignature, nonce: str, now: float) -> Claim:
@@ -946,7 +946,8 @@ class AsyncVerifier:
 class Verifier(AsyncVerifier):
     """A verifier that verifies messages by one profile. Safe to share between threads if its sources are.
 
-    Each method does what the one of `AsyncVerifier` does, and returns when it is done.
+    `verify`, `verify_response` and `unready` do what those of `AsyncVerifier` do, and return when they are done. The
+    coroutines of the steps are for a server that reads the content between them: `finish` runs them.
 
     Args:
         profile: what makes a signature acceptable.
@@ -1001,16 +1002,6 @@ class Verifier(AsyncVerifier):
     def verify_response(self, response: Response) -> VerifiedSignature:
         """Verify a response whose body has been read, with the request that it answers."""
         return finish(super().verify_response(response))
-
-    def authenticate(self, message: Request | Response) -> ReceivedSignature:
-        """Take the steps that need no content."""
-        return finish(super().authenticate(message))
-
-    def complete(
-        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        """Take the steps that need the content."""
-        return finish(super().complete(signature, content, digest=digest))
 
     def unready(self) -> tuple[Part, ...]:
         """Return which of the sources cannot answer now."""

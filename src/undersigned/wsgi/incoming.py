@@ -9,6 +9,7 @@ from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.answer import content_too_large, unsigned_too_large
 from undersigned.middleware.incoming import Incoming
+from undersigned.middleware.requirement import Verification
 from undersigned.policy.webhooks import may_be_json
 from undersigned.wsgi.environ import (
     BodyFraming,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.answer import UnreadRequest
-    from undersigned.middleware.guard import Accepted
     from undersigned.url import CanonicalURL, Origin
     from undersigned.wsgi.middleware import SyncGuard
 
@@ -60,7 +60,8 @@ class EnvironIncoming(Incoming):
         self, guard: SyncGuard, context: object, environ: dict[str, Any], start_response: object = None
     ) -> None:
         super().__init__(guard, context, environ["REQUEST_METHOD"], http_version(environ), environ.get("REMOTE_ADDR"))
-        self.outer = environ.get(VERIFICATION)
+        outer = environ.get(VERIFICATION)
+        self.outer = outer if isinstance(outer, Verification) else None
         self._environ = environ
         self._start_response = start_response
         self._reconstruct, self._notice = guard.reconstruct, guard.notice
@@ -157,23 +158,23 @@ class EnvironIncoming(Incoming):
                 detail="reading the body raised an exception, or returned something other than bytes",
             ) from failure
 
-    def forwarded(self, accepted: Accepted) -> dict[str, Any]:
-        """Return the environ that the application gets."""
+    def forwarded(self, verification: Verification) -> dict[str, Any]:
+        """Return the environ that the application gets, with what is published."""
         # Not kept: the environ refers to this request, and a cycle would hold its content until it is collected.
         verified, self._verified = self._verified, None
         new = {**self._environ} if verified is None else verified
-        if accepted.content is not None:
-            octets = bytes(accepted.content)
+        if self.content is not None:
+            octets = bytes(self.content)
             new["wsgi.input"], new["wsgi.input_terminated"] = BytesIO(octets), True
             new["CONTENT_LENGTH"] = str(len(octets))
             new.pop("HTTP_TRANSFER_ENCODING", None)
-        elif accepted.is_closed:
+        elif self.is_closed:
             new["wsgi.input"] = BytesIO()
         elif self._begun:
             left = None if self._framing.length is None else self._framing.length - len(self._begun)
             new["wsgi.input"] = BufferedReader(_ResumedContent(self._begun, new["wsgi.input"], left))
-        new[SIGNATURE] = accepted.verification.signature
-        new[VERIFICATION] = accepted.verification
+        new[SIGNATURE] = verification.signature
+        new[VERIFICATION] = verification
         return new
 
 

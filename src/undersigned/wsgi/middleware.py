@@ -18,7 +18,6 @@ from undersigned.wsgi.servers import NOTICES
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from undersigned.middleware.guard import Accepted
     from undersigned.middleware.options import Options
     from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
@@ -69,7 +68,7 @@ class SyncGuard(Guard):
         self.reconstruct = reconstruct
         self._noticed = False
 
-    def verify_now(self, incoming: EnvironIncoming) -> Accepted | ErrorResponse:
+    def verify_now(self, incoming: EnvironIncoming) -> Verification | ErrorResponse:
         """Verify one request, as `verify` does."""
         return finish(self.verify(incoming))
 

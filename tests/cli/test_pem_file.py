@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
+import trustme
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x25519
 from tests.cli.command import answers, invoke, lines
 from tests.cli.conftest import KEYID
@@ -98,13 +97,6 @@ def test_keygen_takes_an_rsa_key_and_its_algorithm(tmp_path):
     assert json.loads((tmp_path / "keys" / "private.jwk.json").read_text())["alg"] == "RS256"
 
 
-def certificate(key) -> bytes:
-    name = x509.Name([])
-    day = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, day, day)
-    return builder.sign(key, hashes.SHA256()).public_bytes(PEM)
-
-
 def test_pem_of_another_kind_is_rejected_and_not_quoted(files, tmp_path):
     key = ec.generate_private_key(ec.SECP256R1())
     encrypted = key.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"secret"))
@@ -117,11 +109,11 @@ def test_pem_of_another_kind_is_rejected_and_not_quoted(files, tmp_path):
         ("--key", encrypted),
         ("--key", old),
         ("--key", ssh),
-        ("--key", certificate(key)),
+        ("--key", trustme.CA().cert_pem.bytes()),
         ("--key", b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"),
         ("--key", foreign.private_bytes(PEM, PKCS8, OPEN)),
         ("--jwks", files.private.read_bytes()),
-        ("--jwks", certificate(key)),
+        ("--jwks", trustme.CA().cert_pem.bytes()),
         ("--jwks", files.public.read_bytes() * 2),
         ("--jwks", foreign.public_key().public_bytes(PEM, PUBLIC)),
     ):

@@ -1,4 +1,4 @@
-"""gevent's pywsgi with the handler: the target as it was on the wire, and only what the message holds."""
+"""gevent's pywsgi and wsgiref with their handlers: the target of the wire, and only what the message holds."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import importlib
 import json
 import queue
 import threading
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import gevent
 import pytest
 from gevent import monkey
 from gevent.pywsgi import WSGIHandler, WSGIServer
-from tests.keys import HOST, ORIGIN
-from tests.wire import ask, exchange, raw_request
+from tests.keys import BODY, HOST, ORIGIN
+from tests.wire import ask, assert_rejected, exchange, raw_request
 
+import undersigned_gevent
 from undersigned import wsgi
-from undersigned_gevent import RawTargetHandler, handler
-
-JSON = [("Content-Type", "application/json")]
-BODY = b'{"plan_id":"plan_001"}'
+from undersigned.wsgi import wsgiref
+from undersigned_gevent import handler
 
 
 @contextlib.contextmanager
@@ -48,6 +48,29 @@ def gevent_server(app, handler):
         thread.join(10)
 
 
+@contextlib.contextmanager
+def wsgiref_server(app, handler):
+    class Silent(handler):
+        def log_message(self, *_arguments: object) -> None:
+            """Say nothing."""
+
+    with make_server("127.0.0.1", 0, app, handler_class=Silent) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+SERVERS = {
+    "gevent": (gevent_server, WSGIHandler, undersigned_gevent.RawTargetHandler),
+    "wsgiref": (wsgiref_server, WSGIRequestHandler, wsgiref.RawTargetHandler),
+}
+every_server = pytest.mark.parametrize("name", SERVERS)
+
+
 def echo_variables(environ, start_response):
     body = environ["wsgi.input"].read().decode()
     content = json.dumps({"raw": environ["RAW_URI"], "path": environ["PATH_INFO"], "body": body}).encode()
@@ -56,36 +79,53 @@ def echo_variables(environ, start_response):
 
 
 @pytest.fixture
-def port(party):
-    app = wsgi.SignatureMiddleware(echo_variables, verifier=party.verifier(), origins=[ORIGIN])
-    with gevent_server(app, RawTargetHandler) as port:
+def port(party, name):
+    serve, _, handler = SERVERS[name]
+    with serve(wsgi.SignatureMiddleware(echo_variables, verifier=party.verifier(), origins=[ORIGIN]), handler) as port:
         yield port
 
 
+@every_server
 @pytest.mark.parametrize("target", ["/a%2Fb//c?b=2&a=1", "//evil.example/p", "/p?", "/p", "/caf%C3%A9"])
 def test_target_in_the_environ_is_the_one_on_the_wire(port, party, target):
     assert ask(port, party.raw("GET", target)).json["raw"] == target
 
 
-def test_application_sees_the_canonical_path(port, party):
+@every_server
+def test_application_sees_the_canonical_path_and_the_content(port, party):
     assert ask(port, party.raw("GET", "/adcp/./create")).json["path"] == "/adcp/create"
-
-
-def test_request_with_content_verifies(port, party):
     assert ask(port, party.raw("POST", "/p", BODY)).json["body"] == BODY.decode()
 
 
+@every_server
 @pytest.mark.parametrize("target", ["http://evil.example/p", "/p#f", " /p", "/p q", "*", "p"])
 def test_target_nobody_signed_is_rejected(port, party, target):
     response = exchange(port, party.raw("GET", target, url=f"{ORIGIN}/p"))
     assert response.split(b" ")[1] in {b"400", b"401"}
 
 
-@pytest.mark.parametrize("extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0")])
-def test_header_line_that_gevent_hides_is_rejected(port, party, extra):
+def with_field(party, extra) -> bytes:
     fields = [("Host", HOST), ("Content-Length", str(len(BODY))), *party.fields("POST", f"{ORIGIN}/p", BODY)]
-    response = exchange(port, raw_request("POST", "/p", [*fields, extra], BODY))
-    assert response.split(b" ")[1] == b"401", response
+    return raw_request("POST", "/p", [*fields, extra], BODY)
+
+
+@every_server
+@pytest.mark.parametrize("extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0")])
+def test_header_line_that_a_server_hides_is_rejected(port, party, extra):
+    assert ask(port, with_field(party, extra)).status == 401
+
+
+@pytest.mark.parametrize("name", ["wsgiref"])
+def test_length_with_an_underscore_is_dropped(port, party):
+    assert ask(port, with_field(party, ("Content_Length", "7"))).json["body"] == BODY.decode()
+
+
+@every_server
+def test_server_without_the_handler_is_rejected_with_the_fix(name, party, caplog):
+    serve, plain, handler = SERVERS[name]
+    with serve(wsgi.SignatureMiddleware(echo_variables, verifier=party.verifier(), origins=[ORIGIN]), plain) as port:
+        assert_rejected(ask(port, party.raw("GET", "/p")), "request_signature_server_unsupported", 503)
+    assert f"{handler.__module__.removesuffix('.handler')}.RawTargetHandler" in caplog.text
 
 
 @pytest.mark.parametrize("is_patched", [False, True])
@@ -93,11 +133,3 @@ def test_standard_library_that_is_not_patched_is_logged(monkeypatch, caplog, is_
     monkeypatch.setattr(monkey, "is_module_patched", lambda name: is_patched and name == "threading")
     importlib.reload(handler)
     assert ["monkey.patch_all()" in message for message in caplog.messages] == [True] * (not is_patched)
-
-
-def test_server_without_the_handler_is_rejected_with_the_fix(party, caplog):
-    app = wsgi.SignatureMiddleware(echo_variables, verifier=party.verifier(), origins=[ORIGIN])
-    with gevent_server(app, WSGIHandler) as port:
-        response = exchange(port, party.raw("GET", "/p"))
-    assert response.split(b" ")[1] == b"503"
-    assert "undersigned_gevent.RawTargetHandler" in caplog.text

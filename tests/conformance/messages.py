@@ -25,7 +25,6 @@ from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.signature import (
     ComponentValues,
-    ResponseValues,
     UnresolvableComponent,
     VerificationKey,
     signature_base,
@@ -88,7 +87,9 @@ class Message:
     def values(self, reading: Reading = LENIENT) -> Any:
         """Return the component values."""
         if isinstance(self.sent, Response):
-            return ResponseValues(self.sent, self._asked and self._asked.values(reading), reading=reading)
+            values = ComponentValues(self.sent, canonicalize("https://unknown.example/"), reading=reading)
+            values.requested = self._asked and self._asked.values(reading)
+            return values
         target = canonicalize(self.sent.url)
         return ComponentValues(self.sent, target, reading=reading, request_target=self._target, trailers=self._trailers)
 

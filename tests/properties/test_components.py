@@ -23,7 +23,7 @@ from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message import Component, Reading, Response
 from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
+from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 
 QUERY_NAMES = st.sampled_from(["a", "b", "a b", "~", "ü", ""])
 tokens = st.text(TOKEN, min_size=1, max_size=8)
@@ -194,8 +194,7 @@ def test_base_of_a_response_equals_the_one_of_http_message_signatures(fields, as
     library = HTTPSignatureComponentResolver(Answered(200, Lines(tuple(fields)), sent))
     request = Request("POST", url, asked)
     reading = Reading(repeated_keys=True)
-    requested = ComponentValues(request, target, reading=reading)
-    values = ResponseValues(Response(200, fields, request=request), requested, reading=reading)
+    values = ComponentValues(Response(200, fields, request=request), target, reading=reading)
     for component in components:
         try:
             expected = library.resolve(item(component))

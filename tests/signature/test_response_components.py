@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from undersigned import Request, canonicalize
 from undersigned.message import LENIENT, HeaderFields, Reading, Response
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
+from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.components import OutOfBounds
 
 URL = "https://www.example.com/path?q=1&Pet=dog"
@@ -21,10 +21,9 @@ def component(text: str):
     return parse_signature_input(f"s=({text})")["s"].components[0]
 
 
-def of_response(*, request=REQUEST, trailers=None, reading=LENIENT, digest=None) -> ResponseValues:
+def of_response(*, request=REQUEST, trailers=None, reading=LENIENT, digest=None) -> ComponentValues:
     response = Response(503, FIELDS, request=request, trailers=trailers)
-    requested = None if request is None else ComponentValues(request, canonicalize(request.url), reading=reading)
-    return ResponseValues(response, requested, digest, reading=reading)
+    return ComponentValues(response, canonicalize(URL), digest, reading=reading)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +97,8 @@ def test_trailers_are_covered_only_when_they_are_known():
     shown = ComponentValues(REQUEST, target, trailers=HeaderFields([("x-a", "3")]))
     assert shown.value(component('"x-a";tr')) == "3"
     assert shown.value(component('"x-a"')) == "1, 2"
-    answer = ResponseValues(Response(200, request=REQUEST), shown)
+    answer = ComponentValues(Response(200, request=REQUEST), target)
+    answer.requested = shown
     assert answer.value(component('"x-a";req;tr')) == "3"
 
 
@@ -128,7 +128,9 @@ def test_method_keeps_its_case_when_the_reading_says_so(method):
 def test_request_target_in_another_form_is_the_one_that_was_sent(target):
     values = ComponentValues(Request("OPTIONS", URL), canonicalize(URL), request_target=target)
     assert values.value(component('"@request-target"')) == target
-    assert ResponseValues(Response(200), values).value(component('"@request-target";req')) == target
+    answer = ComponentValues(Response(200), canonicalize(URL))
+    answer.requested = values
+    assert answer.value(component('"@request-target";req')) == target
 
 
 def test_structured_field_of_the_application_has_the_type_it_names():
@@ -146,7 +148,7 @@ def test_what_is_parsed_of_request_response_and_trailers_counts_together():
     long = "a=" + "v" * 1400
     request = Request("GET", URL, [("x", long)])
     response = Response(200, [("x", long)], request=request, trailers=[("x", long)])
-    values = ResponseValues(response, ComponentValues(request, canonicalize(URL)))
+    values = ComponentValues(response, canonicalize(URL))
     for text in ('"x";key="a";req', '"x";key="a"', '"x";req;key="a"'):
         assert len(values.value(component(text))) == 1400
     with pytest.raises(OutOfBounds, match="have 4,206 characters"):
@@ -157,7 +159,7 @@ def test_what_is_parsed_of_request_response_and_trailers_counts_together():
 def test_number_of_components_with_parameters_is_bounded_in_every_section(flag):
     request = Request("GET", URL, [("x", "a")])
     response = Response(200, [("x", "a")], request=request, trailers=[("x", "a")])
-    values = ResponseValues(response, ComponentValues(request, canonicalize(URL)))
+    values = ComponentValues(response, canonicalize(URL))
     read = [component(f'"x"{flag};key="a"') for _ in range(16)]
     assert [values.value(one) for one in read] == ["?1"] * 16
     with pytest.raises(OutOfBounds, match="more than 16 covered components have parameters"):

@@ -1,6 +1,6 @@
 """Signatures: keys, profiles, covered components and the signer (RFC 9421 sections 2 and 3.1)."""
 
-from undersigned.signature.components import ComponentValues, ResponseValues, UnresolvableComponent, signature_base
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.key_source import AsyncKeySource, KeyLookup, KeySet, KeySource
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AsyncRemoteKey, KeyReference, RemoteKey
@@ -21,7 +21,6 @@ __all__ = [
     "PreparedSignature",
     "Profile",
     "RemoteKey",
-    "ResponseValues",
     "SignedFields",
     "Signer",
     "SigningKey",

@@ -71,7 +71,7 @@ class OutOfBounds(UnresolvableComponent):
     """Raised when a covered component is not read, because more is covered than one of our bounds allows."""
 
 
-def signature_base(values: MessageValues, components: Sequence[Component], parameters: str) -> str:
+def signature_base(values: ComponentValues, components: Sequence[Component], parameters: str) -> str:
     """Return the signature base as ASCII text, lines separated by LF (RFC 9421 section 2.5).
 
     Args:
@@ -82,18 +82,17 @@ def signature_base(values: MessageValues, components: Sequence[Component], param
     Raises:
         UnresolvableComponent: the message has no value for a component.
     """
-    known, combined, lines = values.known, values.fields.combined, list[str]()
+    known, fields = values.known, values.fields.combined
+    lines: list[str] = []
     for component in components:
-        value = None
-        if component.bare:
-            name = component.name
-            value = known.get(name)
-            if value is None and name[:1] != "@" and name != "set-cookie":
-                value = combined.get(name)
+        name, text, bare = component
+        value = known.get(name) if bare else None
+        if value is None and bare and name[:1] != "@" and name != "set-cookie":
+            value = fields.get(name)
         # Nearly every value is printable ASCII, which these methods tell fastest.
         if value is None or not (value.isascii() and value.isprintable()):
             value = values.value(component)
-        lines.append(f"{component.text}: {value}")
+        lines.append(f"{text}: {value}")
     lines.append(f'"@signature-params": {parameters}')
     return "\n".join(lines)
 
@@ -171,28 +170,61 @@ class ParsedTexts:
                 )
 
 
-class MessageValues:
-    """The component values of one message: of a request (`ComponentValues`) or of a response (`ResponseValues`).
+class ComponentValues:
+    """The component values of one message: a request, or a response with the request that it answers.
+
+    Args:
+        message: the message.
+        target: the canonical target of the request.
+        content_digest: the value of a Content-Digest that is about to be added to the message, or None.
+        reading: how the message, and the request that it answers, are read.
+        request_target: the request target as it was sent, if it is not in origin-form (RFC 9421 section 2.2.5).
+        trailers: the trailer fields of a request, if they are known. Those of a response are its own.
 
     Attributes:
         fields: the header fields.
-        reading: how the message is read.
-        trailers: the trailer fields, or None if they are not known.
-        known: derived components without parameters, and fields that are about to be added, by name.
+        known: derived components without parameters, and a field that is about to be added, by name.
+        requested: the values of the request that a response answers, for components with `req` (section 2.4), or None.
     """
 
-    __slots__ = ("_parsed", "fields", "known", "reading", "trailers")
+    __slots__ = ("_message", "_parsed", "_reading", "_target", "_trailers", "fields", "known", "requested")
 
-    fields: HeaderFields
-    reading: Reading
-    trailers: HeaderFields | None
-    known: dict[str, str]
-    _parsed: ParsedTexts | None
+    def __init__(
+        self,
+        message: Request | Response,
+        target: CanonicalURL,
+        content_digest: str | None = None,
+        *,
+        reading: Reading = STRICT,
+        request_target: str | None = None,
+        trailers: HeaderFields | None = None,
+    ) -> None:
+        self.requested: ComponentValues | None = None
+        if isinstance(message, Request):
+            self.known = {"@target-uri": target.target_uri, "@authority": target.authority}
+            if message.method in METHODS:
+                self.known["@method"] = message.method
+            if request_target:
+                self.known["@request-target"] = request_target
+        else:
+            self.known = {"@status": str(message.status)}
+            trailers = message.trailers
+            if message.request is not None:
+                self.requested = ComponentValues(message.request, target, reading=reading)
+        if content_digest:
+            self.known["content-digest"] = content_digest
+        self.fields = message.fields
+        self._message = message
+        self._target = target
+        self._reading = reading
+        self._trailers = trailers
+        self._parsed: ParsedTexts | None = None
 
     def parsed(self) -> ParsedTexts:
         """Return what is parsed. Few messages need it, so it is made when it is first asked for."""
         if self._parsed is None:
-            self._parsed = ParsedTexts()
+            # What is parsed of a response counts together with what is parsed of its request.
+            self._parsed = ParsedTexts() if self.requested is None else self.requested.parsed()
         return self._parsed
 
     def value(self, component: Component) -> str:
@@ -212,11 +244,16 @@ class MessageValues:
         Raises:
             UnresolvableComponent: the message has no such component.
         """
+        if flags.get("req") is True and not isinstance(self._message, Request):
+            if self.requested is None:
+                raise UnresolvableComponent("the request that this response answers is not known")
+            del flags["req"]
+            return self.requested.resolve(name, flags)
         if flags.get("tr") is True:
             del flags["tr"]
-            if self.trailers is None or name[:1] == "@":
+            if self._trailers is None or name[:1] == "@":
                 raise UnresolvableComponent("a covered trailer field is not known: trailers are not read")
-            return self._field(self.trailers, name, flags)
+            return self._field(self._trailers, name, flags)
         if name[:1] == "@":
             return self._derived(name, flags)
         if not flags and name in self.known:
@@ -225,6 +262,11 @@ class MessageValues:
 
     def _derived(self, name: str, flags: Flags) -> str:
         """Return the value of a derived component (section 2.2)."""
+        request = self._message
+        if name == "@query-param" and isinstance(request, Request):
+            return self._query_parameter(flags)
+        if not flags and name not in self.known and isinstance(request, Request):
+            self.known = {**self._of_target(request), **self.known}
         if flags or name not in self.known:
             raise UnresolvableComponent(NO_VALUE)
         return self.known[name]
@@ -266,71 +308,23 @@ class MessageValues:
 
     def _serialize(self, name: str, text: str) -> str:
         """Return a structured field in its strict serialization (section 2.1.1)."""
-        tltype = field_type(name, self.reading.field_types)
+        tltype = field_type(name, self._reading.field_types)
         if tltype is None:
             raise UnresolvableComponent(NO_VALUE)
         if tltype == "dictionary":
             return serialize_dictionary(self._parse(text))
-        on_repeated = None if self.reading.repeated_keys else reject_repeated
+        on_repeated = None if self._reading.repeated_keys else reject_repeated
         return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype, on_duplicate_key=on_repeated))
 
     def _parse(self, text: str) -> Mapping[str, tuple[object, Parameters]]:
-        return parse_dictionary(text, repeated_keys=self.reading.repeated_keys)
+        return parse_dictionary(text, repeated_keys=self._reading.repeated_keys)
 
-
-class ComponentValues(MessageValues):
-    """The component values of one request with its canonical target.
-
-    Args:
-        request: the request.
-        target: its canonical target.
-        content_digest: the value of a Content-Digest that is about to be added to the request, or None.
-        reading: how the request is read.
-        request_target: the request target as it was sent, if it is not in origin-form (RFC 9421 section 2.2.5).
-        trailers: its trailer fields, if they are known.
-    """
-
-    __slots__ = ("request", "target")
-
-    def __init__(
-        self,
-        request: Request,
-        target: CanonicalURL,
-        content_digest: str | None = None,
-        *,
-        reading: Reading = STRICT,
-        request_target: str | None = None,
-        trailers: HeaderFields | None = None,
-    ) -> None:
-        self.request = request
-        self.target = target
-        self.fields = request.fields
-        self.reading = reading
-        self.trailers = trailers
-        self._parsed = None
-        self.known = {"@target-uri": target.target_uri, "@authority": target.authority}
-        if request.method in METHODS:
-            self.known["@method"] = request.method
-        if content_digest:
-            self.known["content-digest"] = content_digest
-        if request_target:
-            self.known["@request-target"] = request_target
-
-    def _derived(self, name: str, flags: Flags) -> str:
-        if name == "@query-param":
-            return self._query_parameter(flags)
-        if not flags and name not in self.known:
-            value = self._of_target(name)
-            if value is not None:
-                return value
-        return super()._derived(name, flags)
-
-    def _of_target(self, name: str) -> str | None:
-        """Return a component that every request has, but few signatures cover (section 2.2)."""
-        target, method = self.target, self.request.method
-        check_method(method, any_case=self.reading.lower_case_methods)
+    def _of_target(self, request: Request) -> dict[str, str]:
+        """Return the components that every request has, but few signatures cover (section 2.2)."""
+        target, method = self._target, request.method
+        check_method(method, any_case=self._reading.lower_case_methods)
         origin_form = target.path if target.query is None else f"{target.path}?{target.query}"
-        values = {
+        return {
             "@method": method,
             "@scheme": target.scheme,
             "@path": target.path,
@@ -338,7 +332,6 @@ class ComponentValues(MessageValues):
             # Of CONNECT, it is in authority-form (section 2.2.5).
             "@request-target": target.authority if method.upper() == "CONNECT" else origin_form,
         }
-        return values.get(name)
 
     def _query_parameter(self, flags: Flags) -> str:
         """Return the value of a parameter that appears once, encoded as section 2.2.8 has it.
@@ -346,7 +339,7 @@ class ComponentValues(MessageValues):
         Its `name` must have the one encoding that the section gives it. In other encodings a signature could cover one
         parameter many times, and each time would repeat its value in the base.
         """
-        query = self.target.query or ""
+        query = self._target.query or ""
         count = query.count("&") + 1
         if count > MOST_QUERY_PARAMETERS:
             raise OutOfBounds(
@@ -364,65 +357,6 @@ class ComponentValues(MessageValues):
         if len(values) != 1:
             raise UnresolvableComponent(NO_VALUE)
         return _encode(values[0])
-
-
-class ResponseValues(MessageValues):
-    """The component values of one response.
-
-    Args:
-        response: the response.
-        requested: the values of the request that it answers, for components with `req` (RFC 9421 section 2.4); None if
-            the request is not known.
-        content_digest: the value of a Content-Digest that is about to be added to the response, or None.
-        reading: how the response is read.
-    """
-
-    __slots__ = ("requested", "response")
-
-    def __init__(
-        self,
-        response: Response,
-        requested: ComponentValues | None = None,
-        content_digest: str | None = None,
-        *,
-        reading: Reading = STRICT,
-    ) -> None:
-        self.response = response
-        self.requested = requested
-        self.fields = response.fields
-        self.reading = reading
-        self.trailers = response.trailers
-        # What is parsed counts together with what the request needs.
-        self._parsed = None if requested is None else requested.parsed()
-        self.known = {"@status": str(response.status)}
-        if content_digest:
-            self.known["content-digest"] = content_digest
-
-    def resolve(self, name: str, flags: Flags) -> str:
-        """Return the value of a component of the response, or with `req`, of the request that it answers."""
-        if flags.get("req") is not True:
-            return super().resolve(name, flags)
-        if self.requested is None:
-            raise UnresolvableComponent("the request that this response answers is not known")
-        del flags["req"]
-        return self.requested.resolve(name, flags)
-
-
-def values_of(
-    message: Request | Response, target: CanonicalURL, content_digest: str | None = None, *, reading: Reading = STRICT
-) -> MessageValues:
-    """Return the component values of a message.
-
-    Args:
-        message: a request, or a response with the request that it answers.
-        target: the target of the request.
-        content_digest: the value of a Content-Digest that is about to be added to the message.
-        reading: how the message, and the request that it answers, are read.
-    """
-    if isinstance(message, Request):
-        return ComponentValues(message, target, content_digest, reading=reading)
-    requested = None if message.request is None else ComponentValues(message.request, target, reading=reading)
-    return ResponseValues(message, requested, content_digest, reading=reading)
 
 
 def _flags(text: str) -> Flags:

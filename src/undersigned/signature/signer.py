@@ -34,7 +34,7 @@ from undersigned.message.structured_fields import (
     labels_of,
     serialize_byte_sequence,
 )
-from undersigned.signature.components import UnresolvableComponent, signature_base, values_of
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
@@ -304,7 +304,7 @@ class Signer:
         text = f"{listed}{self._parameters(created, expires, nonce)}"
         if parameters or profile.parameters.own:
             text += self._own({**written_parameters(profile, message), **parameters})
-        values = values_of(message, target, digest, reading=profile.reading)
+        values = ComponentValues(message, target, digest, reading=profile.reading)
         try:
             base = signature_base(values, components, text).encode("ascii")
         except UnresolvableComponent as unresolvable:

@@ -58,10 +58,10 @@ from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
 from undersigned.signature.components import (
     QUERY_COMPONENTS,
+    ComponentValues,
     OutOfBounds,
     UnresolvableComponent,
     signature_base,
-    values_of,
     with_empty_query,
 )
 from undersigned.signature.key_source import KeyLookup, KeySet, is_key_source
@@ -190,7 +190,7 @@ class ReceivedSignature:
         Raises:
             UnresolvableComponent: the message has no value for a covered component.
         """
-        values = values_of(self.request, target, reading=self.profile.reading)
+        values = ComponentValues(self.request, target, reading=self.profile.reading)
         return signature_base(values, self.coverage.components, self.text)
 
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:

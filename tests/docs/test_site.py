@@ -74,18 +74,6 @@ def test_name_from_another_package_leads_to_its_page():
     assert "* :py:obj:`KeyPair <undersigned.KeyPair>`: A key pair" in written
 
 
-@pytest.mark.parametrize(
-    ("line", "closed"),
-    [("a list of `Key`s", "a list of `Key`\\ s"), ("`a` or `b`", "`a` or `b`"), ("``a`` or `b`s", "``a`` or `b`\\ s")],
-)
-def test_code_that_a_letter_follows_is_closed(line, closed):
-    assert site_pages.closed([line]) == [closed]
-
-
-def test_page_of_only_a_link_shows_the_linked_file():
-    assert site_pages.borrowed()[DOCS / "project" / "security.md"] == ROOT / "SECURITY.md"
-
-
 def test_quick_start_of_the_site_is_that_of_the_readme():
     page = DOCS / "quickstart.md"
     shown = site_pages.with_sections(page.read_text("utf-8"), page)
@@ -93,28 +81,6 @@ def test_quick_start_of_the_site_is_that_of_the_readme():
     assert "pip install" in shown
     assert "uvicorn main:app" in shown
     assert "](replay.md)" in shown
-
-
-def test_section_ends_at_the_next_heading_of_its_level_and_ignores_code():
-    text = "# T\n\n## A b\n\none\n\n```sh\n# no heading\n```\n\n### C\n\ntwo\n\n## D\n\nthree\n"
-    assert site_pages.section(text, "a-b") == "\n\none\n\n```sh\n# no heading\n```\n\n### C\n\ntwo\n\n"
-    with pytest.raises(KeyError):
-        site_pages.section(text, "e")
-
-
-@pytest.mark.parametrize(
-    ("link", "there"),
-    [
-        ("[keys](docs/keys.md#ucp)", "[keys](../keys.md#ucp)"),
-        ("[bounds](SECURITY.md#bounds)", "[bounds](security.md#bounds)"),
-        ("[examples](examples)", "[examples](../examples.md)"),
-        ("[limits](src/undersigned/limits.py)", "[limits](../../src/undersigned/limits.py)"),
-        ("[RFC](https://www.rfc-editor.org/rfc/rfc9421)", "[RFC](https://www.rfc-editor.org/rfc/rfc9421)"),
-        ("[here](#keys)", "[here](#keys)"),
-    ],
-)
-def test_link_of_a_page_at_the_root_leads_to_the_page_of_the_site(link, there):
-    assert site_pages.relinked(link, ROOT / "README.md", DOCS / "project" / "readme.md") == there
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.command import answers, invoke, lines, not_blank, objects, run
+from tests.cli.command import answers, invoke, lines, objects, run
 from tests.cli.conftest import KEYID
 
 URL = "https://seller.example.com/orders"
@@ -165,11 +165,6 @@ def test_nothing_is_said_of_an_expiry_when_the_profile_has_none(keys):
 )
 def test_request_of_options_that_cannot_be_signed_is_a_usage_error(args, told, keys):
     assert told in rejection_of(keys, *args)
-
-
-@given(stdin=st.binary(max_size=200))
-def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin, keys):
-    assert len(answers("sign", "--key", keys.private, "-", stdin=stdin)) == not_blank(stdin)
 
 
 TEXT = st.text(alphabet=st.characters(), max_size=8) | st.text(

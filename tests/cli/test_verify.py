@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from tests.cli.command import NOTHING, answers, invoke, lines, not_blank, objects, run
+from tests.cli.command import NOTHING, answers, invoke, lines, objects, run
 from tests.cli.conftest import KEYID
 from tests.cli.test_sign import GET, POST, REQUESTS
 
@@ -109,13 +108,6 @@ def test_key_is_unknown_when_the_set_lacks_it(keys):
 def test_signed_body_with_a_repeated_key_is_rejected_at_the_last_step(keys):
     [answer] = verify(keys, sign(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
     assert answer == rejection_line("request_body_malformed", 14, answer["detail"])
-
-
-@given(stdin=st.binary(max_size=200))
-def test_any_bytes_give_one_object_per_line_that_is_not_blank(stdin, keys):
-    found = answers("verify", "--jwks", keys.public, "-", stdin=stdin)
-    assert len(found) == not_blank(stdin)
-    assert not any(answer["ok"] for answer in found)
 
 
 @given(request_=REQUESTS)

@@ -200,10 +200,13 @@ def test_wrong_argument_is_rejected_like_a_wrong_setting(option, party):
         Undersigned(make(), **arguments)
 
 
-def test_origins_may_be_a_function(party):
-    app = make(verifier=party.verifier(), origins=lambda authority: f"https://{authority}")
-    Undersigned(app)
-    assert get(app, "/", party).text == KEYID
+def test_origins_may_be_a_function_in_the_configuration_and_as_an_argument(party):
+    options = {"verifier": party.verifier(), "origins": lambda authority: f"https://{authority}"}
+    configured, given = make(**options), make()
+    Undersigned(configured)
+    Undersigned(given, **options)
+    for app in (configured, given):
+        assert get(app, "/", party).text == KEYID
 
 
 def test_configuration_error_shows_no_key_material():

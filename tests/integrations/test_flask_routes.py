@@ -152,29 +152,6 @@ def test_resolver_is_made_of_nothing_but_an_application():
         RouteResolver(make().wsgi_app)
 
 
-def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party):
-    app = make()
-    operations = {"named": lambda parameters: parameters["name"], "plans.numbered": "update_media_buy"}
-    policy = Policy(required_for=["create", "update_media_buy"], resolver=RouteResolver(app, operations))
-    Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
-    client = app.test_client()
-    RAN.clear()
-    for method, path in (
-        ("POST", "/create"),
-        ("GET", "/op/create"),
-        ("POST", "/plans/7/create"),
-    ):
-        answer = client.open(path, base_url=ORIGIN, method=method)
-        assert (answer.status_code, answer.json) == (401, {"error": "request_signature_required"}), path
-    assert RAN == []
-    assert client.put("/create", base_url=ORIGIN).text == "update"
-    assert client.get("/op/read", base_url=ORIGIN).text == "read"
-    assert client.get("/nothing", base_url=ORIGIN).status_code == 404
-    assert client.get("/slashed", base_url=ORIGIN).status_code == 308
-    fields = party.fields("POST", "/create")
-    assert client.post("/create", base_url=ORIGIN, headers=fields).text == "create"
-
-
 def test_route_without_a_view_fails_as_without_a_policy():
     app = make(PROPAGATE_EXCEPTIONS=False)
     assert find(app, environ_of("GET", "/nowhere")).endpoint is None

@@ -350,33 +350,6 @@ def test_older_fastapi_copies_the_routes_of_an_included_router(monkeypatch):
     assert find(app, scope_of("POST", "/create")) == "create"
 
 
-@pytest.mark.parametrize("name", APPLICATIONS)
-def test_policy_by_route_rejects_what_it_lists_and_what_nobody_knows(party, name):
-    app, resolver = starlette(), APPLICATIONS[name][1]
-    operations = {"op": lambda parameters: parameters["name"], "static": None, "update": "update_media_buy"}
-    policy = Policy(required_for=["create", "update_media_buy"], resolver=resolver(app, operations))
-    guarded = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
-    client = TestClient(guarded, base_url=ORIGIN)
-    RAN.clear()
-    for method, path in (
-        ("POST", "/create"),
-        ("PUT", "/create"),
-        ("POST", "/x/../create"),
-        ("GET", "/op/create"),
-        ("GET", "/zipped/update"),
-        ("GET", "/unnamed/x"),
-    ):
-        answer = client.request(method, path)
-        assert answer.status_code == 401, path
-        assert answer.headers["www-authenticate"] == 'Signature error="request_signature_required"'
-    assert RAN == []
-    assert client.get("/op/read").text == "read"
-    assert client.get("/nothing").status_code == 404
-    assert client.get("/create").status_code == 405
-    fields = party.fields("POST", "/create")
-    assert client.post("/create", headers=dict(fields)).text == "create"
-
-
 class CallsApplication(Starlette):
     """An application that runs something before its router is asked."""
 
@@ -619,22 +592,6 @@ def test_middleware_around_a_mount_does_not_hide_the_policy_outside():
     RAN.clear()
     call(app, scope_of("GET", "/x/create"), policy=policy)
     assert RAN == []
-
-
-def test_unsigned_handshake_of_what_must_be_signed_is_closed():
-    app, sent = Starlette(routes=[WebSocketRoute("/listen", listen)]), []
-    policy = Policy(required_for=["listen"], resolver=undersigned_starlette.RouteResolver(app))
-    guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
-
-    async def receive() -> dict:
-        return {"type": "websocket.connect"}
-
-    async def send(message) -> None:
-        sent.append(message["type"])
-
-    RAN.clear()
-    asyncio.run(guarded(scope_of("GET", "/listen", kind="websocket"), receive, send))
-    assert (RAN, sent) == ([], ["websocket.close"])
 
 
 def test_endpoint_finds_the_operation_in_its_signature(party):

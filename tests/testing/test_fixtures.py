@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import subprocess
 import sys
 
 import pytest
@@ -141,3 +143,31 @@ def test_client_whose_library_is_not_installed_names_the_extra(make, library, ex
     clients = SignedClients(KeyPair.generate())
     with pytest.raises(ModuleNotFoundError, match=rf"pip install 'undersigned\[{extra}\]'"):
         getattr(clients, make)(None)
+
+
+PROJECT = """
+from flask import Flask
+from undersigned import MemoryReplayStore, Verifier, profiles
+from undersigned_flask import Undersigned, current_signature
+
+
+def test_shop(signed_client, signing_key, frozen_nonce_clock):
+    app, store = Flask("shop"), MemoryReplayStore()
+    verifier = Verifier(profiles.ADCP_3_2, keys=signing_key.key_set(), replay=store)
+    Undersigned(app, verifier=verifier, origins=["https://testserver"])
+    app.add_url_rule("/plans", "buy", lambda: current_signature.keyid, methods=["POST"])
+    assert signed_client.flask(app).post("/plans", json={"n": 1}).text == "test-key"
+    assert app.test_client().post("/plans", json={"n": 1}).status_code == 401
+    assert frozen_nonce_clock.nonce() != frozen_nonce_clock.nonce()
+"""
+
+
+def test_fixtures_are_those_of_a_project_that_names_the_plugin(tmp_path):
+    (tmp_path / "test_project.py").write_text(PROJECT)
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["undersigned.testing.fixtures"]\n')
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    ran = subprocess.run(  # noqa: S603 - our own words
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert "1 passed" in ran.stdout, ran.stdout + ran.stderr

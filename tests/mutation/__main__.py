@@ -67,6 +67,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300, metavar="S", help="how long the tests of a room may take")
     given = parser.parse_args()
     sample = draw_sample(ROOT, given.module, count=given.sample, seed=given.seed)
+    if not sample:
+        return _say(f"--module {given.module}: no module has a name that starts so", code=2)
     tried, survivors = 0, []
     with tempfile.TemporaryDirectory() as copy:
         trials = Trials(ROOT, Path(copy), seconds=given.seconds)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.mutation.mutants import Mutant
 
-_COPIED: Final = ("src", "integrations", "tests", "docs", "examples", "pyproject.toml", "LICENSE", "CITATION.cff", "*.md")
+_COPIED: Final = ("src", "integrations", "tests", "docs", "examples", "pyproject.toml", "LICENSE", "*.cff", "*.md")
 _OURS: Final = ("undersigned", "tests", "conftest", "test_", "__")
 _OPTIONS: Final = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist", "--hypothesis-seed=1")
 # What is imported before the tests start cannot be rewritten for them, and need not be.

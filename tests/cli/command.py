@@ -9,9 +9,13 @@ import sys
 import warnings
 
 from click.testing import CliRunner
+from hypothesis import strategies as st
 
 from undersigned.cli.group import undersigned
 
+URL = "https://seller.example.com/orders"
+GET = {"method": "GET", "url": URL}
+POST = {"method": "POST", "url": URL, "headers": {"Content-Type": "application/json"}, "body": "{}"}
 NOTHING = "Error: standard input has no request: there is nothing to verify\n"
 
 
@@ -60,3 +64,15 @@ def lines(*values: object) -> bytes:
 
 def not_blank(stdin: bytes) -> int:
     return sum(1 for line in stdin.split(b"\n") if line.strip())
+
+
+TEXT = st.text(alphabet=st.characters(), max_size=8) | st.text(
+    alphabet='aZ:/@[]%2F?#., "\\\t\r\n\0\u00fc\ud800', max_size=8
+)
+METHODS = st.sampled_from(["GET", "POST", "CONNECT", "get", ""]) | TEXT
+URLS = st.just(URL) | TEXT.map(URL.__add__) | TEXT
+NAMES = st.sampled_from(["Content-Type", "Host", ":authority", "Content-Digest", "Signature-Input", "Signature"]) | TEXT
+HEADERS = st.dictionaries(NAMES, TEXT, max_size=3) | st.lists(st.tuples(NAMES, TEXT), max_size=3)
+REQUESTS = st.fixed_dictionaries(
+    {"method": METHODS, "url": URLS}, optional={"headers": HEADERS, "body": TEXT, "body_b64": TEXT}
+)

@@ -4,8 +4,7 @@ import json
 import pathlib
 
 import pytest
-from tests.cli.command import answers, invoke, lines
-from tests.cli.test_sign import GET
+from tests.cli.command import GET, answers, invoke, lines
 
 SECRET = "A_rC9vrZ2D1xJWLBXGdRW7CYLAh_f83Gqv8nhly7N2M"
 

@@ -9,9 +9,8 @@ import pytest
 import trustme
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x25519
-from tests.cli.command import answers, invoke, lines
+from tests.cli.command import GET, answers, invoke, lines
 from tests.cli.conftest import KEYID
-from tests.cli.test_sign import GET
 
 from undersigned import KeyPair
 

@@ -5,13 +5,20 @@ import os
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from tests.cli.command import answers, invoke, lines, objects, run
+from tests.cli.command import (
+    GET,
+    POST,
+    REQUESTS,
+    TEXT,
+    URL,
+    answers,
+    invoke,
+    lines,
+    objects,
+    run,
+)
 from tests.cli.conftest import KEYID
 
-URL = "https://seller.example.com/orders"
-GET = {"method": "GET", "url": URL}
-POST = {"method": "POST", "url": URL, "headers": {"Content-Type": "application/json"}, "body": "{}"}
 NONCE = "KXYnfEfJ0PBRZXQyVXfVQA"
 FIXED = ("--created", "1776520800", "--nonce", NONCE)
 PARAMETERS = f';created=1776520800;expires=1776521100;nonce="{NONCE}";keyid="{KEYID}";alg="ed25519"'
@@ -165,18 +172,6 @@ def test_nothing_is_said_of_an_expiry_when_the_profile_has_none(keys):
 )
 def test_request_of_options_that_cannot_be_signed_is_a_usage_error(args, told, keys):
     assert told in rejection_of(keys, *args)
-
-
-TEXT = st.text(alphabet=st.characters(), max_size=8) | st.text(
-    alphabet='aZ:/@[]%2F?#., "\\\t\r\n\0\u00fc\ud800', max_size=8
-)
-METHODS = st.sampled_from(["GET", "POST", "CONNECT", "get", ""]) | TEXT
-URLS = st.just(URL) | TEXT.map(URL.__add__) | TEXT
-NAMES = st.sampled_from(["Content-Type", "Host", ":authority", "Content-Digest", "Signature-Input", "Signature"]) | TEXT
-HEADERS = st.dictionaries(NAMES, TEXT, max_size=3) | st.lists(st.tuples(NAMES, TEXT), max_size=3)
-REQUESTS = st.fixed_dictionaries(
-    {"method": METHODS, "url": URLS}, optional={"headers": HEADERS, "body": TEXT, "body_b64": TEXT}
-)
 
 
 @given(request_=REQUESTS)

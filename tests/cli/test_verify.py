@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from tests.cli.command import NOTHING, answers, invoke, lines, objects, run
+from tests.cli.command import GET, NOTHING, POST, REQUESTS, answers, invoke, lines, objects, run
 from tests.cli.conftest import KEYID
-from tests.cli.test_sign import GET, POST, REQUESTS
 
 NOW = 1776520800
 

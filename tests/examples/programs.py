@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
+
+from tests.workers import free_port
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -62,3 +68,49 @@ def ran_in(
         cwd=folder,
         env={**os.environ, **(environment or {})},
     )
+
+
+READ = {
+    "jwks": "keys/public.jwks.json",
+    "key": "keys/private.jwk.json",
+    "server": "server/private.jwk.json",
+    "certificate": "localhost.pem",
+}
+"""The files that examples read, by what they are."""
+
+
+def wait_for(port: int, process: subprocess.Popen) -> None:
+    """Return as soon as the service takes connections."""
+    for _ in range(600):
+        assert process.poll() is None, process.communicate()
+        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            return
+        threading.Event().wait(0.05)
+    raise AssertionError("the service takes no connections")
+
+
+@contextlib.contextmanager
+def start_example(example: str, said: list[str] | None = None, **files: Path):
+    """Run an example in a process of its own; yields its port.
+
+    It is copied into an empty folder with the files that it reads. Only the port is another one.
+    """
+    port, text = free_port(), (EXAMPLES / example).read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, example).write_text(text.replace("8000", str(port)))
+        for name, path in files.items():
+            read = Path(folder, READ[name])
+            read.parent.mkdir(exist_ok=True)
+            read.write_bytes(path.read_bytes())
+        process = subprocess.Popen(  # noqa: S603 - ours
+            [sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
+        )
+        try:
+            wait_for(port, process)
+            yield port
+        finally:
+            process.terminate()
+            output, _ = process.communicate(timeout=20)
+    assert "Traceback" not in output
+    if said is not None:
+        said += output.splitlines()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import httpx
-from tests.examples.programs import example, pair_in, ran_in
-from tests.examples.test_web_apps import start_example
+from tests.examples.programs import example, pair_in, ran_in, start_example
 from tests.serving import uvicorn_server
 from tests.tokens.issuing import issue
 

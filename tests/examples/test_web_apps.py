@@ -2,73 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import subprocess
-import sys
-import tempfile
-import threading
-from pathlib import Path
 
 import pytest
+from tests.examples.programs import start_example
 from tests.keys import BODY, JSON, KEYID, Party
 from tests.wire import ask, assert_rejected, assert_unsigned, raw_request
 
 from undersigned import Request
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-READ = {
-    "jwks": "keys/public.jwks.json",
-    "key": "keys/private.jwk.json",
-    "server": "server/private.jwk.json",
-    "certificate": "localhost.pem",
-}
-"""The files that examples read, by what they are."""
-
-
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return bound.getsockname()[1]
-
-
-def wait_for(port: int, process: subprocess.Popen) -> None:
-    """Return as soon as the service takes connections."""
-    for _ in range(600):
-        assert process.poll() is None, process.communicate()
-        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
-            return
-        threading.Event().wait(0.05)
-    raise AssertionError("the service takes no connections")
-
-
-@contextlib.contextmanager
-def start_example(example: str, said: list[str] | None = None, **files: Path):
-    """Run an example in a process of its own; yields its port.
-
-    It is copied into an empty folder with the files that it reads. Only the port is another one.
-    """
-    port, text = free_port(), (EXAMPLES / example).read_text()
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, example).write_text(text.replace("8000", str(port)))
-        for name, path in files.items():
-            read = Path(folder, READ[name])
-            read.parent.mkdir(exist_ok=True)
-            read.write_bytes(path.read_bytes())
-        process = subprocess.Popen(  # noqa: S603 - ours
-            [sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
-        )
-        try:
-            wait_for(port, process)
-            yield port
-        finally:
-            process.terminate()
-            output, _ = process.communicate(timeout=20)
-    assert "Traceback" not in output
-    if said is not None:
-        said += output.splitlines()
-
 
 SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp", "tornado", "litestar", "quart", "falcon", "sanic"]
 SERVICES += ["fastapi_telemetry"]

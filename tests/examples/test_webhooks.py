@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.certificate import localhost_certificate
-from tests.examples.programs import pair_in, ran_in
-from tests.examples.test_web_apps import start_example
+from tests.examples.programs import pair_in, ran_in, start_example
 
 from undersigned import KeyPair
 

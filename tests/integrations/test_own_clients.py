@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -27,6 +26,7 @@ from django.test import AsyncClient, Client
 from tests.integrations import every_framework as made
 from tests.keys import ORIGINS, Party
 from tests.wire import ask, raw_request
+from tests.workers import free_port
 from tornado.testing import AsyncHTTPTestCase
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Policy, Verifier, profiles
@@ -195,9 +195,7 @@ execute_from_command_line(["manage.py", "runserver", "--noreload", "--skip-check
 
 @pytest.mark.parametrize("chosen", ["optional", "policy"])
 def test_runserver_of_django_works(chosen):
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
+    port = free_port()
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(root), *sys.path))}
     process = subprocess.Popen(  # noqa: S603 - Django's own server

@@ -11,8 +11,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.examples.programs import ran_in
-from tests.examples.test_web_apps import start_example
+from tests.examples.programs import ran_in, start_example
 from tests.interop.test_agents_http2 import mcp_app
 from tests.keys import JSON
 from tests.servers.hypercorn_server import hypercorn

@@ -89,6 +89,19 @@ def test_guarded_prepare_lets_a_preflight_pass_to_the_options_of_its_handler(por
         assert ask(port, raw_request(method, "/shared", fields)).status == status
 
 
+def test_guarded_prepare_ends_the_request_also_if_an_error_page_only_writes(party):
+    class Page(Shared):
+        def write_error(self, status_code: int, **_kwargs: object) -> None:
+            self.write({"problem": status_code})
+
+        def post(self) -> None:
+            self.write("ran")
+
+    with tornado_server(SignatureMiddleware(Application([("/page", Page)]), **optional(party))) as port:
+        unsigned = ask(port, raw_request("POST", "/page", JSON, BODY))
+    assert (unsigned.status, unsigned.json) == (401, {"problem": 401})
+
+
 def test_client_that_waits_for_100_is_answered_before_it_sends_a_body(contract, party):
     fields = party.fields("POST", "/signed/x", BODY, signer=party.stranger)
     expect = [*fields, ("Expect", "100-continue"), ("Content-Length", str(len(BODY)))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
 from undersigned.message import token
 
@@ -44,21 +44,31 @@ class HeaderFields:
         try:
             # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
             lines = [(name.lower() if name.isascii() else name, value.strip(" \t")) for name, value in pairs]
-            self.combined = dict(lines)
+            self._keep(lines)
             # Joining fails for a name in bytes.
             "".join(self.combined)
         except (AttributeError, TypeError, ValueError):
             raise TypeError("headers must be a mapping or pairs of name and value, which must be str") from None
+
+    def _keep(self, lines: list[tuple[str, str]]) -> None:
         self.lines = tuple(lines)
+        self.combined = dict(lines)
         self.repeated: Mapping[str, Sequence[str]] = (
             _join(lines, self.combined) if len(self.combined) < len(lines) else {}
         )
         self._valid: bool | None = None
 
     @classmethod
-    def of_octets(cls, headers: Iterable[tuple[bytes, bytes]]) -> HeaderFields:
+    def of_octets(cls, headers: Iterable[tuple[bytes, bytes]]) -> Self:
         """Return the header fields of (name, value) pairs of bytes, which are decoded as Latin-1."""
-        return cls([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers])
+        fields = cls.__new__(cls)
+        fields._keep(  # noqa: SLF001 - its own
+            [
+                ((name.lower() if name.isascii() else name).decode("latin-1"), value.strip(b" \t").decode("latin-1"))
+                for name, value in headers
+            ]
+        )
+        return fields
 
     @property
     def are_valid(self) -> bool:

@@ -359,10 +359,12 @@ class Guard:
     def _decide(
         self, policy: Policy, incoming: Incoming, result: SignatureResult, path: str | None
     ) -> tuple[Operation | UnresolvedOperation, Verdict]:
-        request = incoming.request
+        request, has_fallback = incoming.request, self.fallback is not None
         operation = _resolve(policy, request, path)
-        shown, has_fallback = path if path is not None else _path_of(request), self.fallback is not None
-        verdict = policy.decide(operation, result, request, fallback=has_fallback, profile=self.profile, path=shown)
+        # Only of an unsigned request does a policy look at the path.
+        verdict = policy.decide(
+            operation, result, request, fallback=has_fallback, profile=self.profile, path=path or ""
+        )
         return operation, verdict
 
     def _note_unnamed(self, keyid: str) -> None:
@@ -389,13 +391,6 @@ def _resolve(policy: Policy, request: Request, path: str | None) -> Operation | 
     except UnresolvedOperation as unresolved:
         unresolved.__context__ = unresolved.__traceback__ = None  # the frames refer to it, and it to them
         return unresolved
-
-
-def _path_of(request: Request) -> str:
-    try:
-        return request.decoded_path()
-    except (MalformedURL, UnicodeDecodeError):
-        return request.url
 
 
 def _with_one_host(fields: HeaderFields) -> HeaderFields:

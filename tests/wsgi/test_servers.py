@@ -9,8 +9,7 @@ from tests.serving import gunicorn_server
 from tests.wire import exchange
 from tests.wsgi.test_middleware import Echo, environ_of, run
 
-from undersigned import VerificationUnavailable, profiles, wsgi
-from undersigned.wsgi.servers import check_server, detected_server, missing_target_error
+from undersigned import wsgi
 
 ORIGIN = "https://seller.example.com"
 
@@ -33,76 +32,98 @@ class Response:
     def __init__(self, request: object) -> None:
         self.req = request
 
-    def start_response(self) -> None:
+    def start_response(self, _status, _fields) -> None:
         """A stand-in for a server's own callable."""
 
 
-def hypercorns() -> None:
+def hypercorns(_status, _fields) -> None:
     """A stand-in for a server's own callable."""
 
 
 hypercorns.__module__ = "hypercorn.app_wrappers"
 
 
+UNSUPPORTED = (503, {"error": "request_signature_server_unsupported"})
+
+
+@pytest.fixture
+def decisions():
+    return []
+
+
+@pytest.fixture
+def app(party, decisions):
+    return wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN], on_decision=decisions.append)
+
+
 @pytest.mark.parametrize(
-    ("environ", "start_response", "server"),
+    ("environ", "why"),
     [
-        ({"SERVER_SOFTWARE": "Cheroot/11.1.2 Server"}, None, "cheroot"),
-        ({"SERVER_SOFTWARE": "CherryPy/18.10.0"}, None, "cheroot"),
-        ({"SERVER_SOFTWARE": "Granian"}, None, "granian"),
-        ({"SERVER_SOFTWARE": "Werkzeug/3.1.9"}, None, "werkzeug"),
-        ({"SERVER_SOFTWARE": "WSGIServer/0.2"}, None, "wsgiref"),
-        ({"SERVER_SOFTWARE": "gevent/20.0 Python/3.11"}, None, "gevent"),
-        ({"SERVER_SOFTWARE": "waitress"}, None, None),
-        ({"wsgi.file_wrapper": FileWrapper}, None, "bjoern"),
-        ({"wsgi.file_wrapper": print}, None, None),
-        ({}, hypercorns, "hypercorn"),
-        ({}, Response(UWSGIRequest()).start_response, "gunicorn uwsgi"),
-        ({}, Response(None).start_response, None),
-        ({}, print, None),
+        ({"SERVER_SOFTWARE": "Cheroot/11.1.2 Server"}, "cheroot keeps the last"),
+        ({"SERVER_SOFTWARE": "CherryPy/18.10.0"}, "cheroot keeps the last"),
+        ({"SERVER_SOFTWARE": "Granian"}, "granian's WSGI interface"),
+        ({"wsgi.file_wrapper": FileWrapper}, "bjoern joins"),
     ],
 )
-def test_server_is_recognised_by_its_environ(environ, start_response, server):
-    assert detected_server(environ, start_response) == server
+def test_server_that_cannot_show_what_was_signed_is_rejected_by_name(app, party, decisions, environ, why):
+    assert run(app, environ_of(party, **environ)) == UNSUPPORTED
+    assert decisions[0].evidence().detail.startswith(why)
 
 
-@pytest.mark.parametrize("server", ["bjoern", "cheroot", "granian", "hypercorn", "gunicorn uwsgi"])
-def test_server_that_cannot_show_what_was_signed_is_rejected_by_name(server):
-    with pytest.raises(VerificationUnavailable) as caught:
-        check_server(server, {}, profiles.ADCP_3_2)
-    assert caught.value.code == "request_signature_server_unsupported"
-    assert server.split()[0] in caught.value.detail
+@pytest.mark.parametrize(
+    ("start_response", "why"),
+    [(hypercorns, "hypercorn's WSGI"), (Response(UWSGIRequest()).start_response, "gunicorn --protocol uwsgi rebuilds")],
+)
+def test_server_is_recognised_by_its_own_callable(app, party, decisions, start_response, why):
+    # Its own callable is needed, and the answer does not matter.
+    app(environ_of(party), start_response)
+    assert decisions[0].code == "request_signature_server_unsupported"
+    assert decisions[0].evidence().detail.startswith(why)
 
 
-@pytest.mark.parametrize("server", [None, "gevent", "wsgiref", "werkzeug"])
-def test_unknown_server_is_accepted(server):
-    check_server(server, {"SCRIPT_NAME": "/api"}, profiles.ADCP_3_2)
-    check_server(server, {"SCRIPT_NAME": "", "HTTP_SCRIPT_NAME": "/api"}, profiles.ADCP_3_2)
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"SERVER_SOFTWARE": "waitress"},
+        {"SERVER_SOFTWARE": "gevent/20.0 Python/3.11"},
+        {"SERVER_SOFTWARE": "WSGIServer/0.2"},
+        {"wsgi.file_wrapper": print},
+        {"HTTP_SCRIPT_NAME": "/api"},
+        {"SCRIPT_NAME": "/api"},
+    ],
+)
+def test_any_other_server_is_accepted(app, party, environ):
+    assert run(app, environ_of(party, **environ))[0] == 200
+
+
+def test_gunicorn_is_accepted_by_its_own_callable(app, party, decisions):
+    app(environ_of(party), Response(None).start_response)
+    assert decisions[0].outcome == "verified"
 
 
 @pytest.mark.parametrize("mounted", ["/api", "/api/sub"])
 @pytest.mark.parametrize("field", ["/api", "/a,/api", "/other", ""])
-def test_script_name_is_rejected_when_a_header_field_may_have_set_it(mounted, field):
-    with pytest.raises(VerificationUnavailable, match="server_unsupported") as caught:
-        check_server(None, {"SCRIPT_NAME": mounted, "HTTP_SCRIPT_NAME": field}, profiles.ADCP_3_2)
-    assert "gunicorn's environment" in caught.value.detail
+def test_script_name_is_rejected_when_a_header_field_may_have_set_it(app, party, decisions, mounted, field):
+    environ = environ_of(party, target=f"{mounted}/p", SCRIPT_NAME=mounted, PATH_INFO="/p", HTTP_SCRIPT_NAME=field)
+    assert run(app, environ) == UNSUPPORTED
+    assert "gunicorn's environment" in decisions[0].evidence().detail
 
 
 @pytest.mark.parametrize(
     ("server", "fix"),
     [
-        ("gevent", "undersigned_gevent.RawTargetHandler"),
-        ("wsgiref", "undersigned.wsgi.wsgiref.RawTargetHandler"),
-        ("wsgiref", "Django's runserver takes none: accept plain paths only with reconstruct=True"),
-        (None, "reconstruct=True"),
+        ("gevent/20.0 Python/3.11", "undersigned_gevent.RawTargetHandler"),
+        ("WSGIServer/0.2", "undersigned.wsgi.wsgiref.RawTargetHandler"),
+        ("WSGIServer/0.2", "Django's runserver takes none: accept plain paths only with reconstruct=True"),
+        ("", "reconstruct=True"),
     ],
 )
-def test_missing_target_is_reported_with_the_fix(server, fix):
-    assert fix in missing_target_error(server, profiles.ADCP_3_2).detail
+def test_missing_target_is_reported_with_the_fix(app, party, decisions, server, fix):
+    assert run(app, environ_of(party, RAW_URI=None, SERVER_SOFTWARE=server)) == UNSUPPORTED
+    assert fix in decisions[0].evidence().detail
 
 
-def test_werkzeugs_server_causes_one_warning(party, caplog):
-    app = wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])
+def test_werkzeugs_server_causes_one_warning(app, party, caplog):
     caplog.clear()
     with caplog.at_level(logging.WARNING, "undersigned"):
         for _ in range(3):

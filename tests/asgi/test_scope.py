@@ -9,44 +9,11 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.asgi.service import Service
 from tests.drive import Message, call_asgi, scope_of
 from tests.keys import ORIGIN
 
-from undersigned import asgi, canonicalize
-from undersigned.errors import CHECKS
-
-
-class Service:
-    """The middleware, the scope that its application got, and the decision."""
-
-    def __init__(self, party, **options) -> None:
-        self.party, self.seen, self.decision = party, None, None
-        options = {"origins": [ORIGIN], "on_decision": self.record, **options}
-        self.app = asgi.SignatureMiddleware(self.application, verifier=party.verifier(), **options)
-
-    def record(self, decision) -> None:
-        self.decision = decision
-
-    async def application(self, scope, _receive, send) -> None:
-        self.seen = scope
-        await send({"type": "http.response.start", "status": 200})
-        await send({"type": "http.response.body"})
-
-    def get(self, target: str, **others):
-        """Send a request signed for the target, whose scope is changed by `others`; return what the application got."""
-        url = others.pop("url", f"{ORIGIN}{target}")
-        scope = {**scope_of(Message(target, "GET", self.party.fields("GET", url))), **others}
-        asyncio.run(call_asgi(self.app, scope))
-        return self.seen
-
-    def rejects(self, target: str, *, code="request_target_uri_malformed", **others) -> str:
-        """Send a request that is rejected; return why."""
-        assert self.get(target, **others) is None
-        assert (self.decision.code, self.decision.step) == (code, CHECKS[10])
-        return self.decision.evidence().detail
-
-    def does_not_support(self, target: str, **others) -> str:
-        return self.rejects(target, code="request_signature_server_unsupported", **others)
+from undersigned import canonicalize
 
 
 @pytest.fixture

@@ -3,106 +3,81 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 
 import pytest
+from tests.asgi.service import Service
 from tests.asgi.test_middleware import Echo, http_scope, run
 from tests.keys import ORIGIN
 
-from undersigned import MalformedSignature, MalformedURL, VerificationUnavailable, profiles
 from undersigned.asgi import SignatureMiddleware
-from undersigned.message import HeaderFields
-from undersigned.middleware import authority
-from undersigned.url import Origins
 
-PROFILE = profiles.ADCP_3_2
+MALFORMED = "request_signature_header_malformed"
+
+
+@pytest.fixture
+def service(party):
+    return Service(party)
 
 
 @pytest.mark.parametrize(
     "fields",
     [
         [("content-length", "2"), ("transfer-encoding", "chunked")],
-        [("Transfer-Encoding", "gzip"), ("Content-Length", "")],
+        [("transfer-encoding", "gzip"), ("content-length", "")],
     ],
 )
-def test_content_length_together_with_transfer_encoding_is_rejected(fields):
-    with pytest.raises(MalformedSignature, match="header_malformed"):
-        authority.check_head("GET", HeaderFields(fields), (), PROFILE)
-
-
-@pytest.mark.parametrize("fields", [[], [("content-length", "2")], [("transfer-encoding", "chunked")]])
-def test_request_with_at_most_one_framing_is_accepted(fields):
-    authority.check_head("GET", HeaderFields(fields), (), PROFILE)
+def test_content_length_together_with_transfer_encoding_is_rejected(service, fields):
+    assert "Content-Length and Transfer-Encoding" in service.rejects(fields=fields, code=MALFORMED)
 
 
 @pytest.mark.parametrize("alias", ["Signature_Input", "signature_input", "X_User", "X-Use_R"])
-def test_name_with_an_underscore_is_rejected_next_to_the_same_with_hyphens(alias):
-    fields = [("signature-input", "a"), ("X-User", "b"), ("x-use-r", "c"), (alias, "evil")]
-    with pytest.raises(MalformedSignature, match="header_malformed"):
-        authority.check_head("GET", HeaderFields(), [name for name, _ in fields], PROFILE)
+def test_name_with_an_underscore_is_rejected_next_to_the_same_with_hyphens(service, alias):
+    fields = [("X-User", "b"), ("x-use-r", "c"), (alias, "evil")]
+    assert "underscores" in service.rejects(fields=fields, code=MALFORMED)
 
 
 @pytest.mark.parametrize("names", [["a-b_c", "a_b-c"], ["A_B", "a-b"], ["a_b_c", "x", "a_b-c"]])
-def test_two_names_of_one_cgi_variable_are_rejected(names):
-    with pytest.raises(MalformedSignature, match="header_malformed"):
-        authority.check_head("GET", HeaderFields(), names, PROFILE)
+def test_two_names_of_one_cgi_variable_are_rejected(service, names):
+    assert "underscores" in service.rejects(fields=[(name, "v") for name in names], code=MALFORMED)
 
 
-def test_name_with_an_underscore_may_be_repeated():
-    authority.check_head("GET", HeaderFields(), ["x_user", "X_User", "x-a"], PROFILE)
+@pytest.mark.parametrize("names", [["x_user", "X_User", "x-a"], ["x_user"], ["Sec-CH-UA"], ["x-user"]])
+def test_name_that_is_not_an_alias_of_another_is_accepted(service, names):
+    assert service.get(fields=[(name, "v") for name in names]) is not None
 
 
-@pytest.mark.parametrize("name", ["x_user", "Sec-CH-UA", "x-user"])
-def test_name_that_is_not_an_alias_of_another_is_accepted(name):
-    authority.check_head("GET", HeaderFields(), ["signature-input", name], PROFILE)
-
-
-@pytest.mark.parametrize("server", ["granian", None])
-def test_version_error_names_the_server_and_the_fix(server):
-    with pytest.raises(VerificationUnavailable) as caught:
-        authority.check_version("2", None, detect=lambda: server, profile=PROFILE)
-    assert caught.value.detail.startswith(f"{server or 'the server'} does not show over HTTP version 2 whether")
-    assert "http2_server=" in caught.value.detail
-    assert caught.value.step == 10
+def test_version_error_names_the_fix(service):
+    detail = service.does_not_support(http_version="2")
+    assert detail.startswith("the server does not show over HTTP version 2 whether")
+    assert "http2_server=" in detail
 
 
 @pytest.mark.parametrize("version", ["", "0.9", "2.0", "2.1", "9", "11.1", "b\r\nHTTP/1.1", "\u00b2"])
 @pytest.mark.parametrize("named", [None, "uvicorn"])
-def test_unknown_http_version_is_the_mistake_of_the_sender(version, named):
-    with pytest.raises(MalformedSignature, match="target_uri_malformed") as caught:
-        authority.check_version(version, named, detect=lambda: None, profile=PROFILE)
-    assert caught.value.detail.isprintable()
-    assert caught.value.step == 10
+def test_unknown_http_version_is_the_mistake_of_the_sender(party, version, named):
+    assert Service(party, http2_server=named).rejects(http_version=version).isprintable()
 
 
 @pytest.mark.parametrize(("version", "shown"), [("1.123456", "1.123456"), ("1.1234567", "1.123456... (9 characters)")])
-def test_unknown_http_version_is_shown_up_to_8_characters(version, shown):
-    with pytest.raises(MalformedSignature) as caught:
-        authority.check_version(version, None, detect=lambda: None, profile=PROFILE)
-    assert caught.value.detail.endswith(f"HTTP has no version {shown}")
+def test_unknown_http_version_is_shown_up_to_8_characters(service, version, shown):
+    assert service.rejects(http_version=version).endswith(f"HTTP has no version {shown}")
 
 
 @pytest.mark.parametrize("method", ["", "get", "G T", "GET\n", "CONNECT"])
-def test_method_that_is_not_an_upper_case_token_or_is_connect_is_rejected(method):
-    with pytest.raises(MalformedURL, match="upper-case token"):
-        authority.check_head(method, HeaderFields(), (), PROFILE)
+def test_method_that_is_not_an_upper_case_token_or_is_connect_is_rejected(service, method):
+    assert "upper-case token" in service.rejects(method=method)
 
 
 @pytest.mark.parametrize(
-    ("version", "named", "server", "accepted"),
-    [
-        ("1.1", None, "granian", True),
-        ("2", "hypercorn", "hypercorn", True),
-        ("1", None, "granian", True),
-        ("1.0", None, None, True),
-        ("2", "hypercorn", None, True),
-        ("2", "hypercorn", "uvicorn", False),
-        ("3", "hypercorn", "hypercorn", False),
-    ],
+    ("version", "named", "accepted"),
+    [("1.1", None, True), ("1", None, True), ("1.0", None, True), ("2", "hypercorn", True), ("3", "hypercorn", False)],
 )
-def test_version_is_accepted_only_if_the_named_server_compares_authorities(version, named, server, accepted):
-    with contextlib.nullcontext() if accepted else pytest.raises(VerificationUnavailable):
-        authority.check_version(version, named, detect=lambda: server, profile=PROFILE)
+def test_version_is_accepted_only_if_the_named_server_compares_authorities(party, version, named, accepted):
+    service = Service(party, http2_server=named)
+    if accepted:
+        assert service.get(http_version=version) is not None
+    else:
+        service.does_not_support(http_version=version)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +119,16 @@ def test_root_path_field_of_daphne_is_rejected(party, roots, status):
     assert sent[0]["status"] == status
 
 
-def test_authority_over_the_length_limit_is_rejected_without_parsing():
-    with pytest.raises(MalformedURL, match="1,025 characters, and at most 1,024 are read"):
-        authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1025)]), "1.1")
-    with pytest.raises(MalformedURL, match="longer than 253 characters"):
-        authority.matched_origin(Origins(["https://seller.example.com"]), HeaderFields([("host", "a" * 1024)]), "1.1")
+@pytest.mark.parametrize(
+    ("length", "why"),
+    [(1025, "1,025 characters, and at most 1,024 are read"), (1024, "longer than 253 characters")],
+)
+def test_authority_over_the_length_limit_is_rejected_without_parsing(party, service, length, why):
+    signed = [(name.lower().encode(), value.encode()) for name, value in party.fields("GET", f"{ORIGIN}/p")]
+    assert why in service.rejects(headers=[(b"host", b"a" * length), *signed])
 
 
-def test_long_method_is_rejected():
-    authority.check_head("M" * 64, HeaderFields(), (), PROFILE)
-    with pytest.raises(MalformedURL, match="the method has 65 characters, and at most 64 are read"):
-        authority.check_head("M" * 65, HeaderFields(), (), PROFILE)
+def test_long_method_is_rejected(service):
+    assert service.get(method="M" * 64) is None
+    assert service.decision.code == "request_signature_invalid"
+    assert "the method has 65 characters, and at most 64 are read" in service.rejects(method="M" * 65)

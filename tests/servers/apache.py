@@ -16,6 +16,7 @@ PACKAGES = (
     "http_sf",
     "cryptography",
     "_cffi_backend",
+    "h11",
     "idna",
     "typing_extensions",
 )
@@ -62,7 +63,7 @@ def prepare(directory: Path, port: int) -> None:
             shutil.copy(origin, directory)
         else:
             shutil.copytree(origin.parent, directory / package)
-    for file in ("keys.py", "servers/probe.py"):
+    for file in ("keys.py", "wire.py", "servers/probe.py"):
         (directory / "tests" / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / "tests" / file, directory / "tests" / file)
     (directory / "apache.conf").write_text(CONFIGURATION.format(directory=directory, port=port, modules=MODULES))

@@ -10,10 +10,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.packages import PACKAGES
 
 import undersigned.discovery
 
 ROOT = Path(__file__).parents[1]
+INTEGRATIONS = {name: folder for name, folder in PACKAGES.items() if name != "undersigned"}
 FOREIGN = {
     "starlette",
     "fastapi",
@@ -135,10 +137,10 @@ def told_without(blocked: set[str], modules: list[str]) -> dict[str, str]:
 
 def every_module() -> list[str]:
     """Return our modules, but not the fixtures, which pytest itself imports."""
-    roots = [ROOT / "src", ROOT / "integrations"]
-    files = [(file, root) for root in roots for file in sorted(root.rglob("*.py")) if file.name != "__main__.py"]
+    folders = sorted(PACKAGES.values())
+    files = [(file, folder.parent) for folder in folders for file in sorted(folder.rglob("*.py"))]
     names = [".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for file, root in files]
-    return [name for name in names if name != "undersigned.testing.fixtures"]
+    return [name for name in names if name != "undersigned.testing.fixtures" and not name.endswith(".__main__")]
 
 
 def extra_of(name: str) -> str:
@@ -161,9 +163,8 @@ def test_every_import_that_needs_an_extra_names_it():
         name: f"{message.partition(' ')[0]} is not installed: pip install 'undersigned[{extra_of(name)}]'"
         for name, message in told.items()
     }
-    integrations = {path.name for path in (ROOT / "integrations").iterdir() if path.name.startswith("undersigned_")}
-    # These take a client that exists.
-    assert integrations - {name.partition(".")[0] for name in told} == {"undersigned_redis"}
+    # The stores of Redis take a client that exists.
+    assert INTEGRATIONS.keys() - {name.partition(".")[0] for name in told} == {"undersigned_redis"}
     assert not [name for name in told if name.removeprefix("undersigned.discovery.") in FETCHLESS]
 
 
@@ -184,7 +185,6 @@ def test_name_that_discovery_does_not_have_is_an_attribute_error():
         _ = undersigned.discovery.JWKSFiles
 
 
-INTEGRATIONS = {init.parent.name: init.parent for init in ROOT.glob("integrations/*/__init__.py")}
 PARTS = {"undersigned_demo", "undersigned_inspector"}
 """Packages that are parts of the library, and may import all of it."""
 EXCEPTIONS = {"undersigned_fastapi": {"undersigned_starlette"}, "undersigned_gevent": {"undersigned.wsgi.wsgiref"}}
@@ -208,4 +208,4 @@ def test_integration_imports_public_packages_and_no_other_integration(name):
 
 
 def test_library_imports_no_integration():
-    assert not {module for module in imports_of(ROOT / "src") if module.startswith("undersigned_")}
+    assert not {module for module in imports_of(PACKAGES["undersigned"]) if module.startswith("undersigned_")}

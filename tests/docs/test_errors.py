@@ -6,11 +6,11 @@ import ast
 import re
 import sys
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+from tests.packages import PACKAGES
 
 from undersigned import (
     Claim,
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "errors.md").read_text("utf-8")
-# With a built wheel, the packages are elsewhere than this file.
-PACKAGES = ["undersigned", *(init.parent.name for init in ROOT.glob("integrations/*/__init__.py"))]
-SOURCES = [file for name in PACKAGES for file in Path(find_spec(name).origin).parent.rglob("*.py")]
+SOURCES = [file for folder in PACKAGES.values() for file in folder.rglob("*.py")]
 SECTIONS = re.findall(r"^## .+?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
 ENTRIES = dict(re.findall(r"^### ([a-z_]+)\n\n.+\n\n((?:- .+\n)+)", PAGE, re.MULTILINE))
 CAUSE = re.compile(r"^\d\. \*\*.+?\*\*\n   See: (.+)\n   Fix: .+\n", re.MULTILINE)

@@ -111,7 +111,7 @@ class _RequestIncoming(WireIncoming):
 
     def put_back(self) -> None:
         """Let the handler read again what has been read, and then the rest of the content."""
-        begun = b"".join(self.chunks) if self.content is None else bytes(self.content)
+        begun = b"".join(self.chunks)
         if begun:
             # aiohttp has deprecated this method for years, and has no other way.
             with catch_warnings(action="ignore", category=DeprecationWarning):

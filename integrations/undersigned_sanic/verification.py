@@ -127,7 +127,7 @@ class _RequestIncoming(WireIncoming):
 
     def put_back(self) -> None:
         """Let Sanic read again what has been read, and then the rest of the content."""
-        begun = b"".join(self.chunks) if self.content is None else bytes(self.content)
+        begun = b"".join(self.chunks)
         stream = cast("Any", self.context).stream
         if begun:
             stream.recv_buffer[:0] = begun

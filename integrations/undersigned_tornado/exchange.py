@@ -141,13 +141,13 @@ class Exchange(HTTPMessageDelegate):
         if incoming.verified is not None:
             start_line = RequestStartLine(start_line.method, incoming.verified, start_line.version)
         await _wait(delegate.headers_received(start_line, headers))
-        if incoming.content is None and incoming.more is None:
+        more = incoming.more
+        if more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.
             self._delegate = delegate
             return
-        for chunk in incoming.chunks if incoming.content is None else incoming.content.chunks:
+        for chunk in incoming.chunks:
             await _wait(delegate.data_received(chunk))
-        more = incoming.content is None and bool(incoming.more)
         while more:
             try:
                 chunk, more = await self.read_chunk()

@@ -51,6 +51,11 @@ def test_client_that_disconnects_is_not_answered(party, before):
         asyncio.run(reading(party, receive))
 
 
+def test_no_coroutine_is_left_over_without_an_event_loop(party):
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        reading(party, receiving(part(b"a"))).send(None)
+
+
 @pytest.mark.parametrize("given_up", [False, True])
 def test_cancellation_while_waiting_for_content_is_raised(party, given_up):
     heard = []

@@ -14,7 +14,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from tests.keys import HOST, ORIGIN
+from tests.keys import HOST, KEYS, ORIGIN
 from tests.wire import TOO_MANY
 
 from undersigned import (
@@ -32,7 +32,7 @@ from undersigned import (
 )
 from undersigned.explanation import CHECKS
 from undersigned.reasons import UNREAD_FIXES
-from undersigned.signature.rules import CoverageRule
+from undersigned.signature.rules import CoverageRule, DigestRule
 
 JSON = [("Content-Type", "application/json")]
 BUY = "/adcp/create_media_buy"
@@ -49,7 +49,7 @@ class Side:
         self.decisions: list[Decision] = []
         self.reads = 0
         options.setdefault("on_decision", self.decisions.append)
-        verifier = party.verifier(keys=options.pop("keys", None))
+        verifier = party.verifier(keys=options.pop("keys", None), profile=options.pop("profile", profiles.ADCP_3_2))
         self.app = self.made(verifier=verifier, origins=[ORIGIN], **options)
 
     def request(self, method, target, fields, body=b"", *, host=HOST, http2=False) -> tuple[int, str | None]:
@@ -551,6 +551,49 @@ def test_unsigned_undeclared_content_never_reaches_the_application(http2_side, p
     signed = party.fields("POST", f"{ORIGIN}/adcp/get_products")
     over_http2(http2_side, "POST", BODY, signed)
     assert [call["body"] for call in http2_side.calls] == [b""]
+
+
+UPLOAD = [("Content-Type", "application/octet-stream")]
+LARGE = b"\x89PNG" + bytes(200_000)
+
+
+@pytest.mark.parametrize("body", [BODY, b"plan", LARGE, b" " * 2000 + BODY, b""])
+@pytest.mark.parametrize("fails", ["early", "late"])
+def test_application_gets_undeclared_content_whose_signature_is_forgiven(side, party, body, fails):
+    gate = side(
+        policy=Policy(warn_for=["get_products"]),
+        fallback=lambda _context: True,
+        http2_server="gunicorn",
+        keys=None if fails == "late" else KEYS,
+    )
+    # Late: the key and the signature are good, and the content is another.
+    signed = party.fields("POST", f"{ORIGIN}/adcp/get_products", b"another", UPLOAD)
+    assert gate.request("POST", "/adcp/get_products", signed, body, http2=True) == (200, None)
+    assert [(call["body"], call["signature"]) for call in gate.calls] == [(body, None)]
+    assert [decision.outcome for decision in gate.decisions] == ["warned"]
+
+
+UNCOVERED = profiles.ADCP_3_2.derive(
+    digest=DigestRule("either"), coverage=CoverageRule(always=("@method", "@target-uri", "@authority"))
+)
+
+
+@pytest.mark.parametrize("policy", [None, Policy()])
+@pytest.mark.parametrize("body", [BODY, LARGE, b""])
+def test_application_gets_undeclared_content_that_a_profile_lets_uncovered(side, party, policy, body):
+    signed = Signer(party.key, profile=UNCOVERED).sign(Request("POST", f"{ORIGIN}/adcp/get_products"))
+    gate = side(profile=UNCOVERED, policy=policy, http2_server="gunicorn")
+    assert gate.request("POST", "/adcp/get_products", [*UPLOAD, *signed], body, http2=True) == (200, None)
+    assert [call["body"] for call in gate.calls] == [body]
+
+
+@pytest.mark.parametrize("http2", [False, True])
+def test_resolver_reads_content_that_a_profile_lets_uncovered(side, party, http2):
+    signed = Signer(party.key, profile=UNCOVERED).sign(Request("POST", f"{ORIGIN}/mcp"))
+    gate = side(profile=UNCOVERED, policy=Policy(resolver=JSONRPCResolver()), http2_server="gunicorn")
+    body = call_of("create_media_buy")
+    assert gate.request("POST", "/mcp", [*JSON, *signed], body, http2=http2) == (200, None)
+    assert [(call["operation"].name, call["body"]) for call in gate.calls] == [("create_media_buy", body)]
 
 
 @pytest.mark.parametrize("resolver", [A2AResolver(), JSONRPCResolver()])

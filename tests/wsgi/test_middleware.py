@@ -190,7 +190,6 @@ def test_application_gets_its_own_environ(party, app):
         ({"CONTENT_LENGTH": "22", "HTTP_TRANSFER_ENCODING": "chunked"}, "request_signature_header_malformed"),
         ({"CONTENT_LENGTH": "+22"}, "request_signature_header_malformed"),
         ({"CONTENT_LENGTH": "22, 22"}, "request_signature_header_malformed"),
-        ({"CONTENT_LENGTH": "9" * 30}, "request_signature_header_malformed"),
         ({"CONTENT_LENGTH": "23"}, "request_signature_digest_mismatch"),
         ({"CONTENT_LENGTH": "21"}, "request_signature_digest_mismatch"),
         (

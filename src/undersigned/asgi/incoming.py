@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from functools import partial
 from itertools import islice
-from types import coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from undersigned.asgi.scope import (
@@ -17,25 +14,25 @@ from undersigned.asgi.scope import (
     shown_target,
     verified_scope,
 )
-from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
-from undersigned.message.content import Content
+from undersigned.limits import MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.middleware.answer import REQUEST_TIMEOUT, UnreadRequest, content_too_large, unsigned_too_large
+from undersigned.middleware.answer import REQUEST_TIMEOUT, UnreadRequest
 from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.incoming import Incoming
 from undersigned.middleware.requirement import Verification
-from undersigned.policy.webhooks import may_be_json
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Generator, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from undersigned.asgi.guard import AsyncGuard
     from undersigned.asgi.interface import Message, Receive, Scope, Send
+    from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.url import CanonicalURL, Origin
 
 Answer = TypeVar("Answer")
+Argument = TypeVar("Argument")
 
 VERIFICATION = "undersigned"
 """The scope's key for the `Verification`: everything that the middleware found out."""
@@ -52,7 +49,7 @@ class Disconnected(Exception):
 
 
 class AsyncIncoming(Incoming):
-    """A request whose content is read chunk by chunk, within a size and a time.
+    """A request whose content is read within a time. `read_chunk` raises `Disconnected` if the client has gone.
 
     Args:
         guard: the guard that verifies it.
@@ -60,14 +57,7 @@ class AsyncIncoming(Incoming):
         method: as in `Incoming`.
         version: as in `Incoming`.
         client: as in `Incoming`.
-
-    Attributes:
-        chunks: what has been read of content that does not begin as JSON; the application gets it again.
-        more: whether more of it may come; None if nothing has been read of such content.
     """
-
-    chunks: Sequence[bytes] = ()
-    more: bool | None = None
 
     def set_fields(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """Take the header fields as octets, with names in lower case, and what they say about content."""
@@ -86,106 +76,24 @@ class AsyncIncoming(Incoming):
             has_body = None
         self.has_body = has_body
 
-    @abstractmethod
-    async def read_chunk(self) -> tuple[bytes, bool]:
-        """Return the next part of the content, and whether more may come.
-
-        Raises:
-            Disconnected: the client disconnected.
-        """
-
     async def read_content(self, digest: RunningDigest | None) -> Content:
-        """Read the content, and feed it to `digest` while reading.
+        """Read the content, and feed it to `digest` while reading."""
+        return await self._in_time(super().read_content, digest)
 
-        Raises:
-            UnreadRequest: the content, or its Content-Length, is too large, or reading takes too long.
-            Disconnected: the client disconnected.
-        """
-        most = self.guard.max_body
-        if self._is_declared_longer(most):
-            raise content_too_large()
-        reading = self._read(digest, most)
-        try:
-            waits_for = reading.send(None)
-        except StopIteration as done:
-            # Nearly every small request is there completely. A timer for nothing would cost it 2 %.
-            content: Content = done.value
-            return content
-        return await self._in_time(_continued(reading, waits_for))
+    async def read_unverified(self, most: int) -> Content | None:
+        """Read the content if it begins as JSON, else only the beginning of it."""
+        return await self._in_time(super().read_unverified, most)
 
-    async def _read(self, digest: RunningDigest | None, most: int) -> Content:
-        chunks: list[bytes] = []
-        size, more = 0, True
-        while more:
-            chunk, more = await self.read_chunk()
-            size += len(chunk)
-            if size > most:
-                raise content_too_large()
-            if chunk:
-                chunks.append(chunk)
-                if digest is not None:
-                    digest.update(chunk)
-        return Content(chunks)
-
-    async def _in_time(self, reading: Awaitable[Answer]) -> Answer:
-        """Return what was read within `body_timeout`."""
+    async def _in_time(self, read: Callable[[Argument], Awaitable[Answer]], argument: Argument) -> Answer:
+        """Return what is read within `body_timeout`."""
         # asyncio takes longer to import than this whole package, and WSGI never needs it.
         import asyncio  # noqa: PLC0415
 
         try:
             async with asyncio.timeout(self.guard.body_timeout):
-                return await reading
+                return await read(argument)
         except TimeoutError:
             raise UnreadRequest(REQUEST_TIMEOUT, _SLOW) from None
-
-    async def read_unverified(self, most: int) -> Content | None:
-        """Read the content if it begins as JSON, else only the beginning of it.
-
-        Raises:
-            UnreadRequest: the JSON is above `most` bytes, or reading it takes too long.
-            Disconnected: the client disconnected.
-        """
-        return await self._in_time(self._read_if_json(most))
-
-    async def _read_if_json(self, most: int) -> Content | None:
-        chunks: list[bytes] = []
-        self.chunks = chunks
-        size, more, is_json = 0, True, None
-        while more:
-            chunk, more = await self.read_chunk()
-            self.more = more
-            size += len(chunk)
-            if chunk:
-                chunks.append(chunk)
-            if is_json is None:
-                is_json = may_be_json(b"".join(chunks), self.fields, ended=not more)
-                if is_json is False:
-                    return None
-            if size > most or (is_json and self._is_declared_longer(most)):
-                raise unsigned_too_large()
-        return Content(chunks)
-
-    def _is_declared_longer(self, most: int) -> bool:
-        """Return whether the Content-Length is above `most` bytes."""
-        declared = self.fields.combined.get("content-length") or "0"
-        return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > most)
-
-
-@coroutine
-def _continued(reading: Coroutine[Any, Any, Answer], waits_for: object) -> Generator[Any, Any, Answer]:
-    """Continue a coroutine that has taken its first step and `waits_for` something (PEP 492, PEP 380)."""
-    while True:
-        try:
-            sent = yield waits_for
-        except BaseException as thrown:  # noqa: BLE001 - the coroutine gets everything, including cancellation
-            step = partial(reading.throw, thrown)
-        else:
-            step = partial(reading.send, sent)
-        try:
-            waits_for = step()
-        except StopIteration as done:
-            answer: Answer = done.value
-            return answer
 
 
 class ScopeIncoming(AsyncIncoming):
@@ -263,12 +171,10 @@ class ScopeIncoming(AsyncIncoming):
         """Return the scope and the content that the application gets, with what is published."""
         scope, receive = self._scope, self._receive
         if scope["type"] == "http":
-            if self.content is not None:
-                receive = _replay(self.content.chunks, receive)
+            if self.more is not None:
+                receive = _replay(self.chunks, receive, more=self.more)
             elif self.is_closed:
                 receive = _without_content(receive)
-            elif self.more is not None:
-                receive = _replay(self.chunks, receive, more=self.more)
         # Not kept: the scope refers to this request, and a cycle would hold its content until it is collected.
         verified, self._verified = self._verified, None
         new = {**scope, "headers": self._headers} if verified is None else verified
@@ -277,7 +183,7 @@ class ScopeIncoming(AsyncIncoming):
         return new, receive
 
 
-def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool = False) -> Receive:
+def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool) -> Receive:
     """Return a `receive` that replays chunks as received, then yields what the server sends next.
 
     Args:

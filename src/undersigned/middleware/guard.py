@@ -180,7 +180,6 @@ class Guard:
         except MalformedURL as malformed:
             hosts, shown = incoming.fields.values("host"), without_query(incoming.shown_target())
             raise target_error(profile, malformed, hosts=hosts, target=shown) from None
-        incoming.is_closed = not has_body
         if signature is not None and not (signature.signer or self._has_noted_unnamed):
             self._note_unnamed(signature.keyid)
         if verification.warning is None:
@@ -203,7 +202,7 @@ class Guard:
                 # A framework may find a view that runs for every method.
                 incoming.is_closed = True
             else:
-                verification = await self._admit_unsigned(incoming, self.policy)
+                verification = await self._admit_unsigned(incoming)
         except SignatureError:
             if len(incoming.shown_target()) > LONGEST_TARGET:
                 raise target_too_long() from None
@@ -219,7 +218,7 @@ class Guard:
             message = Request(incoming.method, shown, incoming.fields, has_body=has_body)
             raise self.profile.error("signature_required", step=0, detail="the request is not signed", message=message)
 
-    async def _admit_unsigned(self, incoming: Incoming, policy: Policy) -> Verification:
+    async def _admit_unsigned(self, incoming: Incoming) -> Verification:
         incoming.server()
         path, (target, mark, query) = incoming.routed_path(), incoming.shown_target().partition("?")
         url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
@@ -229,10 +228,7 @@ class Guard:
             # neither may contain a listed operation.
             path = f"{path}\n{raw}"
         request = Request(incoming.method, url, incoming.fields, has_body=bool(incoming.has_body))
-        verification = await self.admit(incoming, request, path=path)
-        is_read = is_of_adcp(self.profile) or policy.resolver.reads_body
-        incoming.is_closed = is_read and incoming.has_body is False
-        return verification
+        return await self.admit(incoming, request, path=path)
 
     async def admit(
         self, incoming: Incoming, request: Request, *, is_signed: bool = False, path: str | None = None
@@ -249,12 +245,11 @@ class Guard:
             SignatureError: it is rejected.
         """
         incoming.request, policy = request, self.policy
-        if policy is None:
-            return Verification(await self._verified(incoming), incoming)
         result: SignatureResult = "unsigned"
-        signature: VerifiedSignature | None = None
+        signature = authentic = None
         if is_signed:
-            authentic = await self._resolve_first(incoming, policy) if policy.resolver.comes_first else None
+            if policy is not None and policy.resolver.comes_first:
+                authentic = await self._resolve_first(incoming, policy)
             try:
                 signature, result = await self._verified(incoming, authentic), "verified"
             except SignatureError as error:
@@ -262,7 +257,21 @@ class Guard:
                     raise
                 # Its frames refer to this one, and so to the error.
                 result = error.with_traceback(None)
-        return await self._judge(incoming, policy, signature, result, path)
+        if policy is None:
+            verification = Verification(signature, incoming)
+        else:
+            verification = await self._judge(incoming, policy, signature, result, path)
+        incoming.is_closed = self._is_without_content(incoming, signature)
+        return verification
+
+    def _is_without_content(self, incoming: Incoming, signature: VerifiedSignature | None) -> bool:
+        """Return whether a request without content was accepted, and one with content might not be."""
+        profile, policy = self.profile, self.policy
+        if incoming.has_body is None:
+            is_bound = profile.required_components[True] != profile.required_components[False]
+            return signature is not None and is_bound
+        is_read = policy is not None and (is_of_adcp(profile) or policy.resolver.reads_body)
+        return not incoming.has_body and (signature is not None or is_read)
 
     async def _judge(
         self,
@@ -274,10 +283,9 @@ class Guard:
     ) -> Verification:
         """Apply the policy to a request whose signature has been looked at."""
         decide = partial(self._decide, policy, incoming, result, path)
-        if result == "verified":
-            if policy.resolver.reads_body and incoming.content is None and incoming.has_body:
-                self._keep(incoming, await incoming.read_content(None))
-        elif policy.resolver.reads_body or (is_of_adcp(self.profile) and decide()[1].outcome != "reject"):
+        if result != "verified" and (
+            policy.resolver.reads_body or (is_of_adcp(self.profile) and decide()[1].outcome != "reject")
+        ):
             await self._read_unverified(incoming)
         is_long = result != "verified" and incoming.content is not None and len(incoming.content) > LONGEST_ON_LOOP
         operation, verdict = await self._in_thread(decide) if is_long and self._in_thread is not None else decide()
@@ -292,7 +300,7 @@ class Guard:
     async def _verified(
         self, incoming: Incoming, authentic: ReceivedSignature | SignatureError | None = None
     ) -> VerifiedSignature:
-        """Verify the signature. Read the content only after the signature is authentic, and only if it is covered.
+        """Verify the signature. Read content once the signature is authentic, if it is covered or a policy reads it.
 
         Args:
             incoming: the request.
@@ -304,19 +312,18 @@ class Guard:
         if authentic is None:
             authentic = await verifier.authenticate(request)
         content, digest = incoming.content, authentic.running_digest()
-        if digest is None:
-            # Nothing covers the content.
-            content = _NO_CONTENT
-        elif content is None:
+        is_read = self.policy is not None and self.policy.resolver.reads_body and incoming.has_body is not False
+        if content is None and (is_read or digest is not None):
             content = await incoming.read_content(digest)
             self._keep(incoming, content)
             if not request.has_body and len(content) > 0:
                 # No field declared this content. A signature over content must cover more than one over none.
                 return await self._verified(incoming)
-        else:
+        elif content is not None and digest is not None:
             for chunk in content.chunks:
                 digest.update(chunk)
-        return await verifier.complete(authentic, content, digest=digest)
+        covered = _NO_CONTENT if content is None or digest is None else content
+        return await verifier.complete(authentic, covered, digest=digest)
 
     async def _resolve_first(self, incoming: Incoming, policy: Policy) -> ReceivedSignature | SignatureError | None:
         """Resolve the operation of a signed request, so that an unresolved one is reported before its signature.

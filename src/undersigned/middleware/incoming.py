@@ -7,13 +7,16 @@ from abc import ABC, abstractmethod
 from inspect import isawaitable
 from typing import TYPE_CHECKING
 
+from undersigned.limits import MOST_LENGTH_DIGITS
+from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
+from undersigned.middleware.answer import content_too_large, unsigned_too_large
+from undersigned.policy.webhooks import may_be_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.guard import Guard
@@ -25,7 +28,7 @@ _NO_REQUEST = Request("", "", _NO_FIELDS)
 
 
 class Incoming(ABC):
-    """A request that the guard verifies. Each server has a subclass: it fills the attributes and reads the content.
+    """A request that the guard verifies. Each server has a subclass: it fills the attributes and reads chunks.
 
     Attributes:
         guard: the guard that verifies it.
@@ -42,6 +45,8 @@ class Incoming(ABC):
         origin: the origin that the request is for, once the guard has found it.
         request: the request as it was on the wire, once the guard has made it. If a policy reads content, it has it.
         content: the content, once it has been read to its end, or None.
+        chunks: what has been read of the content; the application gets it again.
+        more: whether more of it may come; None if nothing has been read.
         is_begun: whether the guard has asked for content that no valid signature covers.
         is_closed: whether no content may reach the application, because a request without content was verified.
     """
@@ -54,6 +59,8 @@ class Incoming(ABC):
     origin: Origin | None = None
     request: Request = _NO_REQUEST
     content: Content | None = None
+    chunks: Sequence[bytes] = ()
+    more: bool | None = None
     is_begun: bool = False
     is_closed: bool = False
 
@@ -100,15 +107,65 @@ class Incoming(ABC):
         """
 
     @abstractmethod
-    async def read_content(self, digest: RunningDigest | None) -> Content:
-        """Read the content, and feed it to `digest` while reading."""
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come.
 
-    @abstractmethod
+        Raises:
+            SignatureError: the server cannot read the content, or it is shorter than declared.
+        """
+
+    async def read_content(self, digest: RunningDigest | None) -> Content:
+        """Read the content, and feed it to `digest` while reading.
+
+        Raises:
+            UnreadRequest: the content, or its Content-Length, is above `max_body`, or reading it takes too long.
+            SignatureError: as `read_chunk`.
+        """
+        most = self.guard.max_body
+        if self._is_declared_longer(most):
+            raise content_too_large()
+        chunks: list[bytes] = []
+        size, more = 0, True
+        while more:
+            chunk, more = await self.read_chunk()
+            size += len(chunk)
+            if size > most:
+                raise content_too_large()
+            if chunk:
+                chunks.append(chunk)
+                if digest is not None:
+                    digest.update(chunk)
+        self.chunks, self.more = chunks, False
+        return Content(chunks)
+
     async def read_unverified(self, most: int) -> Content | None:
         """Read the content of a request without a valid signature. Return None if it does not begin as JSON.
 
-        Content that does not begin as JSON is read no further, and the application gets it from its beginning.
+        Content that does not begin as JSON is read no further.
+
+        Raises:
+            UnreadRequest: the JSON is above `most` bytes, or reading it takes too long.
+            SignatureError: as `read_chunk`.
         """
+        self.chunks = chunks = list[bytes]()
+        size, is_json = 0, None
+        while self.more is not False:
+            chunk, self.more = await self.read_chunk()
+            size += len(chunk)
+            if chunk:
+                chunks.append(chunk)
+            if is_json is None:
+                is_json = may_be_json(b"".join(chunks), self.fields, ended=not self.more)
+                if is_json is False:
+                    return None
+            if size > most or (is_json and self._is_declared_longer(most)):
+                raise unsigned_too_large()
+        return Content(chunks)
+
+    def _is_declared_longer(self, most: int) -> bool:
+        """Return whether the Content-Length is above `most` bytes."""
+        declared = self.fields.combined.get("content-length") or "0"
+        return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > most)
 
     async def accepts_caller(self) -> bool:
         """Return whether another authenticator of the application accepts the caller."""

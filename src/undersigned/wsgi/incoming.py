@@ -5,12 +5,9 @@ from __future__ import annotations
 from io import BufferedReader, BytesIO, RawIOBase
 from typing import TYPE_CHECKING, Any
 
-from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
-from undersigned.middleware.answer import content_too_large, unsigned_too_large
 from undersigned.middleware.incoming import Incoming
 from undersigned.middleware.requirement import Verification
-from undersigned.policy.webhooks import may_be_json
 from undersigned.wsgi.environ import (
     BodyFraming,
     field_lines,
@@ -25,11 +22,7 @@ from undersigned.wsgi.environ import (
 from undersigned.wsgi.servers import check_server, detected_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request_target import RequestTarget
-    from undersigned.middleware.answer import UnreadRequest
     from undersigned.url import CanonicalURL, Origin
     from undersigned.wsgi.middleware import SyncGuard
 
@@ -40,6 +33,7 @@ VERIFICATION = "undersigned"
 
 _CHUNK = 64 * 1024
 _PEEK = 512
+"""How many octets of content that no valid signature covers are read at first: it may not be JSON."""
 
 
 class EnvironIncoming(Incoming):
@@ -53,8 +47,8 @@ class EnvironIncoming(Incoming):
     """
 
     _verified: dict[str, Any] | None = None
-    _begun = b""
-    """What has been read of content that does not begin as JSON; the application gets it again."""
+    _size = 0
+    """How many octets of the content have been read."""
 
     def __init__(
         self, guard: SyncGuard, context: object, environ: dict[str, Any], start_response: object = None
@@ -100,63 +94,30 @@ class EnvironIncoming(Incoming):
         """Keep the target that was verified."""
         self._verified = verified_environ(self._environ, target, origin)
 
-    async def read_content(self, digest: RunningDigest | None) -> Content:
-        """Read the content, and feed it to `digest` while reading.
-
-        Raises:
-            SignatureError: the content is larger than `max_body` or shorter than declared, this server cannot read its
-                framing, or reading failed.
-        """
-        return self._read_rest(b"", digest, self.guard.max_body, content_too_large)
-
-    async def read_unverified(self, most: int) -> Content | None:
-        """Read the content if it begins as JSON.
-
-        Raises:
-            SignatureError: as `read_content`, for JSON of more than `most` bytes.
-        """
-        begun, length, is_json = b"", self._framing.length, None
-        while is_json is None and self._framing.is_readable:
-            octets = self._read(_PEEK if length is None else min(_PEEK, length - len(begun)))
-            begun += octets
-            is_json = may_be_json(begun, self.fields, ended=not octets or len(begun) == length)
-        self._begun = begun
-        return None if is_json is False else self._read_rest(begun, None, most, unsigned_too_large)
-
-    def _read_rest(
-        self, begun: bytes, digest: RunningDigest | None, most: int, too_large: Callable[[], UnreadRequest]
-    ) -> Content:
-        """Return the content, which begins with the octets that have been read, if it is at most `most` bytes."""
-        length, profile, size = self._framing.length, self.guard.profile, len(begun)
-        if max(length or 0, size) > most:
-            raise too_large()
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
+        length, profile = self._framing.length, self.guard.profile
         if not self._framing.is_readable:
             raise profile.error(
                 "signature_header_malformed", step=1, detail="this server cannot read the framing of the body"
             )
-        chunks = [begun] if begun else []
         # Nearly every server returns it at once, if it knows the length.
-        while (length is None or size < length) and (chunk := self._read(_CHUNK if length is None else length - size)):
-            size += len(chunk)
-            if size > most:
-                raise too_large()
-            chunks.append(chunk)
-            if digest is not None:
-                digest.update(chunk)
-        if length is not None and size < length:
-            raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
-        return Content(chunks)
-
-    def _read(self, size: int) -> bytes:
+        wanted = _CHUNK if length is None else length - self._size
+        if self.is_begun:
+            wanted = min(wanted, _PEEK if self.more is None else _CHUNK)
         try:
             # What is not made of octets cannot be joined.
-            return b"".join((self._environ["wsgi.input"].read(size) or b"",))
+            chunk = b"".join((self._environ["wsgi.input"].read(wanted) or b"",))
         except Exception as failure:
-            raise self.guard.profile.error(
+            raise profile.error(
                 "signature_digest_mismatch",
                 step=11,
                 detail="reading the body raised an exception, or returned something other than bytes",
             ) from failure
+        self._size += len(chunk)
+        if length is not None and self._size < length and not chunk:
+            raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
+        return chunk, bool(chunk) if length is None else self._size < length
 
     def forwarded(self, verification: Verification) -> dict[str, Any]:
         """Return the environ that the application gets, with what is published."""
@@ -170,9 +131,9 @@ class EnvironIncoming(Incoming):
             new.pop("HTTP_TRANSFER_ENCODING", None)
         elif self.is_closed:
             new["wsgi.input"] = BytesIO()
-        elif self._begun:
-            left = None if self._framing.length is None else self._framing.length - len(self._begun)
-            new["wsgi.input"] = BufferedReader(_ResumedContent(self._begun, new["wsgi.input"], left))
+        elif self.chunks:
+            left = None if self._framing.length is None else self._framing.length - self._size
+            new["wsgi.input"] = BufferedReader(_ResumedContent(b"".join(self.chunks), new["wsgi.input"], left))
         new[SIGNATURE] = verification.signature
         new[VERIFICATION] = verification
         return new

@@ -50,9 +50,8 @@ _COMPUTED: Mapping[str, set[object]] = {
 
 def entry(code: str) -> str:
     """Return the list about a reason, or about the code of a request that was not read to its end."""
-    for response in UNREAD:
-        if response.code == code:
-            return f"- Code: `{code}`. Status {response.status}.\n"
+    if code in UNREAD:
+        return f"- Code: `{code}`. Status {UNREAD[code]}.\n"
     codes: dict[object, set[str]] = {}
     statuses: dict[object, set[str]] = {}
     for profile in profiles.BY_NAME.values():

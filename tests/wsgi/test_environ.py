@@ -264,3 +264,15 @@ def test_application_gets_the_canonical_path_decoded(party, path):
     verified = canonicalize(f"{ORIGIN}{target}")
     decoded = unquote_to_bytes(verified.path).decode("latin-1")
     assert (seen["path"], seen["query"], seen["raw"]) == (decoded, "a", f"{verified.path}?a")
+
+
+@pytest.mark.parametrize(
+    ("others", "target"),
+    [
+        ({"PATH_INFO": "/caf\u00c3\u00a9/a b", "SCRIPT_NAME": "/shop"}, "/shop/caf%C3%A9/a%20b"),
+        ({"QUERY_STRING": "token=hidden"}, "/p?(withheld)"),
+    ],
+)
+def test_decision_names_the_path_if_the_server_shows_no_target(app, party, decisions, others, target):
+    assert run(app, environ_of(party, RAW_URI=None, REQUEST_URI=None, **others))[0] == 503
+    assert decisions[0].target == target

@@ -1,7 +1,7 @@
 """The ASGI middleware: `from undersigned.asgi import SignatureMiddleware`."""
 
 from undersigned.asgi.guard import AsyncGuard
-from undersigned.asgi.incoming import VERIFICATION, Disconnected, ScopeIncoming, WireIncoming
+from undersigned.asgi.incoming import Disconnected, ScopeIncoming, WireIncoming
 from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
 from undersigned.asgi.middleware import (
     Fallback,
@@ -9,10 +9,9 @@ from undersigned.asgi.middleware import (
     Rejection,
     SignatureMiddleware,
     check_route,
-    find_signature,
-    required_signature,
 )
 from undersigned.asgi.response_signing import ResponseSigningMiddleware
+from undersigned.middleware.requirement import VERIFICATION, find_signature, required_signature
 
 __all__ = [
     "VERIFICATION",

@@ -50,16 +50,14 @@ class AsyncGuard(Guard):
         http2_server: str | None = None,
         **options: Unpack[AsyncOptions[Any]],
     ) -> None:
-        super().__init__(
-            verifier, origins, ask=awaitable(verifier), in_thread=_in_thread, http2_server=http2_server, **options
-        )
+        super().__init__(awaitable(verifier), origins, http2_server=http2_server, **options)
         self.server_adds_root_path = server_adds_root_path
 
+    async def run(self, call: Callable[[], Answer]) -> Answer:
+        """Return the result of a slow function, which other requests do not wait for."""
+        import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
 
-async def _in_thread(call: Callable[[], Answer]) -> Answer:
-    import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
-
-    return await asyncio.to_thread(call)
+        return await asyncio.to_thread(call)
 
 
 def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:
@@ -80,7 +78,7 @@ class ThreadedVerifier(AsyncVerifier):
 
     def __init__(self, verifier: Verifier) -> None:
         self._verifier = verifier
-        self.profile = verifier.profile
+        self.profile, self.clock, self.replay = verifier.profile, verifier.clock, verifier.replay
         self._executor, self._pid = _new_executor(), os.getpid()
 
     async def unready(self) -> tuple[Part, ...]:
@@ -98,7 +96,7 @@ class ThreadedVerifier(AsyncVerifier):
         return await self._run(lambda: finish(self._verifier.complete(signature, content, digest=digest)))
 
     async def _run(self, call: Callable[[], Answer]) -> Answer:
-        import asyncio  # noqa: PLC0415 - as in _in_thread
+        import asyncio  # noqa: PLC0415 - as above
 
         if self._pid != os.getpid():
             # The threads did not survive the fork.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
@@ -17,10 +18,10 @@ from undersigned.asgi.scope import (
 from undersigned.limits import MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.middleware.answer import REQUEST_TIMEOUT, UnreadRequest
+from undersigned.middleware.answer import UnreadRequest
 from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.incoming import Incoming
-from undersigned.middleware.requirement import Verification
+from undersigned.middleware.requirement import VERIFICATION, Verification
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -34,14 +35,8 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 Argument = TypeVar("Argument")
 
-VERIFICATION = "undersigned"
-"""The scope's key for the `Verification`: everything that the middleware found out."""
-
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 """The methods for which content may come over HTTP/2 without Content-Length."""
-
-
-_SLOW = "reading the body took longer than body_timeout"
 
 
 class Disconnected(Exception):
@@ -93,7 +88,7 @@ class AsyncIncoming(Incoming):
             async with asyncio.timeout(self.guard.body_timeout):
                 return await read(argument)
         except TimeoutError:
-            raise UnreadRequest(REQUEST_TIMEOUT, _SLOW) from None
+            raise UnreadRequest("request_timeout", "reading the body took longer than body_timeout") from None
 
 
 class ScopeIncoming(AsyncIncoming):
@@ -192,15 +187,13 @@ def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool) -> Receive
         more: whether the content continues after the chunks.
     """
     # A list of messages would take many times the memory of many small chunks, so make one at a time.
-    remaining = iter(chunks or (b"",))
-    left = len(chunks) or 1
+    remaining = deque(chunks or (b"",))
 
     async def receive_again() -> Message:
-        nonlocal left
-        if left == 0:
+        if not remaining:
             return await receive()
-        left -= 1
-        return {"type": "http.request", "body": next(remaining), "more_body": more or left > 0}
+        chunk = remaining.popleft()
+        return {"type": "http.request", "body": chunk, "more_body": more or bool(remaining)}
 
     return receive_again
 

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from undersigned.asgi.guard import AsyncGuard, awaitable
-from undersigned.asgi.incoming import VERIFICATION, Disconnected, ScopeIncoming
+from undersigned.asgi.incoming import Disconnected, ScopeIncoming
 from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.readiness import Readiness
-from undersigned.middleware.requirement import Verification
+from undersigned.middleware.requirement import VERIFICATION, Verification
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -129,29 +129,6 @@ async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:
     fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in response.fields]
     await send({"type": f"{kind}.start", "status": response.status, "headers": fields})
     await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else response.body})
-
-
-def find_signature(scope: Scope) -> VerifiedSignature | None:
-    """Return the verified signature of a request or handshake, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return Verification.of(scope.get(VERIFICATION)).signature
-
-
-def required_signature(scope: Scope, *, route: str | None = None) -> VerifiedSignature:
-    """Return the verified signature of a request or handshake; record the rejection of an unsigned one.
-
-    Args:
-        scope: the scope that the middleware passed to the application.
-        route: the path of the route as the framework spells it, such as `/plans/{plan}`, for the `Decision`.
-
-    Raises:
-        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
-        ConfigurationError: no middleware has verified it.
-    """
-    return Verification.of(scope.get(VERIFICATION)).require(route=route)
 
 
 async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | None:

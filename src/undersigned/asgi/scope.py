@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote_from_bytes, unquote_to_bytes
+from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
@@ -53,9 +53,9 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
 
 
 def shown_target(scope: MutableMapping[str, Any]) -> str:
-    """Return what the server shows of the request target, valid or not, as evidence for the log."""
+    """Return what the server shows of the request target, valid or not, as evidence for the log: at least its path."""
     raw, query = scope.get("raw_path"), scope.get("query_string")
-    path = raw if isinstance(raw, bytes) else b""
+    path = raw if isinstance(raw, bytes) else quote(scope.get("path", ""), errors="replace").encode("ascii")
     return (path + b"?" + query if isinstance(query, bytes) and query else path).decode("latin-1")
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _CHALLENGE: Final = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
 _ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
-_BARE_CODES: Final = frozenset(response.code for response in UNREAD)
-_STATED: Final = frozenset({503, *(response.status for response in UNREAD)})
+_BARE_CODES: Final = frozenset(UNREAD)
+_STATED: Final = frozenset({503, *UNREAD.values()})
 
 
 # A code with several meanings means that the signature is invalid.

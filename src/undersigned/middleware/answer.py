@@ -103,41 +103,33 @@ class ErrorResponse:
         return replace(self, content=content, content_type=content_type, others=others)
 
 
-CONTENT_TOO_LARGE: Final = ErrorResponse(413, "content_too_large")
-REQUEST_TIMEOUT: Final = ErrorResponse(408, "request_timeout")
-TARGET_TOO_LONG: Final = ErrorResponse(414, "uri_too_long")
-TOO_MANY_FIELDS: Final = ErrorResponse(431, "request_header_fields_too_large")
-UNREAD: Final = (CONTENT_TOO_LARGE, REQUEST_TIMEOUT, TARGET_TOO_LONG, TOO_MANY_FIELDS)
-"""The responses to requests that are not read to their end."""
+UNREAD: Final = {
+    "content_too_large": 413,
+    "request_timeout": 408,
+    "uri_too_long": 414,
+    "request_header_fields_too_large": 431,
+}
+"""The codes of requests that are not read to their end, each with its status."""
 
 
 class UnreadRequest(MalformedSignature):
     """Raised when a request is not read to its end, so no other credential can make up for it.
 
     Args:
-        response: what to answer.
+        code: what the caller gets, one of `UNREAD`.
         detail: what was wrong, for the operator's log.
     """
 
-    def __init__(self, response: ErrorResponse, detail: str) -> None:
-        super().__init__(response.code, detail=detail)
-        self.form = AnswerForm(response.status, (), ())
-
-
-def content_too_large() -> UnreadRequest:
-    """Return the error for content above `max_body`."""
-    return UnreadRequest(CONTENT_TOO_LARGE, "the body is larger than max_body")
-
-
-def unsigned_too_large() -> UnreadRequest:
-    """Return the error for content above `max_unsigned_body`."""
-    return UnreadRequest(CONTENT_TOO_LARGE, "JSON without a valid signature is larger than max_unsigned_body")
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail=detail)
+        self.form = AnswerForm(UNREAD[code], (), ())
 
 
 def target_too_long() -> UnreadRequest:
     """Return the error for an unsigned request whose target is too long to be signed."""
-    detail = "the request must be signed, and its target is longer than one that can be verified"
-    return UnreadRequest(TARGET_TOO_LONG, detail)
+    return UnreadRequest(
+        "uri_too_long", "the request must be signed, and its target is longer than one that can be verified"
+    )
 
 
 Context = TypeVar("Context")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, unquote
 
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, printable
@@ -25,7 +25,6 @@ from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.answer import (
-    TOO_MANY_FIELDS,
     ErrorResponse,
     UnreadRequest,
     logger,
@@ -62,22 +61,12 @@ _NO_ORIGIN = "https://unsigned.invalid"
 """The origin in the URL of an unsigned request, which a policy reads: it may have come with any Host."""
 
 
-class InThread(Protocol):
-    """Runs a slow function in a thread, so that other requests are served in the meantime."""
-
-    async def __call__(self, call: Callable[[], Answer], /) -> Answer:
-        """Return the result of `call`."""
-        ...
-
-
 class Guard:
     """A guard that verifies every request of a service before the application gets it.
 
     Args:
-        verifier: the verifier.
+        verifier: the verifier, which is awaited.
         origins: the public origins of the service.
-        ask: the verifier as it is awaited, if that is another one.
-        in_thread: runs a slow function in a thread, if the server has one thread for all requests.
         body_timeout: how many seconds reading a body may take, in a server with an event loop.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
         fallback: whether another authenticator accepts the caller; a function of the `context` of an `Incoming`.
@@ -101,8 +90,6 @@ class Guard:
         verifier: AsyncVerifier,
         origins: ConfiguredOrigins,
         *,
-        ask: AsyncVerifier | None = None,
-        in_thread: InThread | None = None,
         body_timeout: float = DEFAULT_BODY_TIMEOUT,
         http2_server: str | None = None,
         fallback: Callable[..., bool | Awaitable[bool]] | None = None,
@@ -125,25 +112,25 @@ class Guard:
         self.max_body = max_body
         self.body_timeout = body_timeout
         self._origins = Origins(origins)
-        self._replay = verifier.replay
         self._mode: Mode = mode
         self._http2_server = http2_server
         self._has_noted_unnamed = False
-        self._verifier = ask or verifier
-        self._in_thread = in_thread
+        self._verifier = verifier
         self._max_unsigned_body = min(max_unsigned_body, max_body)
         self.recorder = Recorder(verifier.profile, verifier.clock, on_decision, origins=self._origins)
 
     def announce(self) -> None:
         """Log what is verified and where, and whether nonces are kept in this process only."""
-        line = start_line(self.profile, self._origins, mode=self._mode, policy=self.policy, replay=self._replay)
+        line = start_line(
+            self.profile, self._origins, mode=self._mode, policy=self.policy, replay=self._verifier.replay
+        )
         logger.info("%s", line)
 
     async def verify(self, incoming: Incoming) -> Verification | ErrorResponse:
         """Verify one request. Return what to publish to the application, or the answer to a rejected request."""
         try:
             if incoming.has_too_many_fields:
-                raise UnreadRequest(TOO_MANY_FIELDS, "there are too many header fields")
+                raise UnreadRequest("request_header_fields_too_large", "there are too many header fields")
             if SIGNATURE_FIELDS.isdisjoint(incoming.fields.combined):
                 return await self._accept_unsigned(incoming)
             return await self._accept_signed(incoming)
@@ -230,6 +217,10 @@ class Guard:
         request = Request(incoming.method, url, incoming.fields, has_body=bool(incoming.has_body))
         return await self.admit(incoming, request, path=path)
 
+    async def run(self, call: Callable[[], Answer]) -> Answer:
+        """Return the result of a slow function; in a thread, if the server has one thread for all requests."""
+        return call()
+
     async def admit(
         self, incoming: Incoming, request: Request, *, is_signed: bool = False, path: str | None = None
     ) -> Verification:
@@ -288,7 +279,7 @@ class Guard:
         ):
             await self._read_unverified(incoming)
         is_long = result != "verified" and incoming.content is not None and len(incoming.content) > LONGEST_ON_LOOP
-        operation, verdict = await self._in_thread(decide) if is_long and self._in_thread is not None else decide()
+        operation, verdict = await self.run(decide) if is_long else decide()
         if verdict.error is not None and (verdict.outcome == "reject" or await incoming.accepts_caller() is not True):
             raise self.profile.add_answer(verdict.error, incoming.request)
         if isinstance(operation, UnresolvedOperation):

@@ -11,7 +11,7 @@ from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.middleware.answer import content_too_large, unsigned_too_large
+from undersigned.middleware.answer import UnreadRequest
 from undersigned.policy.webhooks import may_be_json
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from undersigned.middleware.requirement import Verification
     from undersigned.url import CanonicalURL, Origin
 
+_TOO_LARGE = "content_too_large", "the body is larger than max_body"
+_UNSIGNED_TOO_LARGE = "content_too_large", "JSON without a valid signature is larger than max_unsigned_body"
 _NO_FIELDS = HeaderFields(())
 _NO_REQUEST = Request("", "", _NO_FIELDS)
 
@@ -123,14 +125,14 @@ class Incoming(ABC):
         """
         most = self.guard.max_body
         if self._is_declared_longer(most):
-            raise content_too_large()
+            raise UnreadRequest(*_TOO_LARGE)
         chunks: list[bytes] = []
         size, more = 0, True
         while more:
             chunk, more = await self.read_chunk()
             size += len(chunk)
             if size > most:
-                raise content_too_large()
+                raise UnreadRequest(*_TOO_LARGE)
             if chunk:
                 chunks.append(chunk)
                 if digest is not None:
@@ -159,7 +161,7 @@ class Incoming(ABC):
                 if is_json is False:
                     return None
             if size > most or (is_json and self._is_declared_longer(most)):
-                raise unsigned_too_large()
+                raise UnreadRequest(*_UNSIGNED_TOO_LARGE)
         return Content(chunks)
 
     def _is_declared_longer(self, most: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_TARGET
@@ -13,12 +13,17 @@ from undersigned.middleware.answer import ErrorResponse, target_too_long
 from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from undersigned.errors import SignatureError
     from undersigned.middleware.incoming import Incoming
     from undersigned.policy.operation import Operation
     from undersigned.policy.route import MatchedRoute
     from undersigned.signature.profile import Profile
     from undersigned.verification.verified_signature import VerifiedSignature
+
+VERIFICATION = "undersigned"
+"""The key of a scope or environ for the `Verification`: everything that the middleware found out."""
 
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose requests usually have content, so that the answer also asks for its digest."""
@@ -150,3 +155,29 @@ class Verification(NamedTuple):
         """Record that a route rejects a request for `error`: in the log, and as a `Decision` if anybody listens."""
         status = ErrorResponse.of(error).status
         self.incoming.guard.recorder.record_error(error, self.incoming, status=status, by_route=True, route=route)
+
+
+def find_signature(scope: Mapping[str, Any]) -> VerifiedSignature | None:
+    """Return the verified signature of a request or handshake, or None if it is unsigned.
+
+    Args:
+        scope: the scope or environ that the middleware passed to the application.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return Verification.of(scope.get(VERIFICATION)).signature
+
+
+def required_signature(scope: Mapping[str, Any], *, route: str | None = None) -> VerifiedSignature:
+    """Return the verified signature of a request or handshake; record the rejection of an unsigned one.
+
+    Args:
+        scope: the scope or environ that the middleware passed to the application.
+        route: the path of the route as the framework spells it, such as `/plans/{plan}`, for the `Decision`.
+
+    Raises:
+        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
+        ConfigurationError: no middleware has verified it.
+    """
+    return Verification.of(scope.get(VERIFICATION)).require(route=route)

@@ -3,7 +3,8 @@
 `undersigned.wsgi.wsgiref` has a handler for the standard library's server.
 """
 
-from undersigned.wsgi.incoming import SIGNATURE, VERIFICATION, EnvironIncoming
+from undersigned.middleware.requirement import VERIFICATION, find_signature, required_signature
+from undersigned.wsgi.incoming import SIGNATURE, EnvironIncoming
 from undersigned.wsgi.middleware import (
     Environ,
     Fallback,
@@ -14,8 +15,6 @@ from undersigned.wsgi.middleware import (
     SyncGuard,
     WSGIApp,
     check_route,
-    find_signature,
-    required_signature,
 )
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 

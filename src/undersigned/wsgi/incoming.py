@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from io import BufferedReader, BytesIO, RawIOBase
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.incoming import Incoming
-from undersigned.middleware.requirement import Verification
+from undersigned.middleware.requirement import VERIFICATION, Verification
 from undersigned.wsgi.environ import (
     BodyFraming,
     field_lines,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 SIGNATURE = "undersigned.signature"
 """The environ's key for the verified signature, or None."""
-VERIFICATION = "undersigned"
-"""The environ's key for the `Verification`: everything that the middleware found out."""
 
 _CHUNK = 64 * 1024
 _PEEK = 512
@@ -81,8 +80,9 @@ class EnvironIncoming(Incoming):
         return target, query_unknown(environ, target)
 
     def shown_target(self) -> str:
-        """Return the request target as the server shows it."""
-        return shown_target(self._environ)
+        """Return the request target as the server shows it, or the path and query if it shows none."""
+        shown, query = shown_target(self._environ), self._environ.get("QUERY_STRING")
+        return shown or quote(self.routed_path()) + (f"?{query}" if query else "")
 
     def routed_path(self) -> str:
         """Return the percent-decoded path as the application's router reads it."""

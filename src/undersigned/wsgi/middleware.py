@@ -10,9 +10,9 @@ from undersigned.errors import ConfigurationError
 from undersigned.middleware.answer import ErrorResponse, logger
 from undersigned.middleware.guard import Guard
 from undersigned.middleware.readiness import Readiness
-from undersigned.middleware.requirement import Verification
+from undersigned.middleware.requirement import VERIFICATION, Verification
 from undersigned.verification.verifier import Verifier, finish
-from undersigned.wsgi.incoming import SIGNATURE, VERIFICATION, EnvironIncoming
+from undersigned.wsgi.incoming import SIGNATURE, EnvironIncoming
 from undersigned.wsgi.servers import NOTICES
 
 if TYPE_CHECKING:
@@ -35,8 +35,12 @@ Fallback: TypeAlias = Callable[[Environ], bool]
 Rejection: TypeAlias = Callable[[ErrorResponse, Environ], ErrorResponse]
 """Returns the answer to a rejected request, made of the usual one."""
 
-_KNOWN = frozenset(HTTPStatus)
-_REASONS = {413: "Content Too Large", 414: "URI Too Long", 422: "Unprocessable Content"}
+# http.HTTPStatus has older phrases for some of them until Python 3.13.
+_PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
+    413: "Content Too Large",
+    414: "URI Too Long",
+    422: "Unprocessable Content",
+}
 
 
 class SyncGuard(Guard):
@@ -164,35 +168,9 @@ class ReadyRoute:
 
 
 def _answer(environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
-    # http.HTTPStatus has older phrases for some of them until Python 3.13.
-    status = response.status
-    phrase = _REASONS.get(status) or (HTTPStatus(status).phrase if status in _KNOWN else "Error")
-    start_response(f"{status} {phrase}", response.fields)
+    start_response(f"{response.status} {_PHRASES.get(response.status, 'Error')}", response.fields)
     # Some servers send the content of a response to HEAD, although the client expects the next response there.
     return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
-
-
-def find_signature(environ: Environ) -> VerifiedSignature | None:
-    """Return the verified signature of a request, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return Verification.of(environ.get(VERIFICATION)).signature
-
-
-def required_signature(environ: Environ, *, route: str | None = None) -> VerifiedSignature:
-    """Return the verified signature of a request; record the rejection of an unsigned one.
-
-    Args:
-        environ: the environ that the middleware passed to the application.
-        route: the path of the route as the framework spells it, such as `/plans/{plan}`, for the `Decision`.
-
-    Raises:
-        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` makes the response of it.
-        ConfigurationError: no middleware has verified it.
-    """
-    return Verification.of(environ.get(VERIFICATION)).require(route=route)
 
 
 def check_route(environ: Environ, route: MatchedRoute) -> VerifiedSignature | None:

@@ -226,6 +226,14 @@ def test_token_for_another_audience_gives_no_key(named, is_ours):
         assert ours.find(asked)
 
 
+def test_token_without_an_audience_is_rejected_if_the_operator_asks_for_one():
+    issuers, asked = {"a.example": ISSUER.key_set()}, lookup("workload-identity-token", token())
+    assert tokens_of(issuers).find(asked)
+    with pytest.raises(KeySourceError, match=r"^audience: ") as caught:
+        tokens_of(issuers, audience=("https://orders.example",)).find(asked)
+    assert caught.value.reason == "signature_jwks_untrusted"
+
+
 def test_key_that_cannot_be_used_is_kept_with_its_fault():
     [key] = workload(token(claims=CLAIMS | {"cnf": {"jwk": {**JWK, "x": "AA"}}}))
     assert key.fault

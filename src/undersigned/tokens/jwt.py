@@ -57,20 +57,20 @@ class Token(NamedTuple):
         return _text(self.claims, "sub")
 
     def check_audience(self, audience: Collection[str]) -> None:
-        """Check that the token is for this service, if it says for whom it is.
+        """Check that the token is for this service (RFC 8725 section 3.9).
 
         Args:
-            audience: the names of this service.
+            audience: the names of this service. Empty: only a token that does not say for whom it is is accepted.
 
         Raises:
-            KeySourceError: the token is for others.
+            KeySourceError: the token is for others, or does not say for whom it is.
         """
-        if "aud" not in self.claims:
+        if "aud" not in self.claims and not audience:
             return
-        named = self.claims["aud"]
+        named = self.claims.get("aud")
         names = cast("list[object]", named) if isinstance(named, list) else [named]
         if not any(isinstance(name, str) and name in audience for name in names):
-            raise KeySourceError("signature_jwks_untrusted", "audience: it has none of the names in the token's aud")
+            raise KeySourceError("signature_jwks_untrusted", "audience: none of its names is in the token's aud")
 
     def bound_key(self, *, now: float, algorithms: Collection[str] = ()) -> VerificationKey:
         """Return the key that is bound to the token. Its owner is the subject of the token.

@@ -94,7 +94,9 @@ class WorkloadTokenKeys(_TokenKeys):
 
     Args:
         issuers: the keys of the issuer of each trust domain, such as `{"example.com": KeySet.from_jwks(jwks)}`.
-        audience: the names of this service. A token whose `aud` has none of them is rejected.
+        audience: the names of this service, if the issuers write `aud`. A token without one of them is rejected. By
+            default, a token with `aud` is rejected: WIMSE's own tokens have none, as `wimse-aud` says for whom a
+            message is.
         clock: returns seconds since the epoch.
 
     Raises:

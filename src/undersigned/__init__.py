@@ -8,6 +8,7 @@ are `undersigned.asgi` and `undersigned.wsgi`. Each framework and client has a p
 from undersigned import asgi, profiles, wsgi
 from undersigned.errors import (
     ConfigurationError,
+    KeySourceError,
     MalformedSignature,
     MalformedURL,
     SignatureError,
@@ -62,6 +63,7 @@ __all__ = [
     "KeyReference",
     "KeySet",
     "KeySource",
+    "KeySourceError",
     "MalformedSignature",
     "MalformedURL",
     "MemoryReplayStore",

@@ -89,7 +89,8 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_jwks_unavailable": Advice(
         "the server's key source is not available",
         "make your keys reachable, if you publish them; else send again later",
-        "make the key source reachable; the logger undersigned.discovery has what it fetched",
+        "make the key source answer; the logger undersigned.discovery says what was fetched, and this logger has the "
+        "traceback of a source of your own",
     ),
     "signature_jwks_untrusted": Advice(
         "the server does not trust the place where the key is published",
@@ -141,7 +142,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_revocation_stale": Advice(
         "the server's revocation list is too old",
         _SERVER,
-        "make the revocation list reachable, so that a fresh one is fetched",
+        "make a fresh revocation list reachable, or write it; this logger has the traceback of a source of your own",
     ),
     "signature_rate_abuse": Advice(
         "the key has too many live nonces",
@@ -190,7 +191,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
 
 UNREAD_FIXES: Final[Mapping[str, str]] = {
     "uri_too_long": "the sender must send a shorter target; a signature does not help",
-    "content_too_large": "raise the option that this line names, or send less",
+    "content_too_large": "raise each option that this line names, or send less",
     "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",
     "request_header_fields_too_large": "the sender must send fewer header fields",
 }

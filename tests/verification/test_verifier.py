@@ -805,6 +805,27 @@ def test_list_that_is_late_is_logged_once_before_it_is_stale(driver, caplog):
     assert len(caplog.messages) == 1
 
 
+@DRIVERS
+def test_short_interval_is_logged_once_because_its_late_warning_comes_less_than_an_hour_before(driver, caplog):
+    updated = [NOW - 60]
+
+    class Source:
+        blocking = False
+
+        def current(self, _owner):
+            return RevocationList(
+                revoked=frozenset(), updated=updated[0], next_update=updated[0] + 899, issuer="gov.example"
+            )
+
+    subject = make(driver, revocations=Source())
+    for number in range(3):
+        updated[0] += number
+        driver.run(subject.verify(signed_request(nonce=f"{number:022}")))
+    [told] = caplog.messages
+    assert told.startswith("the revocation lists of 'gov.example' have a short interval")
+    assert "3596 seconds after it was due" in told
+
+
 def test_memory_of_late_lists_is_bounded(caplog):
     made = iter(range(MOST_LOGGED_HOSTS + 10))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL, Origin
 
 _TOO_LARGE = "content_too_large", "the body is larger than max_body"
-_UNSIGNED_TOO_LARGE = "content_too_large", "JSON without a valid signature is larger than max_unsigned_body"
+_UNSIGNED_TOO_LARGE = "content_too_large", "JSON without a valid signature is larger than max_unsigned_body or max_body"
 _NO_FIELDS = HeaderFields(())
 _NO_REQUEST = Request("", "", _NO_FIELDS)
 

@@ -87,6 +87,9 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+_WARNED_BEFORE: Final = 3600
+"""The seconds between the warning of a late revocation list and the first signature that is rejected for it."""
+
 Part = Literal["keys", "revocations", "store"]
 """What a verifier asks: its key source, its source of revocation lists, its replay store."""
 
@@ -802,7 +805,7 @@ class AsyncVerifier:
         return prove(signature, keys, full)
 
     async def _list_of(self, key: VerificationKey, now: float) -> RevocationList | None:
-        """Return the revocation list that applies to a key. Log, once for each list, that the next one is late."""
+        """Return the revocation list that applies to a key."""
         try:
             found: RevocationList | None = await awaited(cast("Callable[[str], Any]", self._current)(key.owner))
         except Exception as failure:
@@ -811,20 +814,33 @@ class AsyncVerifier:
                 step=9,
                 detail="the revocation source raised an exception: see the cause in the log",
             ) from failure
-        if (
-            found is not None
-            and found.next_update <= now < found.stale_after
-            and (found.issuer, found.updated) not in self._late
-        ):
-            if len(self._late) >= MOST_LOGGED_HOSTS:
-                self._late = set()
-            self._late.add((found.issuer, found.updated))
+        if found is not None:
+            self._warn_of(found, now)
+        return found
+
+    def _warn_of(self, found: RevocationList, now: float) -> None:
+        """Log, once for each list, that the next one is late; or once, that this warning will come late."""
+        grace = found.stale_after - found.next_update
+        is_late = found.next_update <= now < found.stale_after
+        known = (found.issuer, found.updated if is_late else -math.inf)
+        if known in self._late or not (is_late or grace < _WARNED_BEFORE):
+            return
+        if len(self._late) >= MOST_LOGGED_HOSTS:
+            self._late = set()
+        self._late.add(known)
+        issuer = ascii(found.issuer[:LONGEST_IN_LINE])
+        if is_late:
             _logger.warning(
                 "the revocation list of %s is late: the next one was due %d seconds ago. In %d seconds, the signatures "
                 "that it applies to get 503 (revocation_stale). Publish the next one, or make its server reachable",
-                ascii(found.issuer[:LONGEST_IN_LINE]), now - found.next_update, found.stale_after - now,
+                issuer, now - found.next_update, found.stale_after - now,
             )  # fmt: skip
-        return found
+        else:
+            _logger.warning(
+                "the revocation lists of %s have a short interval: if the next one does not come, the signatures that "
+                "it applies to get 503 (revocation_stale) %d seconds after it was due. With 15 minutes it is an hour",
+                issuer, grace,
+            )  # fmt: skip
 
     async def _is_full(self, key: VerificationKey, now: float) -> bool:
         """Return whether the cap of a key is reached, as far as this process knows (step 9a).

@@ -17,7 +17,7 @@ Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
 """The fields by which some applications run another method than the one of the request."""
 
-_NAMES = re.compile(rf"(?>(?:\n:?{token.LOWER}++)*)")
+_NAMES = re.compile(rf"(?::?{token.LOWER}++\n)*+")
 
 
 class HeaderFields:
@@ -40,13 +40,11 @@ class HeaderFields:
     __slots__ = ("_valid", "combined", "lines", "repeated")
 
     def __init__(self, headers: Headers = ()) -> None:
-        pairs = cast("Mapping[str, str]", headers).items() if isinstance(headers, Mapping) else headers
+        pairs = cast("Mapping[str, str]", headers).items() if hasattr(headers, "items") else headers
         try:
             # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
-            lines = [(name.lower() if name.isascii() else name, value.strip(" \t")) for name, value in pairs]
-            self._keep(lines)
-            # Joining fails for a name in bytes.
-            "".join(self.combined)
+            # `str.isascii` and `strip` reject bytes.
+            self._keep([(name.lower() if str.isascii(name) else name, value.strip(" \t")) for name, value in pairs])
         except (AttributeError, TypeError, ValueError):
             raise TypeError("headers must be a mapping or pairs of name and value, which must be str") from None
 
@@ -80,7 +78,7 @@ class HeaderFields:
         if self._valid is None:
             text = "".join(self.combined.values())
             # One match over all names takes a third of the time of one for each.
-            names = "".join([f"\n{name}" for name in self.combined])
+            names = "\n".join([*self.combined, ""])
             are_tokens = names.count("\n") == len(self.combined) and _NAMES.fullmatch(names) is not None
             self._valid = are_tokens and not ("\r" in text or "\n" in text or "\0" in text)
         return self._valid

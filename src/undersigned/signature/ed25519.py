@@ -14,7 +14,7 @@ from cryptography.exceptions import InvalidSignature
 from http_message_signatures.algorithms import ED25519, HTTPSignatureAlgorithm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 _PRIME: Final = 2**255 - 19
 _Y_OF_ORDER_8: Final = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
 
-_SMALL_ORDER: Final = frozenset({0, 1, _PRIME - 1, _Y_OF_ORDER_8, _PRIME - _Y_OF_ORDER_8})
-"""The y of the eight points of small order."""
+_SIGN: Final = 2**255
+_SMALL: Final = "x is a point of small order, for which anybody can make signatures"
+_LARGE: Final = "x is not the canonical encoding of a point of Ed25519"
+
+_FAULTS: Final[Mapping[bytes, str]] = {
+    (y | sign).to_bytes(32, "little"): _LARGE if y >= _PRIME else _SMALL
+    for y in (0, 1, _PRIME - 1, _Y_OF_ORDER_8, _PRIME - _Y_OF_ORDER_8, *range(_PRIME, _SIGN))
+    for sign in (0, _SIGN)
+}
+"""The encodings of the eight points of small order, and those whose y is not below the prime."""
 
 
 def point_fault(encoded: bytes) -> str:
@@ -35,10 +43,7 @@ def point_fault(encoded: bytes) -> str:
     Args:
         encoded: y as 255 bits in little-endian order, and the sign of x (RFC 8032 section 5.1.2).
     """
-    y = int.from_bytes(encoded, "little") & (2**255 - 1)
-    if y >= _PRIME:
-        return "x is not the canonical encoding of a point of Ed25519"
-    return "x is a point of small order, for which anybody can make signatures" if y in _SMALL_ORDER else ""
+    return _FAULTS.get(encoded, "")
 
 
 _LENGTH: Final = 64

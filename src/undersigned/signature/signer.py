@@ -413,10 +413,11 @@ def check_fields(request: Request | Response, target: CanonicalURL) -> None:
     if not request.fields.are_valid:
         raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL: correct them")
     own = target.authority
-    for name, value in ((":authority", combined.get(":authority", own)), ("Host", combined.get("host", own))):
+    for name, key in ((":authority", ":authority"), ("Host", "host")):
+        value = combined.get(key, own)
         if value == own:
             continue
-        if name.lower() in request.fields.repeated:
+        if key in request.fields.repeated:
             raise SigningError(f"headers: more than one {name}, which receivers reject; send one")
         if canonicalize_authority(value, target.scheme) != own:
             raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")

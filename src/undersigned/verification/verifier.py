@@ -5,7 +5,8 @@
     _prove_by      steps 9 and 9a  those that are not revoked, and whose cap of live nonces is not reached
     prove          step 10         a key signed the base that is rebuilt here
     check_content  step 11         the content is the one that was signed
-    check_claim    steps 12, 13    the nonce was fresh, and is used up now
+    remembered     step 12         what the replay store is told to remember, and for how long
+    check_claim    steps 12, 13    it was fresh, and is used up now
     complete       step 14         no JSON object repeats a key -> VerifiedSignature
 
 These functions do no IO. The verifiers, below them, take the steps in this order. Between the steps, they ask the key
@@ -229,32 +230,28 @@ def screen(
     screened: list[ReceivedSignature | SignatureError] = []
     takes_any = False
     try:
-        members, signatures = _selected(message.fields, profile)
-        takes_any = len(members) > 1 and profile.selection.pick != "all"
-        for label, member in members:
+        selected = _selected(message.fields, profile)
+        takes_any = len(selected) > 1 and profile.selection.pick != "all"
+        for label, member, signature in selected:
             try:
-                screened.append(_screened(message, profile, label, member, signatures[label], now))
+                screened.append(_screened(message, profile, label, member, signature, now))
             except (MalformedField, SignatureError) as error:
                 if not takes_any:
                     raise
-                screened.append(_with_answer(error, profile, message))
+                screened.append(_rejection(error, profile, message))
     except (MalformedField, SignatureError) as error:
-        raise _with_answer(error, profile, message) from None
+        raise _rejection(error, profile, message) from None
     return screened
 
 
-def _with_answer(
-    error: MalformedField | SignatureError, profile: Profile, message: Request | Response
-) -> SignatureError:
+def _rejection(error: MalformedField | SignatureError, profile: Profile, message: Request | Response) -> SignatureError:
     if isinstance(error, MalformedField):
         return profile.error("signature_header_malformed", step=1, detail=str(error), message=message)
     return profile.add_answer(error, message)
 
 
-def _selected(
-    fields: HeaderFields, profile: Profile
-) -> tuple[Sequence[tuple[str, SignatureInput]], Mapping[str, bytes]]:
-    """Return the members of Signature-Input to verify, at least one, and the signatures by label (steps 0 and 1)."""
+def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, SignatureInput, bytes]]:
+    """Return the label, the Signature-Input and the octets of each signature to verify, at least one (steps 0, 1)."""
     given, signature = fields.combined.get("signature-input"), fields.combined.get("signature")
     if given is None and signature is None:
         raise profile.error("signature_required", step=0, detail="the request is not signed")
@@ -270,7 +267,7 @@ def _selected(
         raise MalformedField(f"more than {MOST_SELECTED} signatures are of this profile: send at most {MOST_SELECTED}")
     if not members:
         raise profile.error("signature_required", step=0, detail="no signature of the message is of this profile")
-    return members, signatures
+    return [(label, member, signatures[label]) for label, member in members]
 
 
 def check_fields(fields: HeaderFields) -> None:
@@ -302,14 +299,16 @@ def _screened(
     fault = profile.fault_of_types(parameters)
     if fault:
         raise MalformedField(fault)
-    nonce: Any = parameters.get("nonce")
+    # The types were checked above.
+    stated: Any = parameters
     pattern = profile.nonce_pattern
-    if nonce is not None and pattern is not None and pattern.fullmatch(nonce) is None:
+    if "nonce" in stated and pattern is not None and pattern.fullmatch(stated["nonce"]) is None:
         raise MalformedField(f"the nonce is not unpadded Base64url of at least {profile.parameters.nonce_bytes} bytes")
+    _check_content_type(message.fields, coverage)
     digest = _covered_digest(message.fields, coverage, profile)
     if not parameters.keys() >= profile.required:
-        missing = profile.missing_parameters(parameters)
-        raise profile.error("signature_params_incomplete", step=2, detail=f"no {', '.join(missing)} parameter")
+        missing = ", ".join(profile.missing_parameters(parameters))
+        raise profile.error("signature_params_incomplete", step=2, detail=f"no {missing} parameter")
     if not profile.forbidden.isdisjoint(parameters):
         unexpected = ", ".join(sorted(profile.forbidden.intersection(parameters)))
         detail = f"the profile forbids the {unexpected} parameter"
@@ -318,11 +317,9 @@ def _screened(
     if own_fault is not None:
         reason, detail = own_fault
         raise profile.error(reason, step=2, detail=detail)
-    # The types were checked above.
-    known: Any = parameters
     if profile.ignored:
-        known = {name: value for name, value in parameters.items() if name not in profile.ignored}
-    created, expires, nonce, keyid, algorithm, tag = map(known.get, PARAMETERS)
+        stated = {name: value for name, value in parameters.items() if name not in profile.ignored}
+    created, expires, nonce, keyid, algorithm, tag = map(stated.get, PARAMETERS)
     if not profile.selection.accepts(tag):
         raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
     if algorithm is not None and algorithm not in profile.algorithms:
@@ -337,17 +334,22 @@ def _screened(
     )  # fmt: skip
 
 
+def _check_content_type(fields: HeaderFields, coverage: Coverage) -> None:
+    """Check that a covered Content-Type has one value, as two programs may read different ones of several (step 1)."""
+    if "content-type" not in coverage.names:
+        return
+    value = fields.combined.get("content-type", "")
+    if len(value) > LONGEST_FIELD:
+        raise MalformedField(
+            f"the covered Content-Type has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
+            "a shorter value"
+        )
+    if "content-type" in fields.repeated or is_list(value):
+        raise MalformedField("the covered Content-Type has several values")
+
+
 def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) -> Mapping[str, bytes] | None:
-    """Return the covered Content-Digest, and check that a covered Content-Type has one value (step 1)."""
-    if "content-type" in coverage.names:
-        value = fields.combined.get("content-type", "")
-        if len(value) > LONGEST_FIELD:
-            raise MalformedField(
-                f"the covered Content-Type has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
-                "a shorter value"
-            )
-        if "content-type" in fields.repeated or is_list(value):
-            raise MalformedField("the covered Content-Type has several values")
+    """Return the covered Content-Digest, or None if the content is not covered (step 1)."""
     if "content-digest" not in coverage.names:
         return None
     keys: list[str] = []
@@ -403,13 +405,10 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
     profile, algorithm = signature.profile, signature.algorithm
     usable: list[VerificationKey] = []
     misuse = ""
-    for key in keys if isinstance(keys, (tuple, list, Sequence)) else (None,):
-        if not isinstance(key, VerificationKey):
-            raise profile.error(
-                "signature_jwks_unavailable",
-                step=7,
-                detail="the key source returned something other than a sequence of keys: fix the source",
-            )
+    if not isinstance(keys, (tuple, list, Sequence)) or [key for key in keys if not isinstance(key, VerificationKey)]:
+        detail = "the key source returned something other than a sequence of keys: fix the source"
+        raise profile.error("signature_jwks_unavailable", step=7, detail=detail)
+    for key in keys:
         fault = key.misuse(algorithm, profile.key)
         if not fault and not algorithm and not key.only_algorithm(profile.algorithms):
             fault = "the key is not for exactly one of the profile's algorithms"
@@ -530,37 +529,39 @@ def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *,
     if now > signature.until:
         raise profile.error("signature_window_invalid", step=5, detail="the signature expired while the body was read")
     if signature.digest is not None and (digest is None or not digest.matches(signature.digest)):
-        raise profile.error(
-            "signature_digest_mismatch", step=11, detail="the body does not match the signed Content-Digest"
-        )
+        detail = "the body does not match the signed Content-Digest"
+        raise profile.error("signature_digest_mismatch", step=11, detail=detail)
 
 
-def remembered(signature: ReceivedSignature) -> str | None:
-    """Return what a replay store remembers of a signature, or None for nothing (step 12, RFC 9421 section 7.2.2)."""
-    rule = signature.profile.replay
-    if rule.remembers == "nonce" and signature.nonce:
-        return signature.nonce
+def remembered(signature: ReceivedSignature, *, now: float) -> tuple[str, float, str | None] | None:
+    """Return what a replay store remembers of a signature, or None for nothing (step 12, RFC 9421 section 7.2.2).
+
+    Args:
+        signature: the signature, which passed the steps before.
+        now: the verifier's clock.
+
+    Returns:
+        The nonce, or what the profile remembers instead. Then until when, seconds since the epoch. Then a digest of
+        method, target and content, if the profile accepts the same request again, else None.
+    """
+    rule, request, until, content = signature.profile.replay, signature.request, signature.until, None
     if rule.remembers == "nothing":
         return None
-    if rule.remembers == "field":
-        value = signature.request.fields.combined.get(rule.field)
-        if value:
-            return value
-        if value is None and signature.request.method in _SAFE:
-            return None
-    # Never the signature: anybody can turn an ECDSA signature into another valid one over the same base.
-    return f"base:{hashlib.sha256(signature.signature_base.encode('ascii')).hexdigest()}"
-
-
-def repeatable(signature: ReceivedSignature) -> str:
-    """Return a digest of method, target and content, by which a replay store recognizes a repeated request (step 12).
-
-    It is for a profile that accepts a request again.
-    """
-    declared = () if signature.digest is None else sorted(signature.digest.items())
-    digests = " ".join([f"{name}={digest.hex()}" for name, digest in declared])
-    text = f"{signature.request.method} {signature.target.target_uri} {digests}"
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    value = request.fields.combined.get(rule.field) if rule.remembers == "field" else None
+    if rule.remembers == "field" and value is None and request.method in _SAFE:
+        return None
+    nonce = signature.nonce if rule.remembers == "nonce" else value
+    if not nonce:
+        # Never the signature: anybody can turn an ECDSA signature into another valid one over the same base.
+        nonce = f"base:{hashlib.sha256(signature.signature_base.encode('ascii')).hexdigest()}"
+    if rule.keeps_for is not None:
+        until = now + rule.keeps_for if math.isinf(until) else max(until, now + rule.keeps_for)
+    if rule.accepts_repeats and rule.field in request.fields.combined:
+        declared = () if signature.digest is None else sorted(signature.digest.items())
+        digests = " ".join([f"{name}={digest.hex()}" for name, digest in declared])
+        text = f"{request.method} {signature.target.target_uri} {digests}"
+        content = hashlib.sha256(text.encode("ascii")).hexdigest()
+    return nonce, until, content
 
 
 def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
@@ -578,11 +579,8 @@ def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
         raise profile.error("signature_replayed", step=12, detail=_FORGOTTEN)
     if claim == "full":
         raise profile.error("signature_rate_abuse", step=13, detail=_CAP_REACHED)
-    raise profile.error(
-        "signature_store_unavailable",
-        step=13,
-        detail="the replay store returned something other than fresh, same, seen, forgotten or full: fix the store",
-    )
+    detail = "the replay store returned something other than fresh, same, seen, forgotten or full: fix the store"
+    raise profile.error("signature_store_unavailable", step=13, detail=detail)
 
 
 def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> VerifiedSignature:
@@ -769,19 +767,25 @@ class AsyncVerifier:
             try:
                 return await self._prove_by(signature, found)
             except SignatureError:
-                others: list[VerificationKey] = []
-                if getattr(self._keys, "asks_again", False):
-                    # If another source is down, that is no reason to call the signature valid: what was found before
-                    # decides.
-                    with suppress(Exception):
-                        again = await awaited(self._find(signature.lookup(again=True)))
-                        others = [key for key in again if key not in found]
+                others = await self._other_keys(signature, found)
                 if not others:
                     raise
             return await self._prove_by(signature, others)
         except SignatureError as error:
             _add_evidence(error, signature)
             raise
+
+    async def _other_keys(
+        self, signature: ReceivedSignature, found: Sequence[VerificationKey]
+    ) -> Sequence[VerificationKey]:
+        """Return the keys that a source of several sources finds if it is asked again, besides those it found."""
+        if not getattr(self._keys, "asks_again", False):
+            return ()
+        # Another source that is down is no reason to call the signature valid: what was found before decides.
+        with suppress(Exception):
+            again = await awaited(self._find(signature.lookup(again=True)))
+            return [key for key in again if key not in found]
+        return ()
 
     async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
         """Take the steps 8 to 10 with keys that were found."""
@@ -809,11 +813,8 @@ class AsyncVerifier:
         try:
             found: RevocationList | None = await awaited(cast("Callable[[str], Any]", self._current)(key.owner))
         except Exception as failure:
-            raise self.profile.error(
-                "signature_revocation_stale",
-                step=9,
-                detail="the revocation source raised an exception: see the cause in the log",
-            ) from failure
+            detail = "the revocation source raised an exception: see the cause in the log"
+            raise self.profile.error("signature_revocation_stale", step=9, detail=detail) from failure
         if found is not None:
             self._warn_of(found, now)
         return found
@@ -881,8 +882,8 @@ class AsyncVerifier:
         now = self.clock()
         try:
             check_content(signature, digest, now=now)
-            nonce = remembered(signature)
-            claim: Claim = "fresh" if nonce is None else await self._claim_nonce(signature, nonce, now)
+            claimed = remembered(signature, now=now)
+            claim: Claim = "fresh" if claimed is None else await self._claim_once(signature, claimed, now)
             if claim != "fresh":
                 check_claim(signature, claim)
             verified = complete(signature, claim, content)
@@ -894,20 +895,21 @@ class AsyncVerifier:
         others: list[VerifiedSignature] = []
         for other in signature.others:
             # If it covers the content too, it is by the same digest. Else the content is not of this signature.
-            own = (content, digest) if other.digest == signature.digest else (Content(), None)
-            others.append(await self.complete(other, own[0], digest=own[1]))
+            if other.digest == signature.digest:
+                others.append(await self.complete(other, content, digest=digest))
+            else:
+                others.append(await self.complete(other, Content(), digest=None))
         return replace(verified, others=tuple(others))
 
-    async def _claim_nonce(self, signature: ReceivedSignature, nonce: str, now: float) -> Claim:
+    async def _claim_once(
+        self, signature: ReceivedSignature, claimed: tuple[str, float, str | None], now: float
+    ) -> Claim:
         """Claim in the replay store what it remembers of the signature (steps 12 and 13)."""
-        rule, name, until = self.profile.replay, signature.key.replay_name, signature.until
-        if rule.keeps_for is not None:
-            until = now + rule.keeps_for if math.isinf(until) else max(until, now + rule.keeps_for)
-        kept = {}
-        if rule.accepts_repeats and rule.field in signature.request.fields.combined:
-            kept["content"] = repeatable(signature)
+        name, (nonce, until, content) = signature.key.replay_name, claimed
+        # Only a store for a profile that accepts repeats has to know `content`.
+        more = {} if content is None else {"content": content}
         try:
-            claim: Any = self._claim(name, nonce, now=now, until=until, caps=rule.caps, **kept)
+            claim: Any = self._claim(name, nonce, now=now, until=until, caps=self.profile.replay.caps, **more)
             claim = await claim if hasattr(claim, "__await__") else claim
         except Exception as failure:
             raise self._store_unavailable(failure, step=12) from failure

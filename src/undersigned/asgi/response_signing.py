@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.asgi.scope import request_target
-from undersigned.errors import MalformedURL, SignatureError
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.request import Request
-from undersigned.middleware.authority import matched_origin
-from undersigned.middleware.response_signing import ResponseSigning, log_unsignable
+from undersigned.middleware.response_signing import ResponseSigning
 
 if TYPE_CHECKING:
     from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
+    from undersigned.message.request import Request
     from undersigned.signature.signer import Signer
     from undersigned.url.origin import ConfiguredOrigins
 
@@ -52,59 +51,48 @@ class ResponseSigningMiddleware:
     ) -> None:
         self.app = app
         self._signing = ResponseSigning(signer, origins, max_body=max_body)
-        self._profile = signer.profile
         self._server_adds_root_path = server_adds_root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the application, and sign its response."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        try:
-            request = self._request(scope)
-        except (MalformedURL, SignatureError):
-            log_unsignable()
+        request = self._request(scope) if scope["type"] == "http" else None
+        if request is None:
             await self.app(scope, receive, send)
             return
         offered = cast("dict[str, object]", scope.get("extensions") or {})
         extensions = {name: value for name, value in offered.items() if name not in _UNSEEN}
-        await self.app({**scope, "extensions": extensions}, receive, _SigningSend(self._signing, request, send))
+        await self.app({**scope, "extensions": extensions}, receive, self._signing_send(request, send))
 
-    def _request(self, scope: Scope) -> Request:
-        fields = HeaderFields([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
-        origin = matched_origin(self._signing.origins, fields, scope.get("http_version", "1.1"))
-        target = request_target(scope, self._profile, server_adds_root_path=self._server_adds_root_path)
-        return Request(scope["method"], target.url(origin), fields)
+    def _request(self, scope: Scope) -> Request | None:
+        fields = HeaderFields.of_octets(scope["headers"])
+        target = partial(
+            request_target, scope, self._signing.profile, server_adds_root_path=self._server_adds_root_path
+        )
+        return self._signing.request(scope["method"], fields, scope.get("http_version", "1.1"), target)
 
+    def _signing_send(self, request: Request, send: Send) -> Send:
+        """Return a `send` that keeps the messages of one response until the response is complete."""
+        start: Message = {}
+        body = bytearray()
 
-class _SigningSend:
-    """A `send` that keeps the messages of one response until the response is complete."""
+        async def keep(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+            elif message["type"] != "http.response.body":
+                await send(message)
+            else:
+                body.extend(message.get("body", b""))
+                self._signing.check_size(len(body))
+                if not message.get("more_body", False):
+                    await finish()
 
-    __slots__ = ("_body", "_request", "_send", "_signing", "_start")
+        async def finish() -> None:
+            headers = [(bytes(name), bytes(value)) for name, value in start.get("headers", ())]
+            texts = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+            added = self._signing.fields(request, start["status"], texts, bytes(body))
+            signed = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in added]
+            await send({**start, "headers": [*headers, *signed]})
+            await send({"type": "http.response.body", "body": bytes(body)})
 
-    def __init__(self, signing: ResponseSigning, request: Request, send: Send) -> None:
-        self._signing = signing
-        self._request = request
-        self._send = send
-        self._start: Message = {}
-        self._body = bytearray()
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._start = message
-        elif message["type"] == "http.response.body":
-            self._body += message.get("body", b"")
-            self._signing.check_size(len(self._body))
-            if not message.get("more_body", False):
-                await self._finish()
-        else:
-            await self._send(message)
-
-    async def _finish(self) -> None:
-        start, body = self._start, bytes(self._body)
-        headers = [(bytes(name), bytes(value)) for name, value in start.get("headers", ())]
-        texts = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
-        added = self._signing.fields(self._request, start["status"], texts, body)
-        signed = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in added]
-        await self._send({**start, "headers": [*headers, *signed]})
-        await self._send({"type": "http.response.body", "body": body})
+        return keep

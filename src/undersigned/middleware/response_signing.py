@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, SigningError
+from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.middleware.answer import logger
+from undersigned.middleware.authority import matched_origin
 from undersigned.signature.signer import Signer
 from undersigned.url import Origins
 
 if TYPE_CHECKING:
-    from undersigned.message.request import Request
+    from collections.abc import Callable
+
+    from undersigned.message.header_fields import HeaderFields
+    from undersigned.message.request_target import RequestTarget
     from undersigned.url.origin import ConfiguredOrigins
 
 _PLAIN: Final = (("Content-Type", "text/plain"),)
@@ -30,14 +35,31 @@ class ResponseSigning:
         ConfigurationError: an option has a wrong value, or the signer's profile is for requests.
     """
 
-    __slots__ = ("_max_body", "_signer", "origins")
+    __slots__ = ("_max_body", "_origins", "_signer", "profile")
 
     def __init__(self, signer: Signer, origins: ConfiguredOrigins, *, max_body: int) -> None:
         if not isinstance(signer, Signer) or signer.profile.message != "response":
             raise ConfigurationError("signer: pass a Signer whose profile is for responses, as UCP_RESPONSE is")
-        self.origins = Origins(origins)
-        self._signer = signer
+        self._origins = Origins(origins)
+        self._signer, self.profile = signer, signer.profile
         self._max_body = max_body
+
+    def request(
+        self, method: str, fields: HeaderFields, version: str, target: Callable[[], RequestTarget]
+    ) -> Request | None:
+        """Return the request that a response answers; None, and log it, if the response is not signed because of it.
+
+        Args:
+            method: the method.
+            fields: the header fields.
+            version: the HTTP version.
+            target: returns the request target, or rejects it.
+        """
+        try:
+            return Request(method, target().url(matched_origin(self._origins, fields, version)), fields)
+        except (MalformedURL, SignatureError):
+            _log_unsignable()
+            return None
 
     def check_size(self, size: int) -> None:
         """Check that so many bytes of a body may be kept until it is signed.
@@ -67,7 +89,7 @@ class ResponseSigning:
             # A stranger chooses the request, and must not cause an error of the application by it.
             if self._can_answer(request):
                 raise
-            log_unsignable()
+            _log_unsignable()
             return ()
 
     def _can_answer(self, request: Request) -> bool:
@@ -79,6 +101,6 @@ class ResponseSigning:
         return True
 
 
-def log_unsignable() -> None:
+def _log_unsignable() -> None:
     """Log that a response is not signed because of its request."""
     logger.info("response not signed: the request has a target, authority or field that cannot be covered")

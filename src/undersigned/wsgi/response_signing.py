@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from undersigned.errors import MalformedURL, SignatureError
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.request import Request
-from undersigned.middleware.authority import matched_origin
-from undersigned.middleware.response_signing import ResponseSigning, log_unsignable
+from undersigned.middleware.response_signing import ResponseSigning
 from undersigned.wsgi.environ import field_lines, http_version, request_target
 from undersigned.wsgi.servers import detected_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from undersigned.message.request import Request
     from undersigned.signature.signer import Signer
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.wsgi.middleware import Environ, StartResponse, WSGIApp
@@ -50,65 +49,41 @@ class ResponseSigningMiddleware:
     ) -> None:
         self.app = app
         self._signing = ResponseSigning(signer, origins, max_body=max_body)
-        self._profile = signer.profile
         self._reconstruct = reconstruct
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Call the application, and sign its response."""
-        try:
-            request = self._request(environ, start_response)
-        except (MalformedURL, SignatureError):
-            log_unsignable()
+        request = self._request(environ, start_response)
+        if request is None:
             return self.app(environ, start_response)
-        collected = _Collected(self._signing)
-        parts = self.app(environ, collected.start)
+        status, headers, body = "", list[tuple[str, str]](), bytearray()
+
+        def start(line: str, fields: list[tuple[str, str]], exc_info: object = None) -> Callable[[bytes], object]:
+            # A later call replaces an earlier one, since nothing has been sent (PEP 3333).
+            nonlocal status, headers
+            del exc_info
+            status, headers = line, list(fields)
+            return write
+
+        def write(part: bytes) -> None:
+            body.extend(part)
+            self._signing.check_size(len(body))
+
+        parts = self.app(environ, start)
         try:
             for part in parts:
-                collected.write(part)
+                write(part)
         finally:
             close = getattr(parts, "close", None)
             if close is not None:
                 close()
-        body = bytes(collected.body)
-        status = int(collected.status.partition(" ")[0])
-        added = self._signing.fields(request, status, collected.headers, body)
-        start_response(collected.status, [*collected.headers, *added])
+        added = self._signing.fields(request, int(status.partition(" ")[0]), headers, bytes(body))
+        start_response(status, [*headers, *added])
         # Some servers send the content of a response to HEAD, although the client expects the next response there.
-        return [] if request.method == "HEAD" else [body]
+        return [] if request.method == "HEAD" else [bytes(body)]
 
-    def _request(self, environ: Environ, start_response: StartResponse) -> Request:
-        fields = HeaderFields(field_lines(environ))
-        origin = matched_origin(self._signing.origins, fields, http_version(environ))
+    def _request(self, environ: Environ, start_response: StartResponse) -> Request | None:
         server = detected_server(environ, start_response)
-        target = request_target(environ, self._profile, reconstruct=self._reconstruct, server=server)
-        return Request(environ["REQUEST_METHOD"], target.url(origin), fields)
-
-
-class _Collected:
-    """A response that an application sends, kept until it is complete.
-
-    Attributes:
-        status: the status line.
-        headers: the header fields.
-        body: the body.
-    """
-
-    __slots__ = ("_signing", "body", "headers", "status")
-
-    def __init__(self, signing: ResponseSigning) -> None:
-        self._signing = signing
-        self.status = ""
-        self.headers: list[tuple[str, str]] = []
-        self.body = bytearray()
-
-    def start(self, status: str, headers: list[tuple[str, str]], exc_info: object = None) -> Callable[[bytes], object]:
-        """Keep status and header fields; a later call replaces them, since nothing has been sent (PEP 3333)."""
-        del exc_info
-        self.status = status
-        self.headers = list(headers)
-        return self.write
-
-    def write(self, part: bytes) -> None:
-        """Keep a part of the body."""
-        self.body += part
-        self._signing.check_size(len(self.body))
+        target = partial(request_target, environ, self._signing.profile, reconstruct=self._reconstruct, server=server)
+        fields = HeaderFields(field_lines(environ))
+        return self._signing.request(environ["REQUEST_METHOD"], fields, http_version(environ), target)

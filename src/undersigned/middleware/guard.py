@@ -8,7 +8,6 @@ WSGI middleware runs them with `finish`, as they never wait over WSGI.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, unquote
 
@@ -48,10 +47,10 @@ if TYPE_CHECKING:
     from undersigned.middleware.decision import Decision
     from undersigned.middleware.incoming import Incoming
     from undersigned.middleware.options import Mode
+    from undersigned.policy.operation import OperationResolver
     from undersigned.policy.policy import Policy, SignatureResult, Verdict
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import ReceivedSignature
 
 
 Answer = TypeVar("Answer")
@@ -156,7 +155,7 @@ class Guard:
             has_body = bool(incoming.has_body)
             request = Request.unread(method, target, origin, fields, has_body=has_body, query_unknown=query_unknown)
             try:
-                verification = await self.admit(incoming, request, is_signed=True)
+                verification = await self.admit(incoming, request)
             except SignatureError as error:
                 if not self._is_unknown(error):
                     raise
@@ -221,28 +220,24 @@ class Guard:
         """Return the result of a slow function; in a thread, if the server has one thread for all requests."""
         return call()
 
-    async def admit(
-        self, incoming: Incoming, request: Request, *, is_signed: bool = False, path: str | None = None
-    ) -> Verification:
+    async def admit(self, incoming: Incoming, request: Request, *, path: str | None = None) -> Verification:
         """Verify a request whose content has not been read, and apply the policy.
 
         Args:
             incoming: the request. It reads the content, and asks the other authenticator.
             request: what it was on the wire; for an unsigned request, what the policy reads.
-            is_signed: whether it has any signature field. Without a policy, it has.
-            path: the percent-decoded path of an unsigned request as the application's router reads it.
+            path: the percent-decoded path of an unsigned request as the application's router reads it. None: the
+                request has signature fields.
 
         Raises:
             SignatureError: it is rejected.
         """
         incoming.request, policy = request, self.policy
         result: SignatureResult = "unsigned"
-        signature = authentic = None
-        if is_signed:
-            if policy is not None and policy.resolver.comes_first:
-                authentic = await self._resolve_first(incoming, policy)
+        signature = None
+        if path is None:
             try:
-                signature, result = await self._verified(incoming, authentic), "verified"
+                signature, result = await self._verified(incoming), "verified"
             except SignatureError as error:
                 if self.fallback is None or not is_forgivable(error):
                     raise
@@ -273,7 +268,15 @@ class Guard:
         path: str | None,
     ) -> Verification:
         """Apply the policy to a request whose signature has been looked at."""
-        decide = partial(self._decide, policy, incoming, result, path)
+
+        def decide() -> tuple[Operation | UnresolvedOperation, Verdict]:
+            operation, fallback = _resolve(policy.resolver, incoming.request, path), self.fallback is not None
+            # Only of an unsigned request does a policy look at the path.
+            verdict = policy.decide(
+                operation, result, incoming.request, fallback=fallback, profile=self.profile, path=path or ""
+            )
+            return operation, verdict
+
         if result != "verified" and (
             policy.resolver.reads_body or (is_of_adcp(self.profile) and decide()[1].outcome != "reject")
         ):
@@ -288,57 +291,34 @@ class Guard:
             signature = replace(signature, operation=operation)
         return Verification(signature, incoming, operation, result if isinstance(result, SignatureError) else None)
 
-    async def _verified(
-        self, incoming: Incoming, authentic: ReceivedSignature | SignatureError | None = None
-    ) -> VerifiedSignature:
-        """Verify the signature. Read content once the signature is authentic, if it is covered or a policy reads it.
-
-        Args:
-            incoming: the request.
-            authentic: what the steps that need no content have found, if they were taken already.
-        """
-        if isinstance(authentic, SignatureError):
-            raise authentic
-        verifier, request = self._verifier, incoming.request
-        if authentic is None:
-            authentic = await verifier.authenticate(request)
-        content, digest = incoming.content, authentic.running_digest()
-        is_read = self.policy is not None and self.policy.resolver.reads_body and incoming.has_body is not False
-        if content is None and (is_read or digest is not None):
+    async def _verified(self, incoming: Incoming) -> VerifiedSignature:
+        """Verify the signature. Read content once the signature is authentic, if it is covered or a policy reads it."""
+        verifier, resolver = self._verifier, None if self.policy is None else self.policy.resolver
+        first = resolver if resolver is not None and resolver.comes_first else None
+        try:
+            authentic = await verifier.authenticate(incoming.request)
+        except SignatureError:
+            if first is not None:
+                await self._read_unverified(incoming)
+                self._check_resolved(incoming, first)
+            raise
+        content, digest = _NO_CONTENT, authentic.running_digest()
+        if digest is not None or (resolver is not None and resolver.reads_body and incoming.has_body is not False):
             content = await incoming.read_content(digest)
             self._keep(incoming, content)
-            if not request.has_body and len(content) > 0:
-                # No field declared this content. A signature over content must cover more than one over none.
-                return await self._verified(incoming)
-        elif content is not None and digest is not None:
-            for chunk in content.chunks:
-                digest.update(chunk)
-        covered = _NO_CONTENT if content is None or digest is None else content
-        return await verifier.complete(authentic, covered, digest=digest)
+        if first is not None:
+            self._check_resolved(incoming, first)
+        if not incoming.has_body and len(content) > 0:
+            # No field declared this content. A signature over content must cover more than one over none.
+            authentic = await verifier.authenticate(incoming.request)
+            digest = authentic.running_digest(bytes(content))
+        return await verifier.complete(authentic, _NO_CONTENT if digest is None else content, digest=digest)
 
-    async def _resolve_first(self, incoming: Incoming, policy: Policy) -> ReceivedSignature | SignatureError | None:
-        """Resolve the operation of a signed request, so that an unresolved one is reported before its signature.
-
-        Returns:
-            What the steps that need no content have found. None: they have to be taken again with the content.
-
-        Raises:
-            SignatureError: the operation is not resolved.
-        """
-        authentic: ReceivedSignature | SignatureError | None
-        try:
-            authentic = await self._verifier.authenticate(incoming.request)
-        except SignatureError as error:
-            authentic = error.with_traceback(None)
-            await self._read_unverified(incoming)
-        else:
-            if incoming.has_body is not False:
-                self._keep(incoming, await incoming.read_content(None))
-        operation = _resolve(policy, incoming.request, None)
+    def _check_resolved(self, incoming: Incoming, resolver: OperationResolver) -> None:
+        """Check that the operation of a signed request is resolved: AdCP reports that before its signature."""
+        operation = _resolve(resolver, incoming.request, None)
         if isinstance(operation, UnresolvedOperation):
             raise self.profile.add_answer(operation.as_error(self.profile), incoming.request)
-        # Only now it is known whether content comes that no field declares. If it does, the signature must cover it.
-        return None if incoming.has_body is None and incoming.content is not None else authentic
 
     async def _read_unverified(self, incoming: Incoming) -> None:
         """Read content that no valid signature covers, if it begins as JSON. Its beginning can be read only once."""
@@ -353,17 +333,6 @@ class Guard:
         if self.policy is not None or not incoming.has_body:
             # Only a policy reads it. A request with its content joins the chunks: it holds them twice.
             incoming.request = incoming.request.with_content(content)
-
-    def _decide(
-        self, policy: Policy, incoming: Incoming, result: SignatureResult, path: str | None
-    ) -> tuple[Operation | UnresolvedOperation, Verdict]:
-        request, has_fallback = incoming.request, self.fallback is not None
-        operation = _resolve(policy, request, path)
-        # Only of an unsigned request does a policy look at the path.
-        verdict = policy.decide(
-            operation, result, request, fallback=has_fallback, profile=self.profile, path=path or ""
-        )
-        return operation, verdict
 
     def _note_unnamed(self, keyid: str) -> None:
         """Warn once that a key has no owner, so that the application cannot tell who signed."""
@@ -380,12 +349,12 @@ class Guard:
         return unknown and self._mode != "required"
 
 
-def _resolve(policy: Policy, request: Request, path: str | None) -> Operation | UnresolvedOperation:
-    """Return the operation that the policy's resolver finds in what has been read, or the error that it raises."""
+def _resolve(resolver: OperationResolver, request: Request, path: str | None) -> Operation | UnresolvedOperation:
+    """Return the operation that the resolver finds in what has been read, or the error that it raises."""
     try:
-        if path is not None and not isinstance(policy.resolver, RouteResolver):
+        if path is not None and not isinstance(resolver, RouteResolver):
             check_path(path)
-        return policy.resolver.resolve(request)
+        return resolver.resolve(request)
     except UnresolvedOperation as unresolved:
         unresolved.__context__ = unresolved.__traceback__ = None  # the frames refer to it, and it to them
         return unresolved

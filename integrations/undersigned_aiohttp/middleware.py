@@ -84,15 +84,10 @@ class _RequestIncoming(WireIncoming):
     """One request of aiohttp."""
 
     def __init__(self, guard: AsyncGuard, request: web.Request) -> None:
-        super().__init__(
-            guard,
-            request,
-            request.method,
-            f"{request.version.major}.{request.version.minor}",
-            request.remote,
-            target=request.raw_path.encode("utf-8", "surrogateescape"),
-            headers=[(name.lower(), value) for name, value in request.raw_headers],
-        )
+        version = f"{request.version.major}.{request.version.minor}"
+        super().__init__(guard, request, request.method, version, request.remote)
+        self.raw_target = request.raw_path.encode("utf-8", "surrogateescape")
+        self.set_fields(request.raw_headers)
         self._content = request.content
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:

@@ -90,15 +90,9 @@ class _RequestIncoming(WireIncoming):
 
     def __init__(self, guard: AsyncGuard, request: Request[Any, Any]) -> None:
         lines = cast("Iterable[tuple[str, str]]", request.headers.items())
-        super().__init__(
-            guard,
-            request,
-            request.method,
-            request.version,
-            request.ip or None,
-            target=request.raw_url,
-            headers=[(_octets(name), _octets(value)) for name, value in lines],
-        )
+        super().__init__(guard, request, request.method, request.version, request.ip or None)
+        self.raw_target = request.raw_url
+        self.set_fields([(_octets(name), _octets(value)) for name, value in lines])
 
     def routed_path(self) -> str:
         """Return the percent-decoded path, which Sanic must route as it was received."""

@@ -196,15 +196,10 @@ class _RequestIncoming(WireIncoming):
         headers: HTTPHeaders,
         connection: HTTPConnection,
     ) -> None:
-        super().__init__(
-            guard,
-            exchange,
-            start_line.method,
-            start_line.version.removeprefix("HTTP/"),
-            getattr(getattr(connection, "context", None), "remote_ip", None),
-            target=start_line.path.encode("latin-1"),
-            headers=[(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()],
-        )
+        client = getattr(getattr(connection, "context", None), "remote_ip", None)
+        super().__init__(guard, exchange, start_line.method, start_line.version.removeprefix("HTTP/"), client)
+        self.raw_target = start_line.path.encode("latin-1")
+        self.set_fields([(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()])
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""

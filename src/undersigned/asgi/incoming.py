@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from undersigned.asgi.scope import (
-    check_root_path,
     detected_server,
     request_target,
     server_root_path,
@@ -19,7 +18,7 @@ from undersigned.limits import MOST_FIELDS
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.middleware.answer import UnreadRequest
-from undersigned.middleware.authority import HTTP1_VERSIONS
+from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported_error
 from undersigned.middleware.incoming import Incoming
 from undersigned.middleware.requirement import VERIFICATION, Verification
 
@@ -55,7 +54,7 @@ class AsyncIncoming(Incoming):
     """
 
     def set_fields(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
-        """Take the header fields as octets, with names in lower case, and what they say about content."""
+        """Take the header fields as octets, and what they say about content."""
         if len(headers) > MOST_FIELDS:
             self.has_too_many_fields = True
             return
@@ -129,8 +128,12 @@ class ScopeIncoming(AsyncIncoming):
         if not (scope.get("root_path") or scope.get("app_root_path")) and self.version in HTTP1_VERSIONS:
             return None
         server = detected_server(self._receive, self._send)
-        has_field = "daphne-root-path" in self.fields.combined
-        check_root_path(server_root_path(scope), server, self.guard.profile, has_field=has_field)
+        if server_root_path(scope) and (server == "daphne" or "daphne-root-path" in self.fields.combined):
+            raise unsupported_error(
+                self.guard.profile,
+                "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
+                "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",
+            )
         return server
 
     def target(self) -> tuple[RequestTarget, bool]:
@@ -213,36 +216,15 @@ def _without_content(receive: Receive) -> Receive:
 class WireIncoming(AsyncIncoming):
     """A request of a server that shows the target as it was on the wire, such as that of a framework.
 
-    Args:
-        guard: the guard that verifies it.
-        context: as in `Incoming`.
-        method: as in `Incoming`.
-        version: as in `Incoming`.
-        client: as in `Incoming`.
-        target: the request target.
-        headers: the header fields, with names in lower case.
+    A subclass sets `raw_target`, and then calls `set_fields`.
 
     Attributes:
         raw_target: the request target.
         verified: the target that was verified: what the application gets. None: what the server has.
     """
 
+    raw_target: bytes
     verified: str | None = None
-
-    def __init__(
-        self,
-        guard: AsyncGuard,
-        context: object,
-        method: str,
-        version: str,
-        client: str | None,
-        *,
-        target: bytes,
-        headers: Sequence[tuple[bytes, bytes]],
-    ) -> None:
-        super().__init__(guard, context, method, version, client)
-        self.raw_target = target
-        self.set_fields(headers)
 
     def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target."""

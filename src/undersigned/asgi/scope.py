@@ -94,26 +94,6 @@ def server_root_path(scope: MutableMapping[str, Any]) -> str:
     return root
 
 
-def check_root_path(root: str, server: str | None, profile: Profile, *, has_field: bool) -> None:
-    """Check that no header field can set the root path.
-
-    Args:
-        root: the root path that the server gave.
-        server: the server that was recognised, or None.
-        profile: the verifier's profile.
-        has_field: whether the request has a Daphne-Root-Path field, so that daphne may be hidden by another layer.
-
-    Raises:
-        VerificationUnavailable: the server is or may be daphne, and gave a root path.
-    """
-    if root and (server == "daphne" or has_field):
-        raise authority.unsupported_error(
-            profile,
-            "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
-            "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",
-        )
-
-
 def detected_server(receive: object, send: object) -> str | None:
     """Return the package of the server's own callables, or None if another layer wraps them.
 

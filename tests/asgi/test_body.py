@@ -6,8 +6,8 @@ import pytest
 from tests.asgi.test_middleware import http_scope
 from tests.keys import ORIGIN
 
+from undersigned import SignatureError
 from undersigned.asgi import AsyncGuard, Disconnected, ScopeIncoming
-from undersigned.middleware.answer import UnreadRequest
 
 
 def receiving(*messages, before=None):
@@ -94,7 +94,7 @@ def read(party, *parts: bytes, cap: int, length: str | None = None) -> bytes:
 @pytest.mark.parametrize("parts", [(b"abcd",), (b"ab", b"cd"), (b"a", b"b", b"c", b"d")])
 def test_content_of_exactly_the_cap_is_read_and_one_byte_more_is_not(party, parts):
     assert read(party, *parts, cap=4) == b"abcd"
-    with pytest.raises(UnreadRequest):
+    with pytest.raises(SignatureError, match="content_too_large"):
         read(party, *parts, cap=3)
 
 
@@ -105,5 +105,5 @@ def test_content_is_read_when_its_declared_length_is_within_the_cap(party, lengt
 
 @pytest.mark.parametrize(("length", "cap"), [("5", 4), ("1" + "0" * 18, 10**20)])
 def test_content_is_not_read_when_its_declared_length_is_above_the_cap(party, length, cap):
-    with pytest.raises(UnreadRequest):
+    with pytest.raises(SignatureError, match="content_too_large"):
         read(party, b"", cap=cap, length=length)

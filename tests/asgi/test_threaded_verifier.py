@@ -8,10 +8,31 @@ import threading
 
 import pytest
 from tests import keys
+from tests.drive import Message, call_asgi, scope_of
 
-from undersigned import MemoryReplayStore, RevocationList, SignatureError
-from undersigned.asgi.guard import awaitable
+from undersigned import MemoryReplayStore, RevocationList, asgi
 from undersigned.discovery import RevocationSources
+
+
+def made(**options) -> asgi.SignatureMiddleware:
+    """A middleware around an application that answers with the key id of the signature."""
+
+    async def app(scope, _receive, send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": asgi.required_signature(scope).keyid.encode()})
+
+    return asgi.SignatureMiddleware(app, verifier=keys.verifier(**options), origins=[keys.ORIGIN])
+
+
+async def answer(app) -> tuple[int, bytes]:
+    """What the application answers to a signed request."""
+    signed = keys.signed_request()
+    message = Message(signed.url.removeprefix(keys.ORIGIN), "POST", list(signed.fields), signed.body)
+    answered = await call_asgi(app, scope_of(message), signed.body)
+    return answered.status, answered.content
+
+
+VERIFIED = (200, b"buyer-ed25519")
 
 
 class Held:
@@ -32,16 +53,17 @@ def test_requests_that_wait_for_a_source_leave_the_threads_of_asyncio_free():
     source = Held()
 
     async def run() -> None:
-        verifier = awaitable(keys.verifier(keys=source))
+        app = made(keys=source)
         most = min(32, (os.cpu_count() or 1) + 4)
-        waiting = [asyncio.ensure_future(verifier.authenticate(keys.signed_request())) for _ in range(most)]
+        waiting = [asyncio.ensure_future(answer(app)) for _ in range(most)]
         try:
             # The threads of the source are all at work once it was asked as often.
             await asyncio.sleep(0.2)
             await asyncio.wait_for(asyncio.to_thread(int), 10)
         finally:
             source.opened.set()
-        await asyncio.gather(*waiting)
+        # All carry one nonce.
+        assert sorted(await asyncio.gather(*waiting))[0] == VERIFIED
 
     asyncio.run(run())
 
@@ -65,10 +87,7 @@ def test_source_that_tasks_can_await_needs_no_thread():
         threads.append(threading.get_ident())
         return keys.NOW
 
-    async def run():
-        return await awaitable(keys.verifier(keys=Remote(), clock=clock)).authenticate(keys.signed_request())
-
-    assert asyncio.run(run()).key.keyid == "buyer-ed25519"
+    assert asyncio.run(answer(made(keys=Remote(), clock=clock))) == VERIFIED
     assert set(threads) == {threading.get_ident()}
 
 
@@ -93,10 +112,9 @@ class RemoteStore:
 
 
 def test_store_that_tasks_can_await_is_never_asked_in_the_way_that_blocks():
-    verifier = awaitable(keys.verifier(replay=RemoteStore()))
-    assert asyncio.run(verifier.verify(keys.signed_request())).keyid == "buyer-ed25519"
-    with pytest.raises(SignatureError, match="replayed"):
-        asyncio.run(verifier.verify(keys.signed_request()))
+    app = made(replay=RemoteStore())
+    assert asyncio.run(answer(app)) == VERIFIED
+    assert b"replayed" in asyncio.run(answer(app))[1]
 
 
 class BlockingList:
@@ -108,7 +126,7 @@ class BlockingList:
         self.threads = []
 
     def current(self, _owner):
-        self.threads.append(threading.get_ident())
+        self.threads.append(threading.current_thread())
         return RevocationList(revoked=frozenset(), updated=keys.NOW - 60, next_update=keys.NOW + 60)
 
 
@@ -116,13 +134,8 @@ class BlockingList:
 def test_revocation_source_that_blocks_is_asked_in_a_thread(several):
     blocking = BlockingList()
     revocations = RevocationSources({"": blocking}) if several else blocking
-
-    async def run() -> None:
-        await awaitable(keys.verifier(revocations=revocations)).authenticate(keys.signed_request())
-
-    asyncio.run(run())
-    [thread] = blocking.threads
-    assert thread != threading.get_ident()
+    assert asyncio.run(answer(made(revocations=revocations))) == VERIFIED
+    assert threading.current_thread() not in blocking.threads
 
 
 def test_source_of_several_lists_answers_nothing_for_another_owner():
@@ -131,9 +144,9 @@ def test_source_of_several_lists_answers_nothing_for_another_owner():
 
 def test_threads_are_new_after_a_fork(monkeypatch):
     blocking, own = BlockingList(), os.getpid()
-    verifier = awaitable(keys.verifier(revocations=blocking))
+    app = made(revocations=blocking)
     for process in (own, own + 1):
         monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        asyncio.run(verifier.authenticate(keys.signed_request()))
-    before, after = blocking.threads
-    assert before != after
+        asyncio.run(answer(app))
+    before, after = (blocking.threads[0], blocking.threads[-1])
+    assert before is not after

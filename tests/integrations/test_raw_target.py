@@ -73,7 +73,9 @@ every_server = pytest.mark.parametrize("name", SERVERS)
 
 def echo_variables(environ, start_response):
     body = environ["wsgi.input"].read().decode()
-    content = json.dumps({"raw": environ["RAW_URI"], "path": environ["PATH_INFO"], "body": body}).encode()
+    content = json.dumps(
+        {"raw": environ["RAW_URI"], "path": environ["PATH_INFO"], "body": body, "type": environ["CONTENT_TYPE"]}
+    ).encode()
     start_response("200 OK", [("Content-Length", str(len(content)))])
     return [content]
 
@@ -95,6 +97,7 @@ def test_target_in_the_environ_is_the_one_on_the_wire(port, party, target):
 def test_application_sees_the_canonical_path_and_the_content(port, party):
     assert ask(port, party.raw("GET", "/adcp/./create")).json["path"] == "/adcp/create"
     assert ask(port, party.raw("POST", "/p", BODY)).json["body"] == BODY.decode()
+    assert ask(port, party.raw("GET", "/p")).json["type"] == ""
 
 
 @every_server
@@ -110,7 +113,9 @@ def with_field(party, extra) -> bytes:
 
 
 @every_server
-@pytest.mark.parametrize("extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0")])
+@pytest.mark.parametrize(
+    "extra", [("", "evil"), ("X User", "admin"), ("X-User", "a\rb"), ("Content-Length", "0"), ("Content-Type", "a/b")]
+)
 def test_header_line_that_a_server_hides_is_rejected(port, party, extra):
     assert ask(port, with_field(party, extra)).status == 401
 

@@ -15,7 +15,6 @@ from tests.wire import exchange
 from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 
 from undersigned import canonicalize
-from undersigned.limits import MOST_FIELDS
 from undersigned.wsgi import SignatureMiddleware
 
 
@@ -240,7 +239,7 @@ def test_query_string_is_the_verified_one_whatever_the_server_showed(app, party)
 
 @pytest.mark.parametrize("kind", [list, tuple])
 def test_fields_that_only_the_asgi_scope_shows_are_counted(app, party, kind):
-    most = [(b"a", b"1")] * MOST_FIELDS
+    most = [(b"a", b"1")] * 100
     for headers, status in ((most, 200), ([*most, (b"a", b"2")], 431)):
         environ = environ_of(party, RAW_URI=None, **{"asgi.scope": scope_of("/p", headers=kind(headers))})
         assert run(app, environ)[0] == status

@@ -13,8 +13,6 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi.servers import missing_target_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _RULE = "request target"
 _DOT_SEGMENTS = frozenset({".", ".."})
-_VERSIONS: Mapping[str, str] = {"HTTP/1.1": "1.1", "HTTP/1.0": "1.0"}
 _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
@@ -97,9 +94,7 @@ def request_target(
             raise missing_target_error(server, profile)
         query = environ.get("QUERY_STRING", "")
         target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
-    # Nearly every request has no SCRIPT_NAME. If there is one, `is_path` compares the paths with and without it.
-    is_same = not environ.get("SCRIPT_NAME") and environ.get("PATH_INFO") == target.path
-    if not is_same and not target.is_path(*_routed_paths(environ)):
+    if not target.is_path(*_routed_paths(environ)):
         raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule=_RULE)
     return target
 
@@ -118,11 +113,7 @@ def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
 
 def http_version(environ: dict[str, Any]) -> str:
     """Return the HTTP version, such as `1.1` or `2`, or what the server shows instead."""
-    protocol = str(environ.get("SERVER_PROTOCOL", ""))
-    usual = _VERSIONS.get(protocol)
-    if usual is not None:
-        return usual
-    version = protocol.removeprefix("HTTP/")
+    version = str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
     return version.removesuffix(".0") if version in {"2.0", "3.0"} else version
 
 

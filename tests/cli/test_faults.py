@@ -71,6 +71,8 @@ def test_request_names_another_key_under_the_same_kid(tmp_path, pair):
     with listener(reply) as port:
         result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", "--key", pair[0], "--jwks", jwks)
     assert "Cause: the key buyer of --jwks is not the public half of --key" in result.output
+    assert result.output.count("Cause: ") == 1
+    assert "No cause found" not in result.output
 
 
 def test_request_by_another_profile_than_the_servers_does_not_contradict_the_server(pair):

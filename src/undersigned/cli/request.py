@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
@@ -191,17 +192,18 @@ def _check(sent: Request, by: Profile, keys: KeySet, *, code: str, skew: int) ->
             "undersigned doctor"
         )
         return
-    keyid = error.keyid
+    keyid, summary = error.keyid, explained.summary
     if keyid is not None and keyid not in keys.keys:
         known = ", ".join(map(printable, list(keys.keys)[:8]))
-        yield f"Cause: the request is signed with the key {printable(keyid)}, and the given keys are: {known}"
+        summary = f"Cause: the request is signed with the key {printable(keyid)}, and the given keys are: {known}"
     elif keyid is not None and error.reason == "signature_invalid":
         # Between signing and this check nothing was on the way, so only the key can be another one.
-        yield f"Cause: the key {printable(keyid)} of --jwks is not the public half of --key"
+        summary = f"Cause: the key {printable(keyid)} of --jwks is not the public half of --key"
     if error.reason != code:
+        yield summary
         yield f"The server stops at another check than these keys do ({error.reason}): it has another profile or keys."
         return
-    yield from explained_lines(explained)
+    yield from explained_lines(replace(explained, summary=summary))
 
 
 def _skew(date: str) -> int:

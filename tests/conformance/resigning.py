@@ -68,9 +68,11 @@ def sign_again(vector: Any, verified: VerifiedSignature) -> list[str]:
     members = [member.strip().partition("=") for member in given.get("content-digest", "").split(",")]
     algorithms = [name for name, _, _ in members]
     if "content-digest" in names and {*algorithms} <= {"sha-256", "sha-512"}:
-        signer = Signer(key, profile=profile, components=["content-digest"], digests=algorithms)
         stripped = _without(request, SIGNATURE_FIELDS | {"content-digest"})
-        digest = dict(signer.sign(stripped, created=read.parameters["created"]))["Content-Digest"]
+        profiles = [profile.derive(digest=profile.digest._replace(algorithms=(name,))) for name in algorithms]
+        signers = [Signer(key, profile=one, components=["content-digest"]) for one in profiles]
+        signed_again = [dict(signer.sign(stripped, created=read.parameters["created"])) for signer in signers]
+        digest = ", ".join([fields["Content-Digest"] for fields in signed_again])
         # A profile may accept two encodings of Base64. A signer writes the first.
         if all(value.endswith("=:") == digest.endswith("=:") for _, _, value in members):
             compare("Content-Digest", digest)

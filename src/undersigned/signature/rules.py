@@ -386,7 +386,7 @@ class DigestRule(NamedTuple):
     Attributes:
         policy: whether `content-digest` must, must not or may be covered if the message has content.
         encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
-        algorithms: the digests that are looked at, in the order that a signer prefers. At least one must be declared.
+        algorithms: the digests that are looked at. At least one must be declared. A signer makes the first.
     """
 
     policy: DigestPolicy = "required"

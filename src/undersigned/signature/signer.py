@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.component import Component
-from undersigned.message.content_digest import (
-    DIGEST_ALGORITHMS,
-    RunningDigest,
-    content_digest,
-    has_digests,
-    parse_content_digest,
-)
+from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
 from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import labels_of_inputs, serialize_signature_input
 from undersigned.message.structured_fields import (
@@ -44,7 +38,6 @@ from undersigned.url import CanonicalURL, canonicalize, canonicalize_authority
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Encoding
@@ -135,7 +128,6 @@ class Signer:
             only `async_sign` works.
         profile: the profile that the receiver verifies by.
         components: more header fields to cover than the profile requires, in lower case.
-        digests: the algorithms of a Content-Digest that the signer makes.
         clock: returns seconds since the epoch, for `created`.
         nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
             nonces are random and have 16 bytes or more.
@@ -147,7 +139,7 @@ class Signer:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = ("_clock", "_components", "_constant", "_covered", "_digests", "_key", "_nonces", "_target", "profile")
+    __slots__ = ("_clock", "_components", "_constant", "_covered", "_key", "_nonces", "_target", "profile")
 
     def __init__(
         self,
@@ -155,7 +147,6 @@ class Signer:
         *,
         profile: Profile,
         components: Sequence[str] = (),
-        digests: Sequence[DigestAlgorithm] = ("sha-256",),
         clock: Callable[[], float] = time.time,
         nonces: Callable[[], str] | None = None,
     ) -> None:
@@ -178,12 +169,9 @@ class Signer:
             raise ConfigurationError(
                 f"components: profile {profile.name} forbids covering content-digest; leave it out"
             )
-        if isinstance(digests, str) or not digests or not DIGEST_ALGORITHMS.issuperset(digests):
-            raise ConfigurationError(f"digests: list some of {', '.join(sorted(DIGEST_ALGORITHMS))}")
         self._key: AnyKey = key
         self.profile = profile
         self._components = tuple(components)
-        self._digests = tuple(digests)
         self._clock = clock
         self._nonces = nonces
         constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.selection.tag or ""}
@@ -266,7 +254,8 @@ class Signer:
 
     def digest_builder(self) -> RunningDigest:
         """Return a new builder of the Content-Digest that this signer covers, for content that is read in chunks."""
-        return RunningDigest(self._digests, encoding=self.profile.digest.encodings[0])
+        rule = self.profile.digest
+        return RunningDigest(rule.algorithms[:1], encoding=rule.encodings[0])
 
     def _targets(self, url: str) -> tuple[CanonicalURL, CanonicalURL]:
         """Return the target of a message in its canonical form, and in the form that the profile signs."""
@@ -300,7 +289,7 @@ class Signer:
         elif "content-digest" in message.fields.combined:
             self._check_digest(message, digest)
         elif digest is None:
-            digest = content_digest(message.body, profile.digest.encodings[0], algorithms=self._digests)
+            digest = content_digest(message.body, profile.digest.encodings[0], algorithms=profile.digest.algorithms[:1])
         text = f"{listed}{self._parameters(created, expires, nonce)}"
         if parameters or profile.parameters.own:
             text += self._own({**written_parameters(profile, message), **parameters})

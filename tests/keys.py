@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -42,6 +43,14 @@ KEYID = "buyer-2026"
 NONCE = "KXYnfEfJ0PBRZXQyVXfVQA"
 JSON_FIELD = ("Content-Type", "application/json")
 JSON = [JSON_FIELD]
+
+
+def digest_of(body: bytes, algorithm: str = "sha-256", *, encoding: str = "base64") -> str:
+    """The Content-Digest of a body (RFC 9530), not by the library."""
+    octets = hashlib.new(algorithm.replace("-", ""), body).digest()
+    if encoding == "base64url":
+        return f"{algorithm}=:{b64url(octets)}:"
+    return f"{algorithm}=:{base64.b64encode(octets).decode('ascii')}:"
 
 
 def b64url(data: bytes) -> str:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.activitypub.actors import (
     ACTOR,
@@ -34,7 +36,6 @@ from undersigned.cavage.date import http_date
 from undersigned.cavage.header import serialize_parameters
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.signature.rules import ReplayRule
-from undersigned.verification.verifier import finish
 
 DATE = ("Date", http_date(NOW))
 HOST = "inbox.example"
@@ -86,7 +87,7 @@ def test_async_verifier_awaits_its_sources():
             return find()
 
     one = AsyncActivityPubVerifier(keys=Awaited(verification_key()), clock=lambda: NOW)
-    assert finish(one.verify(sign_by_draft(POST))).keyid == KEYID
+    assert asyncio.run(one.verify(sign_by_draft(POST))).keyid == KEYID
     with pytest.raises(ConfigurationError, match=r"^keys: "):
         ActivityPubVerifier(keys="keys")
 

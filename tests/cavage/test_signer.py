@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,6 @@ from undersigned import (
 )
 from undersigned.cavage import CavageSigner
 from undersigned.cavage.header import CavageParameters
-from undersigned.verification.verifier import finish
 
 
 def test_signer_writes_date_digest_and_signature():
@@ -60,7 +61,7 @@ def test_key_that_is_awaited_signs_too():
             return signing_key().sign(base)
 
     signer = CavageSigner(Remote(), clock=lambda: NOW)
-    assert verifier().verify(with_fields(POST, *finish(signer.async_sign(POST))))
+    assert verifier().verify(with_fields(POST, *asyncio.run(signer.async_sign(POST))))
     with pytest.raises(ConfigurationError, match=r"^key: its sign method is async"):
         signer.sign(POST)
 

@@ -13,7 +13,6 @@ from tests.keys import OneKey
 from tests.profiles.examples import EXAMPLES
 
 from undersigned import Request, profiles
-from undersigned.message.content_digest import content_digest
 from undersigned.url import Origin
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _content(name: str, change: Callable[[Request], Request], words: str = "", *
 
 def _digest_again(request: Request, body: bytes) -> Request:
     """The request with other content, and the digest of it."""
-    added = content_digest(body, "base64")
+    added = keys.digest_of(body)
     return keys.replace_parts(keys.with_field(request, "content-digest", added), body=body)
 
 
@@ -270,13 +269,11 @@ CHANGED = {
     ),
     "a digest of the content in place of another": _content(
         "other content",
-        lambda request: keys.with_field(request, "content-digest", content_digest(b"x", "base64")),
+        lambda request: keys.with_field(request, "content-digest", keys.digest_of(b"x")),
     ),
     "a digest by another algorithm": _content(
         "other content",
-        lambda request: keys.with_field(
-            request, "content-digest", content_digest(JSON, "base64", algorithms=("sha-512",))
-        ),
+        lambda request: keys.with_field(request, "content-digest", keys.digest_of(JSON, "sha-512")),
     ),
     "a signature in Base64url": _content(
         "other Base64",

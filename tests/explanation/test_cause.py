@@ -21,7 +21,6 @@ from undersigned import KeyPair, Request, profiles
 from undersigned.errors import MalformedURL, SigningError
 from undersigned.explanation import NAMES, explain_request
 from undersigned.explanation import explained_request as module
-from undersigned.message.content_digest import content_digest
 
 JSON = b'{"b": [1, {"c": null}], "a": "x"}'
 
@@ -247,8 +246,8 @@ def test_source_that_fails_leaves_nothing_to_prove():
 
 def test_digest_in_another_form_is_shown_in_its_form():
     request = keys.signed_request(body=JSON)
-    for algorithms, encoding in ((("sha-512",), "base64"), (("sha-256",), "base64url")):
-        value = content_digest(JSON, encoding, algorithms=algorithms)
+    for algorithm, encoding in (("sha-512", "base64"), ("sha-256", "base64url")):
+        value = keys.digest_of(JSON, algorithm, encoding=encoding)
         found = explain(keys.with_field(request, "content-digest", value))
         assert found.digests.computed == value
     assert explain(keys.with_field(request, "content-digest", "?")).digests.matches is False

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.keys import OneKey, key_pair, verification_key
+from tests.keys import OneKey, digest_of, key_pair, verification_key
 from tests.profiles.examples import RESPONSE_PROFILES, RESPONSES
 
 from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, SigningError, Verifier
 from undersigned.message import Response
-from undersigned.message.content_digest import content_digest
 from undersigned.profiles import ADCP_3_2, BY_NAME, FAPI_2_REQUEST, FAPI_2_RESPONSE, UCP_RESPONSE, WIMSE, WIMSE_RESPONSE
 from undersigned.signature.rules import DigestRule
 
@@ -101,7 +100,7 @@ def test_response_without_content_may_answer_a_request_with_a_digest():
 def test_digest_of_the_request_does_not_bind_the_content_of_the_response():
     profile = FAPI_2_RESPONSE.derive(digest=DigestRule(policy="either"))
     honest = sign(profile, Response(200, JSON, b"{}", request=signed_request()))
-    added = ("Content-Digest", content_digest(b"[]", "base64"))
+    added = ("Content-Digest", digest_of(b"[]"))
     assert bytes(verify(profile, replace(honest, body=b"[]", fields=[*honest.fields, added])).content) == b""
 
 

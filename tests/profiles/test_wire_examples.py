@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.keys import PUBLIC, OneKey
+from tests.keys import OneKey
 from tests.profiles.examples import EXAMPLES, PROFILES
+from tests.verification.stages import Found
 
 from undersigned import Request, SignatureError
-from undersigned.signature.key_source import ExaminedKeys
 
 ALL = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 LONG = 10**8
-PARTY_JWKS = {"keys": [PUBLIC]}
 
 
 def change_request(request, *, method=None, url=None, body=None, field=None, without=None):
@@ -101,7 +100,7 @@ def test_second_delivery_is_rejected_unless_the_profile_accepts_it(example):
 
 @ALL
 def test_unknown_key_is_rejected(example):
-    assert rejection(example, example.request, keys=ExaminedKeys.from_jwks(PARTY_JWKS)) == "signature_key_unknown"
+    assert rejection(example, example.request, keys=Found()) == "signature_key_unknown"
 
 
 @ALL

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from undersigned import Caps, MemoryReplayStore, SqliteReplayStore
-from undersigned.limits import LONGEST_CLOCK_STEP
 
 SLOT = 30
 CAPS = Caps(per_key=4, total=7)
@@ -84,7 +83,7 @@ class Store(RuleBasedStateMachine):
 
 
 class MemoryStore(Store):
-    linger = LONGEST_CLOCK_STEP + SLOT
+    linger = 900 + SLOT
 
     def empty_store(self):
         return MemoryReplayStore()
@@ -96,7 +95,7 @@ class MemoryStore(Store):
 
 
 class SqliteStore(Store):
-    linger = LONGEST_CLOCK_STEP
+    linger = 900
 
     def empty_store(self):
         self.folder = tempfile.mkdtemp()

@@ -15,6 +15,7 @@ from tests.keys import (
     NOW,
     b64url,
     covering,
+    digest_of,
     hostile_request,
     replace_parts,
     signed_request,
@@ -38,7 +39,6 @@ from tests.properties.strategies import (
 from tests.verification.stages import screen_request
 
 from undersigned import MalformedURL, Request, SignatureError, VerifiedSignature, canonicalize, profiles
-from undersigned.message.content_digest import content_digest
 from undersigned.signature import UnresolvableComponent
 
 all_profiles = st.sampled_from([profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
@@ -189,7 +189,7 @@ def test_signed_input_is_accepted_or_rejected_with_our_error(components, extra, 
 
     listed = [f'"{name}"' for name in FULL] + [http_sf.ser(item) for item in components]
     claim = covering(*listed) + http_sf.ser((1, extra))[1:]
-    given_fields = [JSON_FIELD, ("content-digest", content_digest(body, profile.digest.encodings[-1])), *headers]
+    given_fields = [JSON_FIELD, ("content-digest", digest_of(body, encoding=profile.digest.encodings[-1])), *headers]
     try:
         request = hostile_request(Request("POST", url, given_fields, body), claim, encoding=profile.encoding)
     except (UnresolvableComponent, ValueError):

@@ -2,16 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from undersigned.limits import LONGEST_NONCE
 from undersigned.replay import bounded_nonce
 
 
-@pytest.mark.parametrize("nonce", ["n", "KXYnfEfJ0PBRZXQyVXfVQA", "n" * LONGEST_NONCE])
+@pytest.mark.parametrize("nonce", ["n", "KXYnfEfJ0PBRZXQyVXfVQA", "n" * 32])
 def test_nonce_of_up_to_32_characters_is_kept_unchanged(nonce):
     assert bounded_nonce(nonce) == nonce
 
 
-@pytest.mark.parametrize("nonce", ["", "n" * (LONGEST_NONCE + 1), "n" * 1_000_000, "\ud800" * 40])
+@pytest.mark.parametrize("nonce", ["", "n" * (33), "n" * 1_000_000, "\ud800" * 40])
 def test_any_other_nonce_is_kept_as_64_characters(nonce):
     assert len(bounded_nonce(nonce)) == 64
 

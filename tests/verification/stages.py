@@ -12,7 +12,6 @@ from tests.keys import (
 
 from undersigned import MemoryReplayStore, Request, SignatureError, VerificationKey, Verifier, profiles
 from undersigned.message import Content
-from undersigned.verification.verifier import finish
 
 VERIFYING = VerificationKey.from_jwk(PUBLIC)
 
@@ -56,6 +55,15 @@ class Lists:
         return next(self._lists)
 
 
+def finished(coroutine):
+    """The result of a coroutine that never waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("the coroutine waits")
+
+
 def verifier_of(*keys, profile=profiles.ADCP_3_2, now=NOW, replay=None, revocations=None) -> Verifier:
     """A verifier that finds these keys."""
     store = Answering() if replay is None else replay
@@ -73,7 +81,7 @@ def screen_request(request: Request, profile=profiles.ADCP_3_2, *, now=NOW):
 def prove_request(request: Request | None = None, *, key=VERIFYING, **options):
     """The signature of a request that has passed the steps 0 to 10."""
     keys = () if key is None else (key,)
-    return finish(verifier_of(*keys, **options).authenticate(signed_request() if request is None else request))
+    return finished(verifier_of(*keys, **options).authenticate(signed_request() if request is None else request))
 
 
 def complete_request(
@@ -88,7 +96,7 @@ def complete_request(
     if digest is not None:
         digest.update(body)
     verifier = verifier_of(now=later, replay=Answering(claim), **options)
-    return finish(verifier.complete(proven, Content((body,)) if content is None else content, digest=digest))
+    return finished(verifier.complete(proven, Content((body,)) if content is None else content, digest=digest))
 
 
 def rejection_of(call) -> tuple[str, object]:

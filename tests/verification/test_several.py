@@ -7,12 +7,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from tests.keys import OneKey, key_pair, verification_key
+from tests.keys import OneKey, digest_of, key_pair, verification_key
 from tests.verification.stages import screen_request
 
 from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
 from undersigned.errors import AnswerForm
-from undersigned.message.content_digest import content_digest
 from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
 from undersigned.signature.rules import (
     Answers,
@@ -101,7 +100,7 @@ def test_all_demands_every_signature_and_returns_all():
 
 def covering(a: str, b: str) -> Request:
     """Return a request whose signatures `a` and `b` also cover these components."""
-    digests = f"md5=:AAAA:, {content_digest(POST.body, 'base64')}"
+    digests = f"md5=:AAAA:, {digest_of(POST.body)}"
     request = replace(POST, fields=[*POST.fields, ("Content-Digest", digests)])
     for label, component in (("a", a), ("b", b)):
         covered = EITHER.derive(coverage=CoverageRule(always=("@authority", component)))

@@ -10,6 +10,7 @@ from tests.keys import (
     NOW,
     URL,
     covering,
+    digest_of,
     hostile_request,
     signed_request,
     signer,
@@ -18,7 +19,6 @@ from tests.verification.stages import complete_request, prove_request, rejection
 
 from undersigned import Request, profiles
 from undersigned.message import Content
-from undersigned.message.content_digest import content_digest
 
 AMBIGUOUS = Content((b'{"a":1,"a":2}',))
 
@@ -48,7 +48,7 @@ def test_no_digest_is_needed_when_none_is_covered():
 
 @pytest.mark.parametrize("component", ['"content-digest";sf', '"content-digest";bs', '"content-digest";key="sha-256"'])
 def test_content_is_bound_whatever_parameters_its_component_has(component):
-    fields = [JSON_FIELD, ("content-digest", content_digest(BODY, "base64"))]
+    fields = [JSON_FIELD, ("content-digest", digest_of(BODY))]
     claim = covering(*BARE, "content-type", component)
     request = hostile_request(Request("POST", URL, fields, BODY), claim, encoding="base64url")
     assert complete_request(request, profile=profiles.ADCP_3_1)

@@ -578,12 +578,12 @@ UNCOVERED = profiles.ADCP_3_2.derive(
 )
 
 
-@pytest.mark.parametrize("policy", [None, Policy()])
+@pytest.mark.parametrize(("policy", "method"), [(None, "POST"), (Policy(), "POST"), (None, "DELETE")])
 @pytest.mark.parametrize("body", [BODY, LARGE, b""])
-def test_application_gets_undeclared_content_that_a_profile_lets_uncovered(side, party, policy, body):
-    signed = Signer(party.key, profile=UNCOVERED).sign(Request("POST", f"{ORIGIN}/adcp/get_products"))
+def test_application_gets_undeclared_content_that_a_profile_lets_uncovered(side, party, policy, method, body):
+    signed = Signer(party.key, profile=UNCOVERED).sign(Request(method, f"{ORIGIN}/adcp/get_products"))
     gate = side(profile=UNCOVERED, policy=policy, http2_server="gunicorn")
-    assert gate.request("POST", "/adcp/get_products", [*UPLOAD, *signed], body, http2=True) == (200, None)
+    assert gate.request(method, "/adcp/get_products", [*UPLOAD, *signed], body, http2=True) == (200, None)
     assert [call["body"] for call in gate.calls] == [body]
 
 

@@ -253,11 +253,10 @@ class Guard:
     def _is_without_content(self, incoming: Incoming, signature: VerifiedSignature | None) -> bool:
         """Return whether a request without content was accepted, and one with content might not be."""
         profile, policy = self.profile, self.policy
-        if incoming.has_body is None:
-            is_bound = profile.required_components[True] != profile.required_components[False]
-            return signature is not None and is_bound
+        if signature is not None and profile.required_components[True] != profile.required_components[False]:
+            return not incoming.has_body
         is_read = policy is not None and (is_of_adcp(profile) or policy.resolver.reads_body)
-        return not incoming.has_body and (signature is not None or is_read)
+        return is_read and incoming.has_body is False
 
     async def _judge(
         self,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMA = files("undersigned_postgres").joinpath("schema.sql").read_text("utf-8")
 """The SQL to run once before the store is used; it may be run again."""
 
-VERSION = 2
+VERSION = 3
 """The version of the tables and functions, which `undersigned_forget` compares."""
 
 MOST_FORGOTTEN = 10_000
@@ -56,3 +56,8 @@ def _limits(caps: Caps) -> Sequence[bytes | None]:
 def _text(value: str | float) -> bytes:
     # A text of PostgreSQL ends at a NUL, and then two names would be one.
     return str(value).replace("\\", "\\\\").replace("\0", "\\0").encode("utf-8")
+
+
+VERSION_CALL = forget_call(now=0)
+"""The call of a readiness check, whose claim ends at once. It compares the version and deletes nothing: no sender's
+clock confirms the verifier's, and a wrong one would make the store forget what is live."""

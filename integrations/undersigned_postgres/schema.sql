@@ -24,9 +24,10 @@ CREATE TABLE IF NOT EXISTS undersigned_forgotten (
     until double precision NOT NULL
 );
 
+-- Each function gives up a lock that it does not get. The process may be gone that asked, and its session would wait on.
 CREATE OR REPLACE FUNCTION undersigned_full(
     its_keyid text, its_now double precision, per_key bigint, total bigint
-) RETURNS boolean LANGUAGE sql STABLE AS $$
+) RETURNS boolean LANGUAGE sql STABLE SET lock_timeout = '2s' AS $$
     SELECT coalesce(sum(live) FILTER (WHERE scope = 'key ' || its_keyid), 0) >= per_key
         OR coalesce(sum(live) FILTER (WHERE scope = 'all') >= total, false)
     FROM undersigned_count
@@ -77,14 +78,14 @@ $$;
 -- Deletes some of the nonces that have ended, and returns how many; one session at a time does it.
 -- A process calls it before its first claim, so it also compares the version of what is installed.
 CREATE OR REPLACE FUNCTION undersigned_forget(its_now double precision, most integer, its_version integer)
-RETURNS bigint LANGUAGE plpgsql AS $$
+RETURNS bigint LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
 DECLARE
     ended bigint;
     latest double precision;
     gone double precision := extract(epoch FROM clock_timestamp());
 BEGIN
-    IF its_version <> 2 THEN
-        RAISE 'the tables and functions have version 2, and this release of undersigned needs version %: '
+    IF its_version <> 3 THEN
+        RAISE 'the tables and functions have version 3, and this release of undersigned needs version %: '
             'run python -m undersigned_postgres | psql', its_version;
     END IF;
     IF NOT pg_try_advisory_xact_lock(hashtextextended('undersigned forget', 0)) THEN

@@ -12,7 +12,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooMa
 from undersigned import ConfigurationError
 from undersigned.replay import NoConnection
 from undersigned_postgres.exchange import ask, ask_async
-from undersigned_postgres.schema import MOST_FORGOTTEN, claim_call, forget_call, full_call
+from undersigned_postgres.schema import MOST_FORGOTTEN, VERSION_CALL, claim_call, forget_call, full_call
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -112,12 +112,14 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
             psycopg.Error: the database is unavailable, or has the tables and functions of another release.
             NoConnection: no connection of the pool became free in time.
         """
-        self._forget(now)
+        self._forget(now, until)
         call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
         return cast("Claim", self._ask(call))
 
-    def _forget(self, now: float) -> None:
-        if self._is_due(now):
+    def _forget(self, now: float, until: float) -> None:
+        if until <= now:
+            self._ask(VERSION_CALL)
+        elif self._is_due(now):
             self._note_deletion(self._ask(forget_call(now=now)))
 
     def _ask(self, call: Call) -> str:
@@ -159,7 +161,7 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `PostgresReplayStore.claim`."""
-        await self._forget(now)
+        await self._forget(now, until)
         call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
         turn = self._turns.setdefault(keyid, asyncio.Semaphore(_MOST_OF_A_KEY))
         try:
@@ -173,8 +175,10 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
         finally:
             turn.release()
 
-    async def _forget(self, now: float) -> None:
-        if self._is_due(now):
+    async def _forget(self, now: float, until: float) -> None:
+        if until <= now:
+            await self._ask(VERSION_CALL)
+        elif self._is_due(now):
             self._note_deletion(await self._ask(forget_call(now=now)))
 
     async def _ask(self, call: Call) -> str:

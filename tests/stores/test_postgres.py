@@ -85,9 +85,9 @@ def test_database_without_the_schema_raises(postgres_server):
 
 
 def test_database_with_another_version_of_the_schema_is_rejected_at_the_first_claim(admin, store):
-    admin.execute(SCHEMA.replace("its_version <> 2", "its_version <> 3").replace("have version 2", "have version 3"))
+    admin.execute(SCHEMA.replace("its_version <> 3", "its_version <> 4").replace("have version 3", "have version 4"))
     with pytest.raises(
-        psycopg.OperationalError, match="have version 3, and this release of undersigned needs version 2"
+        psycopg.OperationalError, match="have version 4, and this release of undersigned needs version 3"
     ):
         claim(store, "n")
     admin.execute(SCHEMA)
@@ -97,7 +97,7 @@ def test_database_with_another_version_of_the_schema_is_rejected_at_the_first_cl
 def test_schema_has_the_version_that_its_calls_name():
     """A change of the schema needs another number, in `schema.sql` and in `schema.VERSION`."""
     assert f"its_version <> {VERSION} " in SCHEMA
-    assert (VERSION, hashlib.sha256(SCHEMA.encode()).hexdigest()[:16]) == (2, "4a05309703b871e7")
+    assert (VERSION, hashlib.sha256(SCHEMA.encode()).hexdigest()[:16]) == (3, "3cd5c1e16934af5b")
 
 
 def test_pool_without_a_free_connection_is_named(database):
@@ -171,18 +171,37 @@ def test_ended_nonces_that_one_deletion_leaves_are_deleted_by_later_claims(admin
         )
 
 
+def test_readiness_check_by_a_wrong_clock_makes_the_store_forget_nothing(admin, database, pool, store):
+    """The worker of another host asks every minute whether it is ready. Its clock is a day ahead."""
+
+    async def check_ready(now: float) -> None:
+        async with AsyncConnectionPool(database, min_size=1) as other:
+            await AsyncPostgresReplayStore(other, timeout=60).claim(".ready", repr(now), now=now, until=now, caps=ROOMY)
+
+    assert claim(store, "n") == "fresh"
+    day_ahead = [NOW + 86_400 + 60 * minute for minute in range(30)]
+    for now in day_ahead:
+        assert claim(PostgresReplayStore(pool, timeout=60), repr(now), keyid=".ready", now=now, until=now) == "fresh"
+    asyncio.run(check_ready(day_ahead[-1] + 60))
+    assert claim(store, "n") == "seen"
+    assert claim(PostgresReplayStore(pool, timeout=60), "m", keyid="other", until=NOW + 1) == "fresh"
+    admin.execute(SCHEMA.replace("its_version <> 3", "its_version <> 4"))
+    with pytest.raises(psycopg.OperationalError, match="needs version 3"):
+        claim(store, "later", keyid=".ready", until=NOW)
+
+
 def test_two_sessions_do_not_delete_at_once(admin, database):
     admin.execute("INSERT INTO undersigned_nonce VALUES ('k', 'n', 1)")
     with psycopg.connect(database) as other:
-        assert other.execute("SELECT undersigned_forget(2000, 10, 2)").fetchone() == (1,)
-        assert admin.execute("SELECT undersigned_forget(2000, 10, 2)").fetchone() == (0,)
+        assert other.execute("SELECT undersigned_forget(2000, 10, 3)").fetchone() == (1,)
+        assert admin.execute("SELECT undersigned_forget(2000, 10, 3)").fetchone() == (0,)
 
 
 def test_replay_is_detected_while_its_nonce_is_being_deleted(admin, database, store):
     """A verifier whose clock is slow asks while one whose clock is fast has deleted, and not yet committed."""
     assert claim(store, "n") == "fresh"
     with psycopg.connect(database) as other:
-        assert other.execute("SELECT undersigned_forget(%s, 10, 2)", [NOW + LIFE + 1]).fetchone() == (1,)
+        assert other.execute("SELECT undersigned_forget(%s, 10, 3)", [NOW + LIFE + 1]).fetchone() == (1,)
         assert claim(store, "n") == "seen"
         other.commit()
     assert claim(store, "n") == "forgotten"
@@ -196,6 +215,23 @@ def test_key_that_stays_locked_raises(database, store):
             claim(store, "n")
         assert claim(store, "n", keyid="another") == "fresh"
     assert claim(store, "m") == "fresh"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "undersigned_full('k', 0, 10, NULL)",
+        "undersigned_claim('k', 'n', 0, 360, 10, NULL, NULL)",
+        "undersigned_forget(0, 10, 3)",
+    ],
+)
+def test_session_of_a_process_that_gave_up_does_not_wait_for_a_locked_table(database, call):
+    """A caller that waits too long closes its connection, and the server does not notice while it waits for a lock."""
+    with psycopg.connect(database) as other, psycopg.connect(database, autocommit=True) as asking:
+        other.execute("LOCK TABLE undersigned_nonce, undersigned_count IN ACCESS EXCLUSIVE MODE")
+        asking.execute("SET statement_timeout = '60s'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            asking.execute(f"SELECT {call}")
 
 
 def test_tasks_of_one_key_leave_connections_for_another(database):

@@ -125,7 +125,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[BlockingSource | AwaitingS
 
 def eventually(is_so) -> None:
     """Ask until the fetch in the background has ended."""
-    for _ in range(500):
+    for _ in range(6000):
         if is_so():
             return
         time.sleep(0.01)

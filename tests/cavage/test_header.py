@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undersigned.cavage.header import CavageParameters, serialize_parameters
-from undersigned.limits import MOST_COMPONENTS, MOST_PARAMETERS
 from undersigned.message.structured_fields import MalformedField
 
 LEAST = 'keyId="k",signature="AA=="'
@@ -45,7 +44,7 @@ def test_absent_algorithm_is_hs2019_and_absent_headers_are_its_default():
         (f'{LEAST},x="é"', "not printable ASCII"),
         (f'{LEAST},x="\t"', "not printable ASCII"),
         (f'{LEAST},x="{"x" * 4096}"', "characters, and at most 4,096 are read"),
-        (",".join([LEAST, *(f"x{n}=1" for n in range(MOST_PARAMETERS))]), f"at most {MOST_PARAMETERS} parameters"),
+        (",".join([LEAST, *(f"x{n}=1" for n in range(20))]), f"at most {20} parameters"),
         ('keyId="k"', "no signature parameter"),
         ('signature="AA=="', "no keyId parameter"),
         ('keyId="",signature="AA=="', "no keyId parameter"),
@@ -58,7 +57,7 @@ def test_absent_algorithm_is_hs2019_and_absent_headers_are_its_default():
         (f'{LEAST},headers="Date"', "headers is not a list"),
         (f'{LEAST},headers="date date"', "headers is not a list"),
         (f'{LEAST},headers="(other)"', "headers is not a list"),
-        (f'{LEAST},headers="{" ".join(f"h{n}" for n in range(MOST_COMPONENTS + 1))}"', "headers has 33 names"),
+        (f'{LEAST},headers="{" ".join(f"h{n}" for n in range(32 + 1))}"', "headers has 33 names"),
         (f"{LEAST},created=1.5", "not a number of seconds"),
         (f'{LEAST},created="-1"', "not a number of seconds"),
         (f"{LEAST},created=1,expires=1.2.3", "not a number of seconds"),

@@ -9,7 +9,6 @@ from undersigned.discovery import Network
 from undersigned.discovery.fetch_errors import Unreachable, UntrustedURL
 from undersigned.discovery.network import system_addresses
 from undersigned.errors import ConfigurationError
-from undersigned.limits import MOST_ADDRESSES
 
 
 def test_network_keeps_the_order_of_addresses_and_drops_repeats():
@@ -47,7 +46,7 @@ def test_address_behind_an_allowed_nat64_is_checked_too():
             network.check([inside])
 
 
-@pytest.mark.parametrize("count", [0, MOST_ADDRESSES + 1])
+@pytest.mark.parametrize("count", [0, 17])
 def test_network_does_not_reach_a_name_with_no_address_or_too_many(count):
     with pytest.raises(Unreachable):
         Network().check([f"8.8.8.{last}" for last in range(count)])

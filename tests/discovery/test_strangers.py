@@ -21,7 +21,6 @@ from undersigned.discovery import Freshness, JWKSFile, KeySources, RemoteJWKS, R
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
 from undersigned.errors import KeySourceError
-from undersigned.limits import MOST_NAMED_KEYS
 from undersigned.message import HeaderFields
 from undersigned.signature.jwk import thumbprint
 
@@ -248,8 +247,8 @@ def test_many_keys_of_a_set_that_a_stranger_names_are_made_when_they_are_looked_
     names = [thumbprint(jwk) for jwk in jwks_of_many]
     assert [world.find_all(source, of_agent(server.url(), name))[0].keyid for name in names[:2]] == names[:2]
     assert made == names[:2]
-    assert world.find_all(source, of_agent(server.url(), names[MOST_NAMED_KEYS - 1]))
-    assert not world.find_all(source, of_agent(server.url(), names[MOST_NAMED_KEYS]))
+    assert world.find_all(source, of_agent(server.url(), names[31]))
+    assert not world.find_all(source, of_agent(server.url(), names[32]))
 
 
 def of_agent(url, keyid):

@@ -112,6 +112,8 @@ _FORGOTTEN: Final = (
 )
 
 _BELOW_CAP: Final = math.inf
+"""What is noted of a key whose cap was not reached, in place of the time when it was found reached."""
+
 _SECONDS_AT_CAP: Final = 1.0
 """How long a key counts as at its cap before the store is asked again."""
 

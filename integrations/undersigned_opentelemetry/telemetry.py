@@ -47,8 +47,10 @@ class Telemetry:
       `error.type` (a code without its prefix).
     - `undersigned.document.age` (gauge, s): how long ago a document that the operator configured was made: `document`,
       `url`. A revocation list is made at its `updated`, a set of keys when it was fetched last.
-    - `undersigned.replay.claim.duration` (histogram, s): `result` (`fresh`, `seen`, `same`, `forgotten`, `full`,
-      `error`, or `no_connection` if no connection of the pool became free).
+    - `undersigned.replay.claims` (counter): `result` (`fresh`, `seen`, `same`, `forgotten`, `full`, `error`, or
+      `no_connection` if no connection of the pool became free).
+    - `undersigned.replay.claim.time` (gauge, s): how long claims took since the last report, of the last 1,000:
+      `quantile` (`0.5`, `0.99` or `1.0`).
     - `undersigned.replay.claims.under_way` (gauge): the most claims that were under way at once since the last report.
 
     Spans: `undersigned.verification` and `undersigned.key_fetch`. They begin and end when the work did, and are made
@@ -78,20 +80,7 @@ class Telemetry:
             description="How long fetching a document of keys or revocations took.",
             explicit_bucket_boundaries_advisory=_FETCH_BUCKETS,
         )
-        self._claims = Claims(
-            meter.create_histogram(
-                "undersigned.replay.claim.duration",
-                unit="s",
-                description="How long claiming a nonce in the replay store took.",
-                explicit_bucket_boundaries_advisory=_VERIFICATION_BUCKETS,
-            )
-        )
-        meter.create_observable_gauge(
-            "undersigned.replay.claims.under_way",
-            [lambda _options: [Observation(self._claims.most())]],
-            unit="{claim}",
-            description="The most claims that were under way at once since the last report.",
-        )
+        self._claims = Claims(meter)
         meter.create_observable_gauge(
             "undersigned.document.age",
             [self._ages],

@@ -259,6 +259,8 @@ def missing_extra(extra: str, missing: ModuleNotFoundError) -> ModuleNotFoundErr
 
 def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:
     """Return `text` for a log line: everything but printable ASCII escaped, and cut to `limit` characters."""
+    if len(text) <= limit and text.isascii() and text.isprintable() and "\\" not in text:
+        return text
     cut = text[:limit]
     clean = cut.encode("unicode_escape").decode("ascii")
     return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
@@ -24,7 +25,7 @@ from tests.wire import ask, raw_request
 from undersigned import Caps, ConfigurationError, Decision, KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.discovery import FetchReport, Network, RemoteJWKS
 from undersigned.replay import NoConnection
-from undersigned_opentelemetry import Telemetry, telemetry
+from undersigned_opentelemetry import Telemetry, replay, telemetry
 from undersigned_starlette import SignatureMiddleware, signature_required
 
 CAPS = Caps(per_key=1)
@@ -127,8 +128,12 @@ def test_unavailable_store_is_an_error_in_metric_and_span(party, recorded):
         StatusCode.ERROR,
         "request_signature_store_unavailable",
     )
-    [claims] = recorded.metric("undersigned.replay.claim.duration")
-    assert (claims["attributes"], claims["count"]) == ({"result": "error"}, 1)
+    assert claims_of(recorded) == {"error": 1}
+
+
+def claims_of(recorded) -> dict[str, int]:
+    """How many claims were counted, by their result."""
+    return {point["attributes"]["result"]: point["value"] for point in recorded.metric("undersigned.replay.claims")}
 
 
 async def full_and_claims(store) -> list:
@@ -145,12 +150,22 @@ def test_claims_of_a_store_are_counted_by_their_result(recorded):
     assert [store.claim("a", nonce, **TIMES) for nonce in "nnm"] == ["fresh", "seen", "full"]
     assert store.full("a", now=0.0, caps=CAPS)
     assert store.blocking is False
-    points = recorded.metric("undersigned.replay.claim.duration")
-    assert [(point["attributes"]["result"], point["count"]) for point in points] == [
-        ("fresh", 1),
-        ("full", 1),
-        ("seen", 1),
-    ]
+    assert claims_of(recorded) == {"fresh": 1, "full": 1, "seen": 1}
+
+
+def test_quantiles_of_the_last_claims_are_gauges(recorded, monkeypatch):
+    taken = [*[5.0] * 1000, *[at / 1000 for at in range(1, 1001)], 0.25]
+    times = iter([time for seconds in taken for time in (0.0, seconds)])
+    monkeypatch.setattr(replay, "time", SimpleNamespace(perf_counter=lambda: next(times)))
+    store = recorded.telemetry.replay_store(MemoryReplayStore())
+    for _ in range(2000):
+        store.claim("a", "n", **TIMES)
+    points = recorded.metric("undersigned.replay.claim.time")
+    shown = {point["attributes"]["quantile"]: point["value"] for point in points}
+    assert shown == {"0.5": pytest.approx(0.5, abs=0.01), "0.99": pytest.approx(0.99, abs=0.01), "1.0": 1.0}
+    store.claim("a", "n", **TIMES)
+    points = recorded.metric("undersigned.replay.claim.time")
+    assert [point["value"] for point in points] == [0.25] * 3
 
 
 class Awaited:
@@ -185,7 +200,7 @@ class ForBoth(Awaited):
 def test_claims_of_an_async_store_are_counted_by_their_result(made, recorded):
     store = recorded.telemetry.async_replay_store(made())
     assert asyncio.run(full_and_claims(store)) == ["fresh", "seen", "full", True]
-    assert len(recorded.metric("undersigned.replay.claim.duration")) == 3
+    assert claims_of(recorded) == {"fresh": 1, "full": 1, "seen": 1}
 
 
 def test_claims_with_a_content_are_counted_too(recorded):
@@ -193,7 +208,7 @@ def test_claims_with_a_content_are_counted_too(recorded):
     assert [store.claim("a", "n", content=content, **TIMES) for content in "xxy"] == ["fresh", "same", "seen"]
     store = recorded.telemetry.async_replay_store(MemoryReplayStore())
     assert asyncio.run(store.claim("a", "n", content="x", **TIMES)) == "fresh"
-    assert sum(point["count"] for point in recorded.metric("undersigned.replay.claim.duration")) == 4
+    assert claims_of(recorded) == {"fresh": 2, "same": 1, "seen": 1}
 
 
 class Older:
@@ -227,8 +242,7 @@ def test_failure_of_an_async_store_is_counted_and_raised(recorded):
     store = recorded.telemetry.async_replay_store(Awaited(Broken()))
     with pytest.raises(ConnectionError):
         asyncio.run(store.claim("a", "n", **TIMES))
-    [claims] = recorded.metric("undersigned.replay.claim.duration")
-    assert claims["attributes"] == {"result": "error"}
+    assert claims_of(recorded) == {"error": 1}
 
 
 def test_fetches_are_measured_by_document_and_failure(recorded):
@@ -279,10 +293,7 @@ def test_claims_under_way_are_a_gauge_and_exhaustion_has_a_result_of_its_own(rec
     for expected in (3, 0):
         [point] = recorded.metric("undersigned.replay.claims.under_way")
         assert point["value"] == expected
-    counts = {
-        point["attributes"]["result"]: point["count"] for point in recorded.metric("undersigned.replay.claim.duration")
-    }
-    assert counts == {"fresh": 3, "no_connection": 1}
+    assert claims_of(recorded) == {"fresh": 3, "no_connection": 1}
 
 
 def test_sets_of_attributes_that_are_kept_are_bounded(recorded):

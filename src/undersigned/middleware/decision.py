@@ -39,9 +39,11 @@ Outcome = Literal["verified", "unsigned", "unknown", "warned", "rejected", "unav
 signature failed, and another credential excuses it. `unavailable`: the signature could not be verified."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Decision:
     """The decision on one request. Every text in it is ours or has been escaped.
+
+    It is not frozen, as that would cost each request a microsecond: do not change it.
 
     Attributes:
         outcome: what was decided.
@@ -100,6 +102,8 @@ _LOGGED: Final = [
     "seconds_off",
 ]
 """The attributes of a `Decision` that a record of the log has, each with the prefix `signature_`."""
+
+_NO_CLAIMS: Final = Claims()
 
 _WORDS: Final[Mapping[Outcome, tuple[int, str]]] = {
     "warned": (logging.WARNING, "request accepted on another credential"),
@@ -189,13 +193,13 @@ class Recorder:
     ) -> Decision:
         error = result if isinstance(result, SignatureError) else None
         keyid, created = (None, None) if result is None else (result.keyid, result.created)
-        claims = Claims() if error is None else Claims.of(incoming.fields, self._profile)
+        claims = _NO_CLAIMS if error is None else Claims.of(incoming.fields, self._profile)
         reason, now, shown = None if error is None else error.reason, self._clock(), incoming.shown_target()
         base = None if result is None else result.signature_base
         uri = rebuilt_target_uri(base) if base is not None and reason == "signature_invalid" else None
         detail, received = (None, None) if error is None else (error.detail, error.received)
         url = incoming.request.url or shown if incoming.origin is not None else shown
-        fields, is_local = incoming.fields, self._origins.are_loopback
+        fields, origins = incoming.fields, self._origins
         return Decision(
             outcome=outcome,
             profile=self._profile.name,
@@ -215,7 +219,9 @@ class Recorder:
             skew=None if created is None else now - created,
             seconds_off=claims.seconds_off(self._profile, now) if reason == "signature_window_invalid" else None,
             # It refers to no content, and nothing of it is in a repr.
-            evidence=lambda: Evidence.of(url, fields, base=base, detail=detail, received=received, is_local=is_local),
+            evidence=lambda: Evidence.of(
+                url, fields, base=base, detail=detail, received=received, is_local=origins.are_loopback
+            ),
         )
 
     def _origin_of(self, incoming: Incoming) -> str | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from email.utils import formatdate
 
 import pytest
 from tests.activitypub.actors import (
@@ -32,12 +33,11 @@ from undersigned import (
     Verifier,
 )
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
-from undersigned.cavage.date import http_date
 from undersigned.cavage.header import serialize_parameters
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.signature.rules import ReplayRule
 
-DATE = ("Date", http_date(NOW))
+DATE = ("Date", formatdate(NOW, usegmt=True))
 HOST = "inbox.example"
 TARGET = {"(request-target)": "get /inbox?page=1", "host": HOST}
 DATED = {**TARGET, "date": DATE[1]}

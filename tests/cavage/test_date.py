@@ -1,14 +1,24 @@
+"""The Date that a signature by the draft covers, as the verifier of ActivityPub reads it."""
+
 from __future__ import annotations
 
 import pytest
+from tests.activitypub.actors import GET, KEYID, NOW, sign_by_draft, sign_by_hand, verifier, with_fields
 
-from undersigned.cavage.date import http_date, read_http_date
+from undersigned import Request, SignatureError
 
 
-def test_http_date_is_read_as_it_is_written():
-    assert http_date(1_795_305_600.9) == "Sun, 22 Nov 2026 00:00:00 GMT"
-    assert read_http_date("Sun, 22 Nov 2026 00:00:00 GMT") == 1_795_305_600
-    assert read_http_date("Thu, 01 Jan 1970 00:00:00 GMT") == 0
+def dated(text: str) -> Request:
+    """A request whose signature covers this Date."""
+    lines = {"(request-target)": "get /inbox?page=1", "host": "inbox.example", "date": text}
+    return sign_by_hand(with_fields(GET, ("Date", text)), lines)
+
+
+def test_http_date_is_written_as_it_is_read():
+    assert dict(sign_by_draft(GET).fields)["date"] == "Sun, 22 Nov 2026 00:00:05 GMT"
+    assert verifier().verify(dated("Sun, 22 Nov 2026 00:00:00 GMT")).created == NOW - 5
+    verified = verifier(clock=lambda: 60).verify(dated("Thu, 01 Jan 1970 00:00:00 GMT"))
+    assert (verified.created, verified.keyid) == (0, KEYID)
 
 
 @pytest.mark.parametrize(
@@ -22,9 +32,11 @@ def test_http_date_is_read_as_it_is_written():
         "Mon, 22 Nov 2026 00:00:00 GMT",
         "Sun, 22 Nov 2026 24:00:00 GMT",
         "Sun, 22 Nov 0000 00:00:00 GMT",
-        "Sun, 22 Nov 2026 00:00:00 GMT ",
-        "Sun, ２2 Nov 2026 00:00:00 GMT",  # noqa: RUF001 - another digit
+        "Sun, 22 Nov 99999999999 00:00:00 GMT",
     ],
 )
-def test_http_date_in_another_form_or_of_no_day_is_none(text):
-    assert read_http_date(text) is None
+def test_date_in_another_form_or_of_no_day_is_malformed(text):
+    with pytest.raises(SignatureError) as caught:
+        verifier().verify(dated(text))
+    assert (caught.value.reason, caught.value.step) == ("signature_header_malformed", 1)
+    assert "the covered Date is absent, or not a date" in caught.value.detail

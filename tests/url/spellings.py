@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import strategies as st
 
-from undersigned.url import MalformedURL
+from undersigned.url import ADCP_RECEIVED, MalformedURL
 from undersigned.url.host import ends_in_a_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+RULES = {rule.name: rule for rule in ADCP_RECEIVED}
+"""The rules of AdCP by name."""
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _PRINTABLE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "\\#")

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from tests.url.spellings import RULES
 
 from undersigned.url import URL, MalformedURL
-from undersigned.url.syntax import authority, default_port, port_number, userinfo
+
+authority = RULES["authority"]
+default_port = RULES["default-port"]
+port_number = RULES["port-number"]
+userinfo = RULES["userinfo"]
 
 
 @pytest.mark.parametrize(

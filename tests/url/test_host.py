@@ -4,21 +4,17 @@ import idna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import outcome
+from tests.url.spellings import RULES, outcome
 
 from undersigned.url import URL, MalformedURL, canonicalize
-from undersigned.url.host import (
-    a_labels,
-    as_received,
-    ends_in_a_number,
-    host_case,
-    ip_literal,
-    is_address,
-    is_reg_name,
-    lower_ascii,
-    reg_name,
-    root_dot,
-)
+from undersigned.url.host import ends_in_a_number, is_address, is_reg_name, lower_ascii
+
+a_labels = RULES["a-labels"]
+as_received = RULES["as-received"]
+host_case = RULES["host-case"]
+ip_literal = RULES["ip-literal"]
+reg_name = RULES["reg-name"]
+root_dot = RULES["root-dot"]
 
 RULES = (as_received, ip_literal, a_labels, host_case, root_dot, reg_name)
 

@@ -5,21 +5,17 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.url.spellings import UNRESERVED
+from tests.url.spellings import RULES, UNRESERVED
 
 from undersigned.url import URL, MalformedURL
-from undersigned.url.path import (
-    decode_unreserved,
-    dot_segments,
-    empty_path,
-    encoded_dots,
-    has_dot_segments,
-    hex_case,
-    remove_dot_segments,
-    triplets,
-    unreserved,
-    upper_triplets,
-)
+from undersigned.url.path import decode_unreserved, has_dot_segments, remove_dot_segments, upper_triplets
+
+dot_segments = RULES["dot-segments"]
+empty_path = RULES["empty-path"]
+encoded_dots = RULES["encoded-dots"]
+hex_case = RULES["hex-case"]
+triplets = RULES["triplets"]
+unreserved = RULES["unreserved"]
 
 
 def with_path(path):

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from tests.url.spellings import hostile, outcome
+from tests.url.spellings import RULES, hostile, outcome
 
 from undersigned.url import ADCP_RECEIVED, Change, MalformedURL, canonicalize, explain
-from undersigned.url.path import hex_case
-from undersigned.url.syntax import fragment, scheme_case
+
+hex_case = RULES["hex-case"]
+fragment = RULES["fragment"]
+scheme_case = RULES["scheme-case"]
 
 
 def test_each_change_has_its_rule_and_the_text_before_and_after():

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from tests.url.spellings import RULES
 
 from undersigned.url import URL, MalformedURL
-from undersigned.url.syntax import characters, fragment, scheme_case, web_scheme
+
+characters = RULES["characters"]
+fragment = RULES["fragment"]
+scheme_case = RULES["scheme-case"]
+web_scheme = RULES["web-scheme"]
 
 
 @pytest.mark.parametrize(

@@ -594,6 +594,21 @@ def test_resolver_reads_content_that_a_profile_lets_uncovered(side, party, http2
     body = call_of("create_media_buy")
     assert gate.request("POST", "/mcp", [*JSON, *signed], body, http2=http2) == (200, None)
     assert [(call["operation"].name, call["body"]) for call in gate.calls] == [("create_media_buy", body)]
+    assert len(gate.calls[0]["signature"].content) == 0
+
+
+ANY = profiles.ADCP_3_2.derive(selection=profiles.ADCP_3_2.selection._replace(pick="any"))
+
+
+@pytest.mark.parametrize(("sent", "status"), [("get_products", 200), ("create_media_buy", 401)])
+def test_signature_over_undeclared_content_counts_and_not_the_first_one(side, party, sent, status):
+    url, body = f"{ORIGIN}/mcp", call_of("get_products")
+    fields = [*party.fields("POST", url)]
+    for name, value in party.fields("POST", url, body, JSON):
+        fields.append((name, value.replace("sig1=", "sig2=") if name.startswith("Signature") else value))
+    gate = side(profile=ANY, policy=Policy(resolver=JSONRPCResolver()), http2_server="gunicorn")
+    assert gate.request("POST", "/mcp", fields, call_of(sent), http2=True)[0] == status
+    assert len(gate.calls) == (status == 200)
 
 
 @pytest.mark.parametrize("resolver", [A2AResolver(), JSONRPCResolver()])

@@ -14,7 +14,7 @@ from tests.serving import gunicorn_server
 from tests.wire import exchange
 from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 
-from undersigned import canonicalize
+from undersigned import Policy, canonicalize
 from undersigned.wsgi import SignatureMiddleware
 
 
@@ -275,3 +275,24 @@ def test_application_gets_the_canonical_path_decoded(party, path):
 def test_decision_names_the_path_if_the_server_shows_no_target(app, party, decisions, others, target):
     assert run(app, environ_of(party, RAW_URI=None, REQUEST_URI=None, **others))[0] == 503
     assert decisions[0].target == target
+
+
+def test_little_is_read_of_content_that_is_not_json_before_the_application_gets_it(party):
+    reads, before = [], []
+
+    class Input(io.BytesIO):
+        def read(self, size=-1):
+            reads.append(size)
+            return super().read(size)
+
+    def application(environ, start_response):
+        before.extend(reads)
+        start_response("200 OK", [])
+        return [environ["wsgi.input"].read()]
+
+    app = SignatureMiddleware(application, verifier=party.verifier(), origins=[ORIGIN], policy=Policy())
+    body = b"x" * 1_000_000
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/p", "RAW_URI": "/p", "SERVER_PROTOCOL": "HTTP/1.1"}
+    environ |= {"CONTENT_LENGTH": str(len(body)), "wsgi.input": Input(body), "wsgi.url_scheme": "https"}
+    assert b"".join(app(environ, lambda *_: None)) == body
+    assert before == [512]

@@ -124,7 +124,8 @@ class Incoming(ABC):
             SignatureError: as `read_chunk`.
         """
         most = self.guard.max_body
-        if self._is_declared_longer(most):
+        declared = self.fields.combined.get("content-length") or "0"
+        if declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > most):
             raise UnreadRequest(*_TOO_LARGE)
         chunks: list[bytes] = []
         size, more = 0, True
@@ -160,14 +161,9 @@ class Incoming(ABC):
                 is_json = may_be_json(b"".join(chunks), self.fields, ended=not self.more)
                 if is_json is False:
                     return None
-            if size > most or (is_json and self._is_declared_longer(most)):
+            if size > most:
                 raise UnreadRequest(*_UNSIGNED_TOO_LARGE)
         return Content(chunks)
-
-    def _is_declared_longer(self, most: int) -> bool:
-        """Return whether the Content-Length is above `most` bytes."""
-        declared = self.fields.combined.get("content-length") or "0"
-        return declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > most)
 
     async def accepts_caller(self) -> bool:
         """Return whether another authenticator of the application accepts the caller."""

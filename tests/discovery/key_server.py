@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-HOSTS = ("keys.example.com", "agent.example.com", "brand.example.com", "evil.example.net", "cdn.example.com")
+HOSTS = (
+    *("keys.example.com", "agent.example.com", "brand.example.com", "evil.example.net", "cdn.example.com"),
+    *("one.example", "two.example", "three.example", "a.one.example", "b.one.example", "c.one.example"),
+)
 
 
 class KeyServer:

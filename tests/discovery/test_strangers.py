@@ -299,8 +299,21 @@ def test_silent_host_holds_two_fetches_and_new_actors_of_other_hosts_are_found(s
     wait_for_all(strangers)
 
 
+def test_hosts_of_one_domain_hold_two_fetches_and_write_one_line(server, caplog):
+    silent, hosts = threading.Event(), ("one.example", "a.one.example", "b.one.example", "c.one.example")
+    server.answers |= {f"/slow/{host}": lambda *_: silent.wait(60) for host in hosts}
+    source = ActorKeys(network=server.network(total_timeout=60), most_at_once=4)
+    strangers = asking(source, *(lookup(server.url(f"/slow/{host}", host) + "#key") for host in hosts))
+    server.wait_for(2)
+    assert source.find(lookup(actor_at(server, "/users/bob")))
+    assert sum(b"/slow/" in request for request in server.requests) == 2
+    silent.set()
+    wait_for_all(strangers)
+    assert len(caplog.records) <= 1
+
+
 def test_some_places_are_kept_for_known_senders(server, clock):
-    silent, hosts = threading.Event(), ("evil.example.net", "cdn.example.com", "brand.example.com", "agent.example.com")
+    silent, hosts = threading.Event(), ("evil.example.net", "one.example", "two.example", "three.example")
     server.answers |= {f"/slow/{host}": lambda *_: silent.wait(60) for host in hosts}
     source = ActorKeys(network=server.network(total_timeout=60), clock=clock, most_at_once=4)
     bob = actor_at(server, "/users/bob")
@@ -344,7 +357,7 @@ def test_failures_of_a_host_write_one_line_a_minute(world, server, caplog):
 def test_failures_of_more_hosts_than_are_remembered_are_logged(world, server, caplog, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.kept.MOST_LOGGED_HOSTS", 1)
     source = world.actors(network=server.network())
-    hosts = ("keys.example.com", "agent.example.com")
+    hosts = ("keys.example.com", "one.example")
     for host in hosts:
         with pytest.raises(KeySourceError):
             world.find_all(source, lookup(server.url("/actor", host) + "#key"))

@@ -65,9 +65,9 @@ class Copy(Generic[Value]):
 class Flight(Future[object]):
     """A fetch in flight. It is done when the fetch has ended, whether it succeeded or not."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, site: str) -> None:
         super().__init__()
-        self.host = host
+        self.site = site
         self.began = time.monotonic()
         self._pid = os.getpid()
 
@@ -113,12 +113,12 @@ class Loader:
         """Wait for a fetch that a stranger may have caused, if not too many wait: its server may never answer.
 
         A document that a sender names and that was not read yet leaves a quarter of the places for known ones, and half
-        of them for those of other hosts.
+        of them for those of other sites.
         """
         most = MOST_WAITING_THREADS if wait is wait_in_thread else MOST_WAITING_TASKS
         bounds = {(os.getpid(), wait, ""): most}
         if is_new:
-            bounds = {(os.getpid(), wait, ""): most - most // 4, (os.getpid(), wait, flight.host): most // 2}
+            bounds = {(os.getpid(), wait, ""): most - most // 4, (os.getpid(), wait, flight.site): most // 2}
         with self._lock:
             if any(self._waiting[place] >= bound for place, bound in bounds.items()):
                 return
@@ -129,15 +129,15 @@ class Loader:
             with self._lock:
                 self._waiting -= Counter(bounds.keys())
 
-    def may_log(self, host: str) -> bool:
-        """Return whether a failure of a host may be logged: once a minute."""
+    def may_log(self, site: str) -> bool:
+        """Return whether a failure of a site may be logged: once a minute."""
         now = time.monotonic()
         with self._lock:
-            if now < self._logged.get(host, -math.inf) + _A_MINUTE:
+            if now < self._logged.get(site, -math.inf) + _A_MINUTE:
                 return False
             if len(self._logged) >= MOST_LOGGED_HOSTS:
                 self._logged.clear()
-            self._logged[host] = now
+            self._logged[site] = now
             return True
 
 
@@ -174,7 +174,7 @@ class Kept(Generic[Value]):
 
     Args:
         name: the name of the document in the log.
-        host: the host that it is fetched from.
+        site: the host that it is fetched from, or what stands for all hosts of its owner.
         load: fetches the document. It gets the last copy, and raises `KeySourceError`.
         loader: has the clock, how long a copy is used, and how long a caller waits for a fetch.
         senders: tells which fetch may begin, if senders name the document; None: the operator has chosen it.
@@ -185,7 +185,7 @@ class Kept(Generic[Value]):
     def __init__(
         self,
         name: str,
-        host: str,
+        site: str,
         load: Callable[[Copy[Value] | None], Copy[Value]],
         loader: Loader,
         *,
@@ -194,7 +194,7 @@ class Kept(Generic[Value]):
         is_empty: Callable[[Value], bool] = lambda _value: False,
     ) -> None:
         self._name = name
-        self._host = host
+        self._site = site
         self._load = load
         self._loader = loader
         self._senders = senders
@@ -326,7 +326,7 @@ class Kept(Generic[Value]):
                 return self._flight
             if not is_due():
                 return None
-            now, flight = self._loader.clock(), Flight(self._host)
+            now, flight = self._loader.clock(), Flight(self._site)
             is_wanted = self._copy is not None and now < self._refresh_at
             if self._senders is not None:
                 admitted = self._senders.enter(flight, is_known=self._copy is not None, is_wanted=is_wanted)
@@ -400,7 +400,7 @@ class Kept(Generic[Value]):
             # No request can be verified, so try again soon. The fetches of many processes are spread.
             self._failures += 1
             seconds = min(seconds, 2.0 ** min(self._failures, 10)) * (0.5 + random.random() / 2)  # noqa: S311
-        if self._loader.may_log(self._host):
+        if self._loader.may_log(self._site):
             level = logging.ERROR if cause is not None or self._emptied else logging.WARNING
             none = f". There is none yet: signatures are rejected; tried again in {seconds:.1f} s" if is_first else ""
             _logger.log(level, "%s: %s%s", self._shown(), failure, none, exc_info=cause)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from undersigned.discovery.fetch import Target
 from undersigned.discovery.kept import Flight, Kept, Loader
+from undersigned.discovery.site import site_of
 from undersigned.discovery.waiting import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError, MalformedURL
 from undersigned.limits import LONGEST_BACKOFF
@@ -32,7 +33,7 @@ TrustedAgents: TypeAlias = Collection[str] | Callable[[str], bool] | None
 """The agents whose keys may be fetched: URLs as senders write them, or a function of the URL to fetch. None: all."""
 
 _A_MINUTE = 60.0
-_MOST_FOR_A_HOST = 2
+_MOST_FOR_A_SITE = 2
 
 
 class Bucket:
@@ -67,7 +68,7 @@ class Senders:
     Args:
         loader: has the network, the freshness and the clock.
         most: how many of each kind are kept.
-        at_once: the fetches in flight; at most two for one host.
+        at_once: the fetches in flight; at most two for all hosts of one domain.
         a_minute: the fetches in a minute of documents that were not read yet. As many are made for keys that a known
             document does not have.
 
@@ -96,9 +97,8 @@ class Senders:
                 return kept
             kept = self._new.get(name)
             if kept is None:
-                kept = Kept(
-                    url, Target.of(url).host, load, self.loader, senders=self, is_empty=lambda keys: keys.is_empty
-                )
+                site = site_of(Target.of(url).host)
+                kept = Kept(url, site, load, self.loader, senders=self, is_empty=lambda keys: keys.is_empty)
                 self._add(self._new, name, kept)
             elif _gave_keys(kept):
                 del self._new[name]
@@ -125,8 +125,8 @@ class Senders:
         """
         with self._lock:
             self._flights = [one for one in self._flights if not one.is_over()]
-            same = [one for one in self._flights if one.host == flight.host]
-            if len(same) >= _MOST_FOR_A_HOST:
+            same = [one for one in self._flights if one.site == flight.site]
+            if len(same) >= _MOST_FOR_A_SITE:
                 return same[0]
             if len(self._flights) >= (self._at_once if is_known else self._at_once - self._at_once // 4):
                 return self._flights[0]

@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urljoin
 
-from undersigned.discovery.adcp.brand import registrable_domain
 from undersigned.discovery.adcp.protocols import objects
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import Redirected, UntrustedURL, UnusableDocument
 from undersigned.discovery.jwk_set import read_json_object
 from undersigned.discovery.kept import Copy
+from undersigned.discovery.site import registrable_domain
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_AUTHORIZED_AGENTS, MOST_KEYS, MOST_REDIRECTS
 from undersigned.message.timestamps import read_time

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from undersigned.discovery.adcp.protocols import objects
 from undersigned.discovery.fetch import Target
 from undersigned.discovery.fetch_errors import UntrustedURL
-from undersigned.errors import KeySourceError, missing_extra
+from undersigned.discovery.site import registrable_domain
+from undersigned.errors import KeySourceError
 from undersigned.message.timestamps import read_time
-from undersigned.url.host import is_address
-
-try:
-    from publicsuffixlist import PublicSuffixList
-except ModuleNotFoundError as missing:
-    raise missing_extra("discovery", missing) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,18 +138,3 @@ def _object(value: object) -> Mapping[str, object]:
 
 def _fail(reason: Reason, message: str) -> Never:
     raise KeySourceError(reason, message, definite=True)
-
-
-def registrable_domain(host: str) -> str | None:
-    """Return the registrable domain of a host in canonical form, or None if it has none.
-
-    Private suffixes such as `github.io` count (AdCP, origin binding). Addresses and public suffixes have no registrable
-    domain.
-    """
-    return None if is_address(host) else _suffixes().privatesuffix(host)
-
-
-@cache
-def _suffixes() -> PublicSuffixList:
-    # The list is the one of the installed package, dated by the package's version; it is never fetched.
-    return PublicSuffixList()

@@ -6,12 +6,13 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
 
 from undersigned.limits import LONGEST_FIELD
 from undersigned.message.content import Content, has_content_coding, has_other_charset, is_json
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.request_target import ReceivedURL
 from undersigned.message.strict_json import AmbiguousJSON
+from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
@@ -38,10 +39,6 @@ class Request:
         has_body: whether the request has content, if `body` itself is not read yet.
         query_unknown: whether the target may end in a lone `?` that the server does not show.
 
-    Attributes:
-        received: the canonical form and the decoded path of the URL, made when they are first needed. Copies made by
-            `with_content` share it.
-
     Raises:
         TypeError: an argument has another type; a mistake of the caller, never of a message.
         UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; also the caller's mistake.
@@ -54,7 +51,9 @@ class Request:
     has_body: bool
     query_unknown: bool
     content: Content = dataclasses.field(init=False, compare=False)
-    received: ReceivedURL = dataclasses.field(init=False, repr=False, compare=False)
+    _parts: tuple[Origin, RequestTarget] | None = dataclasses.field(init=False, compare=False)
+    _canonical: CanonicalURL | None = dataclasses.field(init=False, compare=False)
+    _path: str | None = dataclasses.field(init=False, compare=False)
 
     def __init__(
         self,
@@ -79,8 +78,8 @@ class Request:
         self.content = content
         self.body = body
         self.has_body = bool(body) if has_body is None else has_body
-        self.received = ReceivedURL()
         self.query_unknown = query_unknown
+        self._parts = self._canonical = self._path = None
 
     @staticmethod
     def unread(
@@ -98,7 +97,7 @@ class Request:
         """
         url = target.url(origin)
         request = Request(method, url, fields, has_body=has_body, query_unknown=query_unknown)
-        request.received = ReceivedURL.at(origin, target)
+        request._parts = origin, target
         return request
 
     def with_content(self, content: Content) -> Request:
@@ -106,25 +105,34 @@ class Request:
         has_body = self.has_body or len(content) > 0
         unknown = self.query_unknown
         request = Request(self.method, self.url, self.fields, content, has_body=has_body, query_unknown=unknown)
-        request.received = self.received
+        request._parts, request._canonical, request._path = self._parts, self._canonical, self._path
         return request
 
     def canonical_url(self) -> CanonicalURL:
-        """Return the canonical form of the URL of a received request. It is made once, also for copies with content.
+        """Return the canonical form of the URL of a received request. It is made once, and copies with content keep it.
 
         Raises:
             MalformedURL: the URL has no canonical form, or a host with non-ASCII characters (AdCP step 2).
         """
-        return self.received.canonical(self.url)
+        if self._canonical is None:
+            if self._parts is None:
+                self._canonical = canonicalize(self.url, received=True)
+            else:
+                # The URL is not split into its parts again.
+                origin, target = self._parts
+                self._canonical = origin.canonical(target.path, target.query)
+        return self._canonical
 
     def decoded_path(self) -> str:
-        """Return the percent-decoded path of `canonical_url`. It is made once, also for copies with content.
+        """Return the percent-decoded path of `canonical_url`. It is made once, and copies with content keep it.
 
         Raises:
             MalformedURL: as `canonical_url`.
             UnicodeDecodeError: the decoded path is not UTF-8.
         """
-        return self.received.decoded_path(self.url)
+        if self._path is None:
+            self._path = unquote_to_bytes(self.canonical_url().path).decode()
+        return self._path
 
     def strict_json(self) -> JSONValue:
         """Return the content read as UTF-8 JSON (RFC 8259 section 8.1), whatever its Content-Type.

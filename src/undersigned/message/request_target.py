@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_TARGET
-from undersigned.url import CanonicalURL, canonicalize
+from undersigned.url import CanonicalURL
 from undersigned.url.canonical import comparable_authority
 from undersigned.url.value import URL
 
@@ -99,46 +99,6 @@ class RequestTarget(NamedTuple):
         return any(_level(candidate) in levelled for candidate in candidates)
 
 
-class ReceivedURL:
-    """The canonical form and the decoded path of a received URL, each made once."""
-
-    _path: str | None = None
-    _parts: tuple[Origin, RequestTarget] | None = None
-    _url: CanonicalURL | None = None
-
-    @classmethod
-    def at(cls, origin: Origin, target: RequestTarget) -> ReceivedURL:
-        """Return the received URL `target.url(origin)`. It is not split into its parts again."""
-        received = cls()
-        received._parts = origin, target
-        return received
-
-    def canonical(self, url: str) -> CanonicalURL:
-        """Return the canonical form of `url`.
-
-        Raises:
-            MalformedURL: it has none, or a host with non-ASCII characters (AdCP step 2).
-        """
-        if self._url is None:
-            if self._parts is None:
-                self._url = canonicalize(url, received=True)
-            else:
-                origin, target = self._parts
-                self._url = origin.canonical(target.path, target.query)
-        return self._url
-
-    def decoded_path(self, url: str) -> str:
-        """Return the percent-decoded canonical path of `url`.
-
-        Raises:
-            MalformedURL: as `canonical`.
-            UnicodeDecodeError: the decoded path is not UTF-8.
-        """
-        if self._path is None:
-            self._path = unquote_to_bytes(self.canonical(url).path).decode()
-        return self._path
-
-
 def application_path(target: CanonicalURL, origin: Origin) -> str:
     """Return the canonical path as the application sees it, without the prefix that a proxy strips.
 
@@ -174,7 +134,7 @@ def received_target(request: Request) -> CanonicalURL:
         MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
     """
     check_length(request.url)
-    target = request.received.canonical(request.url)
+    target = request.canonical_url()
     fields, authority = request.fields.combined, target.authority
     # Nearly every request has only Host, as the target has it.
     if ":authority" in fields or fields.get("host", authority) != authority:

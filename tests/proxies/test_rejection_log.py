@@ -85,9 +85,9 @@ def test_host_cannot_forge_a_line_of_the_log(caplog):
     assert "\x1b" not in log
 
 
-@pytest.mark.parametrize("raw", [None, "/p", b""])
-def test_target_is_logged_as_none_when_the_server_does_not_show_it(caplog, raw):
-    assert "request target (none)\n" in asgi_log(caplog, hosts=(b"app",), raw_path=raw)
+@pytest.mark.parametrize(("raw", "shown"), [(None, "/p"), ("/p", "/p"), (b"", "(none)")])
+def test_decoded_path_appears_in_the_log_when_the_server_shows_no_target(caplog, raw, shown):
+    assert f"request target {shown}\n" in asgi_log(caplog, hosts=(b"app",), raw_path=raw)
 
 
 def test_target_shown_twice_or_by_a_scope_appears_in_the_log(caplog):

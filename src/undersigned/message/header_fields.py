@@ -17,7 +17,7 @@ Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
 """The fields by which some applications run another method than the one of the request."""
 
-_NAMES = re.compile(rf"(?::?{token.LOWER}++\n)*+")
+_NAMES = re.compile(rf"(?>(?::?{token.LOWER}++\n)*)")
 
 
 class HeaderFields:

@@ -1,13 +1,22 @@
-"""The Django application: it runs the system checks, and registers what drf-spectacular shows."""
+"""The Django application: system checks, which report at the start what would otherwise fail at the first request."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 from django.apps import AppConfig, apps
+from django.conf import settings
 from django.core import checks
+from django.core.checks import CheckMessage, Error
+from django.core.checks import Warning as CheckWarning
 
-from .checks import check_settings
+from undersigned import ConfigurationError
+
+from .middleware import guards
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class UndersignedConfig(AppConfig):
@@ -21,3 +30,35 @@ class UndersignedConfig(AppConfig):
         checks.register(check_settings, checks.Tags.security)
         if apps.is_installed("drf_spectacular"):
             import_module("undersigned_django.spectacular")
+
+
+_MIDDLEWARE = "undersigned_django.middleware.SignatureMiddleware"
+_CORS = "corsheaders.middleware.CorsMiddleware"
+"""It answers preflights, which no browser signs, and adds its fields to every answer: so it must be outside."""
+
+
+def check_settings(**_options: object) -> list[CheckMessage]:
+    """Return the errors in the setting `UNDERSIGNED` and in the position of the middleware."""
+    found: list[CheckMessage] = []
+    try:
+        guards()
+    except ConfigurationError as error:
+        found.append(Error(str(error), id="undersigned_django.E001"))
+    listed = list(cast("Sequence[str]", settings.MIDDLEWARE))
+    if _MIDDLEWARE not in listed:
+        found.append(
+            Error(
+                "no request is verified: the middleware is missing",
+                hint=f'Add "{_MIDDLEWARE}" as the first of MIDDLEWARE.',
+                id="undersigned_django.E002",
+            )
+        )
+    elif before := [name for name in listed[: listed.index(_MIDDLEWARE)] if name != _CORS]:
+        found.append(
+            CheckWarning(
+                f"{before[0]} gets requests before they are verified",
+                hint=f'Put "{_MIDDLEWARE}" first in MIDDLEWARE. Only "{_CORS}" may be before it.',
+                id="undersigned_django.W001",
+            )
+        )
+    return found

@@ -18,9 +18,8 @@ from undersigned.asgi import AsyncGuard, ScopeIncoming
 from undersigned.middleware import ErrorResponse
 from undersigned.wsgi import EnvironIncoming, SyncGuard
 
-from .dispatch import RouteMiddleware
-from .requirement import publish, record_denial, release
-from .settings import key, options, read_setting
+from .requirement import key, options, publish, read_setting, record_denial, release
+from .routes import RouteMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 from undersigned.errors import missing_extra
 from undersigned.middleware import ErrorResponse
 
-from .requirement import Denial, verification
-from .settings import read_setting
+from .requirement import Denial, read_setting, verification
 
 try:
     from rest_framework.authentication import BaseAuthentication

@@ -1,18 +1,29 @@
-"""The resolver for policies by route: its operations are the views of Django."""
+"""Policies by route: Django asks the policy about the view that it is about to run."""
 
 from __future__ import annotations
 
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, cast
 
+from asgiref.sync import async_to_sync, markcoroutinefunction, sync_to_async
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.core.handlers.wsgi import WSGIRequest
 from django.utils.module_loading import import_string
 
+from undersigned import SignatureError, asgi, wsgi
+from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
-from .dispatch import RouteMiddleware
+from .requirement import rejection_response
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from django.http import HttpRequest, HttpResponse
+    from django.http.response import HttpResponseBase
+
+    from undersigned.asgi import Scope
 
 
 class RouteResolver(_RouteResolver):
@@ -36,3 +47,83 @@ class RouteResolver(_RouteResolver):
         """Return whether a middleware asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
         listed = map(import_string, cast("Sequence[str]", settings.MIDDLEWARE))
         return any(isinstance(one, type) and issubclass(one, RouteMiddleware) for one in listed)
+
+
+_PATH_VIEW = ("ninja.operation", "PathView")
+
+
+class RouteMiddleware:
+    """A middleware that asks the policy about the view that Django is about to run.
+
+    Put it last in MIDDLEWARE if a policy has a `RouteResolver` and `undersigned.asgi.SignatureMiddleware` or
+    `undersigned.wsgi.SignatureMiddleware` is around the application. `SignatureMiddleware` of this package is also one.
+    """
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]) -> None:
+        self._get_response = get_response
+        self._is_async = iscoroutinefunction(get_response)
+        if self._is_async:
+            markcoroutinefunction(self)
+        # Django would run a sync function in a thread.
+        self.process_view = check_view_async if self._is_async else check_view
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """Call the next middleware."""
+        return self._get_response(request)
+
+
+def check_view(
+    request: HttpRequest, view: Callable[..., object], arguments: object, parameters: Mapping[str, object]
+) -> HttpResponse | None:
+    """Return the response to a request that may not run a view, or None: a `process_view`.
+
+    Args:
+        request: the request, which Django has resolved.
+        view: the view that is about to run.
+        arguments: its positional arguments.
+        parameters: its arguments by keyword.
+    """
+    if not isinstance(request, WSGIRequest):
+        return async_to_sync(check_view_async)(request, view, arguments, parameters)
+    if wsgi.VERIFICATION not in request.environ:
+        return None
+    try:
+        vars(request)["signature"] = wsgi.check_route(request.environ, _route(request, view, parameters))
+    except SignatureError as error:
+        return rejection_response(request, error)
+    return None
+
+
+async def check_view_async(
+    request: HttpRequest, view: Callable[..., object], arguments: object, parameters: Mapping[str, object]
+) -> HttpResponse | None:
+    """Return the response as `check_view` does, for asyncio."""
+    if not isinstance(request, ASGIRequest):
+        return await sync_to_async(check_view)(request, view, arguments, parameters)
+    if asgi.VERIFICATION not in request.scope:
+        return None
+    try:
+        vars(request)["signature"] = await asgi.check_route(
+            cast("Scope", request.scope), _route(request, view, parameters)
+        )
+    except SignatureError as error:
+        return rejection_response(request, error)
+    return None
+
+
+def _route(request: HttpRequest, view: Callable[..., object], parameters: Mapping[str, object]) -> MatchedRoute:
+    match = request.resolver_match
+    # A function runs for OPTIONS too, and a class answers it by its method `options`.
+    is_function = not hasattr(view, "view_class") and not hasattr(view, "cls")
+    if match is None or match.func is not view:
+        return MatchedRoute(view, parameters=parameters, takes_any_method=is_function)
+    names = tuple(name for name in (match.view_name, match.url_name) if name)
+    # A view of django-ninja picks one of several functions by the method, and has the name of none of them.
+    is_opaque = (view.__module__, getattr(view, "__qualname__", "").partition(".")[0]) == _PATH_VIEW
+    endpoint = getattr(view, "view_class", view)
+    return MatchedRoute(
+        endpoint, names, parameters, is_opaque, path=match.route, view=view, takes_any_method=is_function
+    )

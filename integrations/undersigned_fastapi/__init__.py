@@ -12,9 +12,8 @@ try:
     from undersigned.asgi import SignatureMiddleware
     from undersigned_starlette import SignatureRequired, directory_route, jwks_route
 
-    from .document import document_policy
     from .requirement import Signature, require_signature
-    from .routes import RouteResolver
+    from .routes import RouteResolver, document_policy
 except ModuleNotFoundError as missing:
     raise missing_extra("fastapi", missing) from missing
 

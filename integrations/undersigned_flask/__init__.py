@@ -8,9 +8,8 @@
 from undersigned.errors import missing_extra
 
 try:
-    from .extension import Undersigned
+    from .extension import Undersigned, current_signature, signature_required
     from .publishing import directory_route, jwks_route
-    from .requirement import current_signature, signature_required
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("flask", missing) from missing

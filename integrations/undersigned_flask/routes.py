@@ -1,20 +1,27 @@
-"""The resolver for policies by route: its operations are the views of Flask."""
+"""Policies by route: Flask asks the policy about the view that it is about to run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import Flask
+from flask import Flask, request, request_started
+from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
-from undersigned import ConfigurationError
+from undersigned import ConfigurationError, SignatureError
+from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
+from undersigned.wsgi import VERIFICATION, check_route
 
-from .dispatch import guard_mounts, guard_views, is_guarded
+from .extension import rejection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from flask.typing import ResponseReturnValue
 
     from undersigned.policy import RouteOperation
+    from undersigned.wsgi import Environ, StartResponse, WSGIApp
 
 
 class RouteResolver(_RouteResolver):
@@ -51,3 +58,132 @@ class RouteResolver(_RouteResolver):
         """Return whether the application asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
         guard_mounts(self._app)
         return is_guarded(self._app)
+
+
+_GUARD = "undersigned_dispatch"
+"""The key of `app.extensions`."""
+_PARAMETERS = "undersigned_flask.parameters"
+"""The key of the environ that has the parameters as Flask found them: a function may remove some of them."""
+_METHOD = "dispatch_request"
+_METHODS = ("__call__", "wsgi_app", "full_dispatch_request", "preprocess_request", _METHOD)
+"""The methods that take a request to its view. If one is overridden, any view may run."""
+
+
+def guard_views(app: Flask) -> None:
+    """Let an application ask the policy before it runs a view.
+
+    Raises:
+        ConfigurationError: the application overrides a method that takes a request to its view.
+    """
+    if is_guarded(app):
+        return
+    for method in _METHODS:
+        if _is_own(app, method):
+            raise ConfigurationError(
+                f"app: {type(app).__name__} defines {method}, so it is unknown which view runs: remove the method, or "
+                "use PathResolver"
+            )
+    dispatch: Callable[..., ResponseReturnValue] = app.dispatch_request
+
+    def guard(*context: object) -> ResponseReturnValue:
+        route = _route(app)
+        if route is not None:
+            _check(request.environ, route)
+        return dispatch(*context)
+
+    app.extensions[_GUARD] = guard
+    setattr(app, _METHOD, guard)
+
+
+def is_guarded(app: Flask) -> bool:
+    """Return whether the views of an application are guarded, and no other method has replaced the guard."""
+    guard: object = app.extensions.get(_GUARD)
+    return guard is not None and vars(app).get(_METHOD) is guard
+
+
+def guard_mounts(app: Flask) -> None:
+    """Guard the applications that a `DispatcherMiddleware` around `app` mounts."""
+    middleware: object = app.wsgi_app
+    while middleware is not None:
+        if isinstance(middleware, DispatcherMiddleware):
+            mounts: dict[str, WSGIApp] = middleware.mounts
+            for path, mounted in mounts.items():
+                if not isinstance(mounted, _GuardedMount) and not _may_be_guarded(mounted):
+                    mounts[path] = _GuardedMount(mounted)
+        middleware = getattr(middleware, "app", None)
+
+
+class _GuardedMount:
+    """A mounted application whose views are not known, which asks the policy before it is called."""
+
+    def __init__(self, app: WSGIApp) -> None:
+        self._mounted = app
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            _check(environ, MatchedRoute(self._mounted, is_opaque=True))
+        except HTTPException as rejected:
+            return rejected(environ, start_response)
+        return self._mounted(environ, start_response)
+
+
+def _may_be_guarded(app: object) -> bool:
+    """Guard the views of a mounted application, and return whether it is one of Flask that can be guarded."""
+    if not isinstance(app, Flask):
+        return False
+    try:
+        guard_views(app)
+    except ConfigurationError:
+        return False
+    return True
+
+
+def _is_own(app: Flask, method: str) -> bool:
+    """Return whether an application overrides a method of Flask."""
+    # A middleware may be the `wsgi_app` of an application, as Flask documents it.
+    if method in vars(app) and method != "wsgi_app":
+        return True
+    owner = next(cls for cls in type(app).__mro__ if method in vars(cls))
+    return owner.__module__.partition(".")[0] != "flask"
+
+
+def _route(app: Flask) -> MatchedRoute | None:
+    """Return the route that an application is about to run, or None if it runs none."""
+    rule = request.url_rule
+    if request.routing_exception is not None or rule is None:
+        # 404, 405, a redirect, or a Host that is not trusted. Without a rule, Flask fails.
+        return None
+    if request.method == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
+        return None
+    endpoint: str = rule.endpoint
+    names = (endpoint, endpoint.rpartition(".")[2])
+    parameters = {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})}
+    return MatchedRoute(app.view_functions.get(endpoint), names, parameters, path=rule.rule)
+
+
+def _check(environ: Environ, route: MatchedRoute) -> None:
+    """Check that a request may run a route.
+
+    Raises:
+        HTTPException: it may not.
+        ConfigurationError: no middleware has verified the request.
+    """
+    try:
+        check_route(environ, route)
+    except SignatureError as error:
+        raise rejection(environ, error) from None
+
+
+def _prepare(app: Flask, **_sent: object) -> None:
+    """Guard the views of every application inside the middleware: Flask calls this when it has matched a request."""
+    environ = request.environ
+    if VERIFICATION not in environ:
+        return
+    environ[_PARAMETERS] = dict(request.view_args or {})
+    try:
+        guard_views(app)
+    except ConfigurationError:
+        _check(environ, MatchedRoute(app, is_opaque=True))
+
+
+request_started.connect(_prepare)

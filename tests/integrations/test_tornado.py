@@ -16,7 +16,7 @@ from tornado.web import Application, RequestHandler, stream_request_body
 from undersigned import Policy
 from undersigned.asgi import Disconnected
 from undersigned_tornado import SignatureMiddleware, find_signature, signature_required
-from undersigned_tornado.body import Body
+from undersigned_tornado.exchange import Body
 
 
 @stream_request_body

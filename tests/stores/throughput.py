@@ -28,13 +28,14 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from tests.benchmarks.traffic import BODY, FIELDS, unsigned
 from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer, network_of, response
-from tests.discovery.test_revocations import ISSUER, PINNED, sign
+from tests.discovery.test_revocations import ISSUER, PINNED
+from tests.discovery.test_revocations import sign as sign_list
 from tests.keys import JWKS, KEY, ORIGIN, URL
 from tests.stores.capacity import descendants, processor_time
 from tests.stores.servers import Redis as Server
 from tests.workers import free_port, workers
 
-from undersigned import AsyncVerifier, MemoryReplayStore, Signer, profiles
+from undersigned import AsyncVerifier, MemoryReplayStore, Signer, SigningKey, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.discovery import KeySources, RemoteJWKS, RemoteRevocationList
 from undersigned_opentelemetry import Telemetry
@@ -48,7 +49,7 @@ _CONNECTIONS = (1, 8, 64)
 _BARE = "bare"
 _SUBJECTS = ("memory", "redis")
 _TARGET = URL.removeprefix(ORIGIN)
-_MOST_A_SECOND = 9000
+MOST_A_SECOND = 9000
 """Signed requests for each second of a run: more than it can send."""
 _SEND = """
 local requests, at = {}, 0
@@ -102,11 +103,11 @@ def _redis() -> AsyncRedisReplayStore:
 
 
 @contextmanager
-def _environment(folder: Path) -> Generator[dict[str, str]]:
+def environment_of(folder: Path) -> Generator[dict[str, str]]:
     """Run what the subjects need. Yield where it is."""
     pem = certificate(folder / "server.pem", *HOSTS)
     server = KeyServer(pem)
-    server.answers |= {"/keys": response(JWKS), "/list": response(sign(updated=int(time.time()), interval=1800))}
+    server.answers |= {"/keys": response(JWKS), "/list": response(sign_list(updated=int(time.time()), interval=1800))}
     try:
         with Server() as store:
             yield {"CA": str(pem), "KEYS": server.url(""), "REPLAY": f"redis://127.0.0.1:{store.port}"}
@@ -118,38 +119,45 @@ class _Subject:
     """A running subject: the port that it listens on, and its processes."""
 
     def __init__(self, name: str, port: int, processes: set[int]) -> None:
-        self.name = name
-        self._port, self._processes = port, processes
+        self.name, self.port = name, port
+        self._processes = processes
 
     def run(self, folder: Path, connections: int, seconds: int) -> Taken:
         """Send requests for some seconds, each of them once."""
-        _sign(_MOST_A_SECOND * seconds, folder / "requests")
-        options = ["-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(folder / "send.lua")]
+        sign(MOST_A_SECOND * seconds, folder / "requests")
         before = processor_time(self._processes)
-        told = subprocess.run(  # noqa: S603 - our own words
-            [str(_WRK), *options, f"http://127.0.0.1:{self._port}", "--", str(folder / "requests")],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        core = processor_time(self._processes) - before
-        assert "Non-2xx" not in told, told
-        assert "Socket errors" not in told, told
-        [count], [rate] = re.findall(r"(\d+) requests in", told), re.findall(r"Requests/sec:\s+([\d.]+)", told)
-        return Taken(float(rate), core / int(count))
+        count, rate = send(folder / "requests", self.port, connections, seconds)
+        return Taken(rate, (processor_time(self._processes) - before) / count)
 
 
 @contextmanager
-def _started(name: str, folder: Path, environment: dict[str, str]) -> Generator[_Subject]:
+def started(name: str, folder: Path, environment: dict[str, str]) -> Generator[_Subject]:
+    """Run the workers of a subject."""
     port, before = free_port(), descendants(os.getpid())
     arguments = ("--factory", "tests.stores.throughput:app", "--workers", "2", "--port", str(port), "--no-access-log")
     with workers("uvicorn", *arguments, port=port, log=folder / name, count=3, SUBJECT=name, **environment):
         yield _Subject(name, port, descendants(os.getpid()) - before)
 
 
-def _sign(count: int, file: Path) -> None:
-    """Write signed requests, which `send.lua` splits at NUL."""
-    signer, request = Signer(KEY, profile=profiles.ADCP_3_2), unsigned()
+def send(requests: Path, port: int, connections: int, seconds: int, *, accepted: bool = True) -> tuple[int, float]:
+    """Send the requests of a file in a closed loop. Return how many were answered, and how many in a second."""
+    (script := requests.with_suffix(".lua")).write_text(_SEND)
+    options = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "-s", str(script)]
+    told = subprocess.run(  # noqa: S603 - our own words
+        [str(_WRK), *options, f"http://127.0.0.1:{port}", "--", str(requests)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert ("Non-2xx" in told) is not accepted, told
+    assert "Socket errors" not in told, told
+    [count], [rate] = re.findall(r"(\d+) requests in", told), re.findall(r"Requests/sec:\s+([\d.]+)", told)
+    return int(count), float(rate)
+
+
+def sign(count: int, file: Path, key: SigningKey = KEY) -> None:
+    """Write signed requests. `wrk` splits the file at NUL."""
+    signer, request = Signer(key, profile=profiles.ADCP_3_2), unsigned()
     with file.open("wb") as written:
         for _ in range(count):
             lines = [f"{name}: {value}\r\n" for name, value in [*FIELDS, *signer.sign(request)]]
@@ -166,9 +174,8 @@ def main() -> int:
         parser.error("wrk sends the requests: apt-get install wrk")
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        (folder / "send.lua").write_text(_SEND)
-        environment = opened.enter_context(_environment(folder))
-        subjects = [opened.enter_context(_started(name, folder, environment)) for name in (_BARE, *_SUBJECTS)]
+        environment = opened.enter_context(environment_of(folder))
+        subjects = [opened.enter_context(started(name, folder, environment)) for name in (_BARE, *_SUBJECTS)]
         for connections in _CONNECTIONS:
             turns = [
                 [subject.run(folder, connections, given.seconds) for subject in subjects]

@@ -1,98 +1,147 @@
-"""Routes: a network between a doctor and an application, simulated in this process, with the real middleware."""
+"""Routes: a network between the doctor and an application, on loopback, with the real middleware behind it."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
+from socketserver import StreamRequestHandler, TCPServer
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from tests import keys
 
-from undersigned import MemoryReplayStore, Signer, Verifier, canonicalize, profiles
-from undersigned.cli.doctor.diagnosis import Examination
-from undersigned.cli.http import Verdict, read_verdict
+from undersigned import MemoryReplayStore, Verifier, profiles
 from undersigned.wsgi import SignatureMiddleware
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from undersigned.cli.doctor.checks import Diagnosis, Finding
-    from undersigned.cli.doctor.probes import Probe
-
-URL = "https://seller.example.com"
+    from collections.abc import Callable, Iterator
 
 
 @dataclass
-class Route:
-    """A route to a server that changes probes, and the configuration of the server.
+class Arrived:
+    """A request as it arrives at the server."""
 
-    Attributes:
-        change: returns the probe that arrives, or an `Verdict` if the route answers instead of the server.
-        origins: the origins of the middleware.
-        options: the other options of the middleware.
+    method: str
+    target: str
+    host: str
+    fields: list[tuple[str, str]]
+    content: bytes
+    chunked: bool
+
+
+@dataclass
+class Answer:
+    """An answer that does not come from the application."""
+
+    status: int
+    fields: tuple[tuple[str, str], ...] = ()
+    content: bytes = b""
+
+    @classmethod
+    def rejection(cls, code: str, status: int = 401) -> Answer:
+        return cls(status, (("WWW-Authenticate", f'Signature error="{code}"'),))
+
+
+class Route(TCPServer):
+    """A route to a server that changes requests.
+
+    Args:
+        change: returns the request that arrives, an `Answer` instead of the server's, or None to close the connection.
+        origins: the origins of the middleware; HOST stands for the host and the port of the route.
         prefix: the prefix that the route strips from the target.
         status: the status of the application's answers.
         terminated: whether the server shows where chunked content ends.
-        sent: the probes that were sent.
+        options: the other options of the middleware.
     """
 
-    change: Callable[[Probe], Probe | Verdict] = lambda probe: probe
-    origins: tuple[str, ...] = (URL,)
-    options: dict = field(default_factory=dict)
-    prefix: str = ""
-    status: str = "404 Not Found"
-    terminated: bool = True
-    sent: list[Probe] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        change: Callable[[Arrived], Arrived | Answer | None] = lambda arrived: arrived,
+        *,
+        origins: tuple[str, ...] = ("http://HOST",),
+        prefix: str = "",
+        status: str = "404 Not Found",
+        terminated: bool = True,
+        **options,
+    ) -> None:
+        super().__init__(("127.0.0.1", 0), _Connection)
+        self.authority = f"127.0.0.1:{self.server_address[1]}"
+        self.change, self.prefix, self.status, self.terminated = change, prefix, status, terminated
+        self.sent: list[Arrived] = []
         verifier = Verifier(profiles.ADCP_3_2, keys=keys.KEYS, replay=MemoryReplayStore())
-        options = {"verifier": verifier, "origins": self.origins, **self.options}
-        self._middleware = SignatureMiddleware(self._application, **options)
+        options = {"verifier": verifier, **options}
+        named = [origin.replace("HOST", self.authority) for origin in origins]
+        self.middleware = SignatureMiddleware(self._application, origins=named, **options)
 
-    def ask(self, probe: Probe) -> Verdict:
-        self.sent.append(probe)
-        arrived = self.change(probe)
-        if isinstance(arrived, Verdict):
-            return arrived
+    @contextmanager
+    def running(self) -> Iterator[str]:
+        """Serve; yields the URL of the route."""
+        thread = threading.Thread(target=self.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://{self.authority}"
+        finally:
+            self.shutdown()
+            thread.join()
+            self.server_close()
+
+    def answer(self, arrived: Arrived) -> Answer:
         said: list = []
-        content = b"".join(self._middleware(self._environ(arrived), lambda *started: said.extend(started)))
-        fields = dict(said[1])
-        challenges = [fields["WWW-Authenticate"]] if "WWW-Authenticate" in fields else []
-        return read_verdict(int(said[0][:3]), challenges, content)
-
-    def diagnosis(self, url: str = URL, *, method: str = "GET", key=keys.KEY, profile=profiles.ADCP_3_2) -> Diagnosis:
-        signer = Signer(key, profile=profile)
-        return Examination(canonicalize(url), signer, self.ask, method=method).diagnose()
-
-    def finding(self, url: str = URL, *, method: str = "GET") -> Finding:
-        """Return the only finding."""
-        [finding] = self.diagnosis(url, method=method).findings
-        return finding
+        content = b"".join(self.middleware(self._environ(arrived), lambda *started: said.extend(started)))
+        return Answer(int(said[0][:3]), tuple(said[1]), content)
 
     def _application(self, _environ, start_response):
         start_response(self.status, [])
         return [json.dumps({"error": "of its own"}).encode()]
 
-    def _environ(self, probe: Probe) -> dict:
-        target = probe.target.removeprefix(self.prefix)
+    def _environ(self, arrived: Arrived) -> dict:
+        target = arrived.target.removeprefix(self.prefix)
         path, _, query = target.partition("?")
         environ = {
-            "REQUEST_METHOD": probe.method,
+            "REQUEST_METHOD": arrived.method,
             "SERVER_PROTOCOL": "HTTP/1.1",
             "RAW_URI": target,
             "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
             "QUERY_STRING": query,
-            "HTTP_HOST": probe.host,
-            "wsgi.input": BytesIO(probe.content),
+            "HTTP_HOST": arrived.host,
+            "wsgi.input": BytesIO(arrived.content),
             "wsgi.url_scheme": "http",
         }
-        for name, value in probe.fields:
+        for name, value in arrived.fields:
             environ[f"HTTP_{name.upper().replace('-', '_')}"] = value
         environ["CONTENT_TYPE"] = environ.pop("HTTP_CONTENT_TYPE", "")
-        if probe.chunked:
+        if arrived.chunked:
             environ |= {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": self.terminated}
-        elif probe.content:
-            environ["CONTENT_LENGTH"] = str(len(probe.content))
+        elif arrived.content:
+            environ["CONTENT_LENGTH"] = str(len(arrived.content))
         return environ
+
+
+class _Connection(StreamRequestHandler):
+    def handle(self) -> None:
+        route = self.server
+        method, target, _ = self.rfile.readline().decode("latin-1").split(" ")
+        lines = iter(lambda: self.rfile.readline().decode("latin-1").rstrip("\r\n"), "")
+        fields = dict(line.split(": ", 1) for line in lines)
+        chunked = fields.pop("Transfer-Encoding", "") == "chunked"
+        content = self._chunks() if chunked else self.rfile.read(int(fields.pop("Content-Length", "0")))
+        arrived = Arrived(method, target, fields.pop("Host"), list(fields.items()), content, chunked)
+        route.sent.append(arrived)
+        changed = route.change(arrived)
+        if changed is None:
+            return
+        answer = changed if isinstance(changed, Answer) else route.answer(changed)
+        head = [f"HTTP/1.1 {answer.status} Any", *(f"{name}: {value}" for name, value in answer.fields)]
+        content = b"" if method == "HEAD" else answer.content
+        self.wfile.write("\r\n".join([*head, "Connection: close", "", ""]).encode("latin-1") + content)
+
+    def _chunks(self) -> bytes:
+        content = b""
+        while size := int(self.rfile.readline(), 16):
+            content += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return content

@@ -35,7 +35,7 @@ NEAR: Final = {
     "activitypub": ("activitypub", "explanation"),
     "publishing": ("publishing", "discovery", "integrations"),
     "discovery": ("discovery", "tokens", "profiles", "publishing", "activitypub"),
-    "middleware": ("middleware", "asgi", "wsgi", "observations", "cli/doctor", "integrations"),
+    "middleware": ("middleware", "asgi", "wsgi", "observations", "integrations"),
     "asgi": ("asgi", "middleware", "observations", "integrations"),
     "wsgi": ("wsgi", "middleware", "observations", "integrations"),
     **dict.fromkeys(

@@ -10,7 +10,7 @@ import click
 COMMANDS: Final = {
     "canonicalize": ("undersigned.cli.canonicalize", "Write the canonical form of URLs."),
     "demo": ("undersigned_demo.command", "Serve two applications, and attack them."),
-    "doctor": ("undersigned.cli.doctor.command", "Find what changes requests on the way to your server."),
+    "doctor": ("undersigned.cli.doctor", "Find what changes requests on the way to your server."),
     "explain": ("undersigned.cli.explain", "Show why a request is rejected, and what changed on the way."),
     "inspect": ("undersigned_inspector.command", "Serve a page that shows why a request is rejected."),
     "keygen": ("undersigned.cli.keygen", "Make a key pair for request signing."),

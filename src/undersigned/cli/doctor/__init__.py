@@ -1,1 +1,0 @@
-"""`undersigned doctor`: find the changes that a proxy or server makes before a request reaches an application."""

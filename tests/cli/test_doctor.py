@@ -1,0 +1,551 @@
+"""The doctor's command, over routes that change requests, and against sockets with prepared answers."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from dataclasses import replace
+from pathlib import Path
+from socket import create_server
+
+import pytest
+from tests import keys as parties
+from tests.certificate import localhost_certificate
+from tests.cli.command import invoke, objects, run
+from tests.cli.listener import listener
+from tests.cli.route import Answer, Route
+
+from undersigned import KeyPair, MemoryReplayStore, Policy, VerificationKey, Verifier, profiles, same_url
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+LOG = "see the log of the logger `undersigned`"
+CHECKS = 14
+
+REWRITINGS = [
+    ("repeated slashes", "/a//b", "/a/b", "the slashes are merged"),
+    ("an encoded slash", "/a%2Fb", "/a/b", "%2F is decoded"),
+    ("an encoded slash", "/a%2Fb", "/a%252Fb", "% is encoded again"),
+    ("dots between encoded slashes", "/a%2F..%2Fb", "/b", "%2F is decoded and the new dot segment is resolved"),
+    ("dots between encoded slashes", "/a%2F..%2Fb", "/a%252F..%252Fb", "% is encoded again"),
+    (
+        "encoded reserved characters",
+        "/a%2Bb%3Ac%40d",
+        "/a+b:c@d",
+        "percent-encoding is changed: reserved characters are decoded",
+    ),
+    (
+        "encoded reserved characters",
+        "/a%2Bb%3Ac%40d",
+        "/a%2Bb:c@d",
+        "percent-encoding is changed: %3A and %40 are decoded",
+    ),
+    (
+        "encoded reserved characters",
+        "/a%2Bb%3Ac%40d",
+        "/a%252Bb%253Ac%2540d",
+        "percent-encoding is changed: % is encoded again",
+    ),
+    (
+        "unencoded reserved characters",
+        "/a+b!(c)*'d;e=f,g",
+        "/a%2Bb%21%28c%29%2A%27d%3Be%3Df%2Cg",
+        "percent-encoding is changed: reserved characters are encoded",
+    ),
+    (
+        "unencoded reserved characters",
+        "/a+b!(c)*'d;e=f,g",
+        "/a%2Bb!(c)*'d%3Be%3Df%2Cg",
+        "percent-encoding is changed: some reserved characters are encoded",
+    ),
+    ("unencoded reserved characters", "/a+b!(c)*'d;e=f,g", "/a%20b!(c)*'d;e=f,g", "+ is read as a space"),
+    ("unencoded reserved characters", "/a+b!(c)*'d;e=f,g", "/a+b!(c)*'d", "the text after the semicolon is cut off"),
+    ("encoded UTF-8", "/caf%C3%A9", "/caf%E9", "UTF-8 is changed to Latin-1"),
+    ("encoded UTF-8", "/caf%C3%A9", "/caf%25C3%25A9", "% is encoded again"),
+    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?a=1&b=2&b=1", "the query is sorted"),
+    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?a=1&b=1&b=2", "the query is sorted"),
+    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?b=2&a=1", "a repeated parameter is dropped"),
+    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?b=1&a=1", "a repeated parameter is dropped"),
+    ("an unsorted query", "/a?b=2&a=1&b=1", "/a", "the query is lost"),
+    ("spaces in a query", "/a?x=a+b%20c", "/a?x=a+b+c", "%20 becomes +"),
+    ("spaces in a query", "/a?x=a+b%20c", "/a?x=a%20b%20c", "+ becomes %20"),
+    ("spaces in a query", "/a?x=a+b%20c", "/a?x=a%2Bb%20c", "+ becomes %2B"),
+    ("escapes in a query", "/a?x=%7e%2f", "/a?x=~%2f", "%7e is decoded"),
+    ("escapes in a query", "/a?x=%7e%2f", "/a?x=~%2F", "percent-encoding is changed: %7e is decoded, %2f becomes %2F"),
+    ("escapes in a query", "/a?x=%7e%2f", "/a?x=~/", "percent-encoding is changed: the query is decoded"),
+    (
+        "escapes in a query",
+        "/a?x=%7e%2f",
+        "/a?x=%7E%2F",
+        "percent-encoding is changed: the hex digits become upper case",
+    ),
+    ("escapes in a query", "/a?x=%7e%2f", "/a?x=%257e%252f", "percent-encoding is changed: % is encoded again"),
+    ("empty parameters", "/a?x=&y", "/a?x=&y=", "an equals sign is added"),
+    ("empty parameters", "/a?x=&y", "/a?x&y", "an equals sign is dropped"),
+    ("empty parameters", "/a?x=&y", "/a?y", "x= is dropped"),
+    ("a question mark without a query", "/a?", "/a", "the ? is lost"),
+    ("a second question mark", "/a??x", "/a?x", "a ? is lost"),
+    ("a second question mark", "/a??x", "/a?%3Fx", "? becomes %3F"),
+]
+"""Each check, the end of the target that it sends, what arrives instead, and what the doctor says of it."""
+CONTENTS = [
+    (b"", "it is dropped"),
+    (b'{ "undersigned": "doctor",  "caf\\u00e9": [1.0, 1e2, "\xc3\xa9"] }', "the white space at its end is dropped"),
+    (b'{ "undersigned": "doctor",  "caf\\u00e9": [1.0, 1e2, "\xc3\xa9"] }\n', "CR LF becomes LF"),
+    (b'{"undersigned": "doctor", "caf\\u00e9": [1.0, 100.0, "\\u00e9"]}', "the JSON is rewritten"),
+    (b'{"undersigned":"doctor","caf\\u00e9":[1.0,100.0,"\\u00e9"]}', "the JSON is rewritten"),
+    (b'{"undersigned":"doctor","caf\xc3\xa9":[1.0,100.0,"\xc3\xa9"]}', "the JSON is rewritten"),
+]
+SENT = b'{ "undersigned": "doctor",  "caf\\u00e9": [1.0, 1e2, "\xc3\xa9"] }\r\n'
+
+FIELDS = {
+    "web-bot-auth-typed": ['Signature-Agent: sig1="https://bot.example"'],
+    "ucp": ['UCP-Agent: profile="https://platform.example/.well-known/ucp"'],
+    "ucp-dual": [
+        'Signature-Agent: sig1="https://bot.example"',
+        'UCP-Agent: profile="https://platform.example/.well-known/ucp"',
+    ],
+    "fapi-2-request": ["Authorization: Bearer t"],
+    "wimse": ["Workload-Identity-Token: e30.e30.c2ln"],
+}
+TRIED = [name for name in profiles.BY_NAME if profiles.BY_NAME[name].message == "request" and name != "activitypub"]
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory) -> str:
+    return _key_file(tmp_path_factory.mktemp("key"), parties.PRIVATE)
+
+
+def _key_file(directory: Path, jwk) -> str:
+    path = directory / "key.json"
+    path.touch(0o600)
+    path.write_text(json.dumps(jwk))
+    return str(path)
+
+
+def diagnosis(route: Route, key: str, *args: str, path: str = "") -> dict:
+    """Ask the doctor about a route."""
+    with route.running() as url:
+        result = invoke("doctor", "--key", key, "--json", *args, f"{url}{path}")
+    [found] = objects(result.stdout_bytes)
+    assert (result.exit_code, found["unchanged"]) == (int(bool(found["findings"])), not found["findings"])
+    assert found["requests"] == len(route.sent)
+    return found
+
+
+def finding(route: Route, key: str, *args: str, path: str = "") -> dict:
+    """Ask the doctor about a route, and return the only finding."""
+    [found] = diagnosis(route, key, *args, path=path)["findings"]
+    return found
+
+
+def rewriting(target: str, arrives: str):
+    """Return a change that makes one target, after any prefix, arrive as another."""
+
+    def change(arrived):
+        start = arrived.target.removesuffix(target)
+        return replace(arrived, target=start + arrives) if start.endswith("/undersigned-doctor") else arrived
+
+    return change
+
+
+def without(*names: str):
+    return lambda arrived: replace(arrived, fields=[field for field in arrived.fields if field[0] not in names])
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH"])
+@pytest.mark.parametrize("path", ["", "/", "/adcp/v1", "/api/"])
+def test_route_without_changes_has_no_findings(path, method, key):
+    route = Route()
+    found = diagnosis(route, key, "--method", method, path=path)
+    assert (found["findings"], found["notes"]) == ([], [])
+    assert found["url"] == f"http://{route.authority}{path}".rstrip("/")
+    assert found["passed"][0] == "scheme, Host and prefix"
+    has_content = method in {"POST", "PUT", "PATCH"}
+    assert ("content in chunks" in found["passed"]) == has_content
+    assert len(set(found["passed"])) == len(found["passed"]) == CHECKS + 2 * has_content
+    assert {arrived.method for arrived in route.sent} == ({"GET", method} if has_content else {method})
+    assert all(arrived.target.startswith(f"{path.rstrip('/')}/undersigned-doctor/") for arrived in route.sent)
+    assert {arrived.host for arrived in route.sent} == {route.authority}
+
+
+@pytest.mark.parametrize("status", ["200 OK", "204 No Content", "301 Moved", "404 Not Found", "405 No", "500 Oh"])
+def test_any_status_of_the_application_is_enough(status, key):
+    assert diagnosis(Route(status=status), key)["findings"] == []
+
+
+@pytest.mark.parametrize(("check", "target", "arrives", "problem"), REWRITINGS)
+def test_known_rewriting_is_named_with_the_target_that_arrives(check, target, arrives, problem, key):
+    found = finding(Route(rewriting(target, arrives)), key)
+    assert (found["check"], found["problem"]) == (check, problem)
+    assert found["sent"] == f"/undersigned-doctor{target}"
+    assert found["arrives"] == f"/undersigned-doctor{arrives}"
+    assert not same_url(f"https://a.example{target}", f"https://a.example{arrives}")
+
+
+@pytest.mark.parametrize(("check", "target"), list(dict.fromkeys(row[:2] for row in REWRITINGS)))
+def test_unknown_rewriting_is_reported_and_refers_to_the_log(check, target, key):
+    found = finding(Route(rewriting(target, "/else/where")), key)
+    assert (found["check"], found["problem"]) == (check, "it arrives changed in an unknown way")
+    assert f". Or {LOG}" in found["advice"]
+
+
+def test_target_decoded_to_raw_bytes_is_reported(key):
+    found = finding(Route(rewriting("/caf%C3%A9", "/caf\xe9")), key)
+    assert (found["check"], found["arrives"]) == ("encoded UTF-8", "")
+    assert "decoded to raw bytes" in found["problem"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(400, "400, before it is verified"), (302, "redirected (302)"), (502, "502")]
+)
+def test_spelling_is_reported_as_not_verified_when_something_else_answers(status, words, key):
+    route = Route(lambda arrived: Answer(status) if "%2F" in arrived.target else arrived)
+    found = diagnosis(route, key)["findings"][0]
+    assert (found["check"], found["sent"]) == ("an encoded slash", "/undersigned-doctor/a%2Fb")
+    assert words in found["problem"]
+
+
+@pytest.mark.parametrize(
+    ("code", "problem", "advice"),
+    [
+        ("request_signature_replayed", "seen this nonce before", "sign each request again"),
+        ("signature_unheard_of", "it is rejected: signature_unheard_of", LOG),
+    ],
+)
+def test_spelling_is_reported_with_its_code_when_rejected_for_another_reason(code, problem, advice, key):
+    route = Route(lambda arrived: Answer.rejection(code) if "//" in arrived.target else arrived)
+    found = finding(route, key)
+    assert problem in found["problem"]
+    assert advice in found["advice"]
+
+
+def test_spelling_without_an_answer_is_reported_and_the_next_is_examined(key):
+    found = diagnosis(Route(lambda arrived: None if "//" in arrived.target else arrived), key)
+    [one] = found["findings"]
+    assert one["problem"].startswith("no answer: ")
+    assert "a question mark without a query" in found["passed"]
+
+
+@pytest.mark.parametrize("origin", ["https://HOST"])
+def test_origin_with_the_other_scheme_is_reported_and_spellings_are_still_examined(origin, key):
+    route = Route(rewriting("/a//b", "/a/b"), origins=(origin,))
+    scheme, slashes = diagnosis(route, key)["findings"]
+    assert (scheme["check"], scheme["advice"]) == ("scheme", "write http:// in origins=, the scheme that clients use")
+    assert "sees requests to http as requests to https" in scheme["problem"]
+    assert slashes["check"] == "repeated slashes"
+
+
+def test_unconfigured_stripped_prefix_is_reported_with_the_origin_to_set(key):
+    route = Route(prefix="/api")
+    found = finding(route, key, path="/api/v1")
+    assert (found["check"], found["advice"]) == ("prefix", f'add the prefix: origins=["http://{route.authority}/api"]')
+    assert "/api is stripped" in found["problem"]
+
+
+def test_configured_prefix_is_reported_when_no_proxy_strips_it(key):
+    found = finding(Route(origins=("http://HOST/api",)), key, path="/api/v1")
+    assert found["check"] == "prefix"
+    assert "adds /api to a path that already has it" in found["problem"]
+    assert "server_adds_root_path=True" in found["advice"]
+
+
+def test_lost_port_is_reported_when_the_bare_host_is_also_an_origin(key):
+    route = Route(lambda arrived: replace(arrived, host="127.0.0.1"), origins=("http://127.0.0.1",))
+    found = finding(route, key)
+    assert (found["check"], found["sent"], found["arrives"]) == ("Host", route.authority, "127.0.0.1")
+    assert found["advice"].startswith("forward Host unchanged")
+
+
+def test_origin_is_reported_when_it_lacks_the_port_of_clients(key):
+    route = Route(origins=("http://127.0.0.1",))
+    assert finding(route, key, path="/api")["advice"] == f'add the port: origins=["http://{route.authority}"]'
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "app", "user@app", ""])
+def test_unlisted_host_is_reported_with_both_possible_causes(host, key):
+    found = finding(Route(lambda arrived: replace(arrived, host=host)), key)
+    assert found["check"] == "Host"
+    assert ", or origins= lacks" in found["problem"]
+    assert found["advice"].startswith("forward Host unchanged")
+    assert "received:" in found["advice"]
+
+
+def test_several_mistakes_are_reported_together_the_fewest_that_explain_it(key):
+    route = Route(lambda arrived: replace(arrived, host="127.0.0.1"), origins=("https://127.0.0.1",), prefix="/api")
+    found = diagnosis(route, key, path="/api")["findings"]
+    assert [one["check"] for one in found] == ["scheme", "Host", "prefix"]
+
+
+def test_unknown_change_of_a_plain_request_refers_to_the_log(key):
+    found = finding(Route(lambda arrived: replace(arrived, target=f"/inner{arrived.target}")), key)
+    assert found["check"] == "a plain request"
+    assert LOG in found["advice"]
+    assert "another key with this kid" in found["problem"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem", "advice"),
+    [
+        (
+            without("Signature", "Signature-Input"),
+            "no Signature and Signature-Input fields arrived",
+            "sign the request",
+        ),
+        # The doctor does not advise to ask the doctor.
+        (without("Signature"), "only one of them arrived", LOG),
+        (lambda arrived: replace(arrived, content=b"added"), "expects more covered components", "--profile"),
+    ],
+)
+def test_changed_signature_fields_or_framing_are_reported(change, problem, advice, key):
+    found = finding(Route(change), key)
+    assert problem in found["problem"]
+    assert advice in found["advice"]
+    assert "undersigned doctor" not in found["advice"]
+
+
+def test_examination_ends_when_the_key_is_unknown(tmp_path):
+    route = Route()
+    found = diagnosis(route, _key_file(tmp_path, parties.OTHER_PRIVATE))
+    assert [one["problem"] for one in found["findings"]] == ["the server does not know this key"]
+    assert found["requests"] == 2
+
+
+def test_wrong_profile_is_reported(key):
+    assert finding(Route(), key, "--profile", "adcp-3.1")["check"] == "a plain request"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(Answer(404), "404, before it is verified"), (Answer(307), "redirected"), (Answer(503), "503")],
+)
+def test_examination_ends_when_no_verifier_answers(answer, words, key):
+    found = diagnosis(Route(lambda _arrived: answer), key)
+    assert words in found["findings"][0]["problem"]
+    assert (found["requests"], len(found["findings"])) == (3, 1)
+
+
+@pytest.mark.parametrize("mode", ["optional", "observe"])
+def test_mode_that_accepts_unsigned_requests_is_a_note_and_not_a_finding(mode, key):
+    found = diagnosis(Route(mode=mode), key)
+    assert found["findings"] == []
+    assert "an unsigned request is answered with 404;" in found["notes"][0]
+
+
+def test_rejection_by_the_policy_after_a_valid_signature_is_not_a_finding(key):
+    policy = Policy(required_for=["create_media_buy"])
+    assert diagnosis(Route(policy=policy), key, "--method", "POST")["findings"] == []
+    decoding = Route(rewriting("/a%2F..%2Fb", "/b"), policy=policy)
+    assert finding(decoding, key)["check"] == "dots between encoded slashes"
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(("arrives", "problem"), CONTENTS)
+def test_known_change_of_content_is_named(arrives, problem, chunked, key):
+    def change(arrived):
+        is_it = arrived.content == SENT and arrived.chunked == chunked
+        return replace(arrived, content=arrives) if is_it else arrived
+
+    found = finding(Route(change), key, "--method", "POST")
+    assert (found["check"], found["problem"]) == ("content in chunks" if chunked else "content", problem)
+    assert "forward the content unchanged" in found["advice"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda arrived: replace(arrived, content=b"{}"), "it arrives changed"),
+        (
+            lambda arrived: replace(arrived, fields=[(n, v.replace("json", "xml")) for n, v in arrived.fields]),
+            "Content-Type or Content-Digest is rewritten",
+        ),
+        (lambda _arrived: Answer(413, content=b'{"error": "content_too_large"}'), "it is rejected: content_too_large"),
+        (lambda _arrived: Answer(411), "the answer is 411, before it is verified"),
+    ],
+)
+def test_content_that_does_not_arrive_intact_is_reported(change, problem, key):
+    route = Route(lambda arrived: change(arrived) if arrived.content else arrived)
+    found = diagnosis(route, key, "--method", "POST")["findings"]
+    assert [one["problem"] for one in found] == [problem] * 2
+
+
+def test_chunked_content_is_reported_when_the_server_hides_it(key):
+    found = finding(Route(terminated=False), key, "--method", "PUT")
+    assert (found["check"], "buffering proxy" in found["advice"]) == ("content in chunks", True)
+
+
+class OneKey:
+    """A source that finds one key, whatever the signature calls it."""
+
+    blocking = False
+
+    def __init__(self, key) -> None:
+        self.key = key
+
+    def find(self, _lookup):
+        return (self.key,)
+
+
+@pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
+@pytest.mark.parametrize("name", TRIED)
+def test_requests_by_every_profile_arrive(name, algorithm, tmp_path):
+    pair = KeyPair.generate(algorithm)
+    public, private = pair.public["keys"][0], dict(pair.private)
+    if name == "adcp-webhook":
+        public, private = public | {"adcp_use": ["webhook-signing"]}, private | {"adcp_use": ["webhook-signing"]}
+    source = OneKey(VerificationKey.from_jwk(public))
+    route = Route(verifier=Verifier(profiles.BY_NAME[name], keys=source, replay=MemoryReplayStore()))
+    headers = [word for field in FIELDS.get(name.replace("-jwks", "-typed"), ()) for word in ("--header", field)]
+    found = diagnosis(route, _key_file(tmp_path, private), "--method", "POST", "--profile", name, *headers)
+    assert (found["profile"], found["findings"]) == (name, [])
+
+
+def test_result_is_written_with_notes_and_exit_0_if_nothing_is_changed(key):
+    with Route(mode="optional").running() as url:
+        done = run("doctor", "--key", key, url)
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.stdout.decode().splitlines()
+    assert lines[0].startswith(f"{url}: ")
+    assert lines[0].endswith(" requests by the profile adcp-3.2")
+    assert lines[-2].startswith("  note     an unsigned request is answered with 404;")
+    assert lines[-1] == "No problems found: requests arrive as they were signed."
+    assert "  ok       a question mark without a query" in lines
+
+
+def test_finding_is_written_with_its_fix_and_exit_1(key):
+    with Route(rewriting("/a//b", "/a/b"), origins=("https://HOST",)).running() as url:
+        result = invoke("doctor", "--key", key, url)
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 1
+    at = lines.index("  PROBLEM  repeated slashes: the slashes are merged")
+    assert lines[at + 1 : at + 3] == [
+        "           sent:    /undersigned-doctor/a//b",
+        "           arrives: /undersigned-doctor/a/b",
+    ]
+    assert "  PROBLEM  scheme: the middleware sees requests to http as requests to https" in lines
+    assert "  scheme: write http:// in origins=, the scheme that clients use" in lines[lines.index("How to fix:") :]
+
+
+def test_exit_is_1_when_the_server_gives_no_answer(key):
+    with create_server(("127.0.0.1", 0)) as bound:
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+    result = invoke("doctor", "--key", key, url)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"{url}/: no answer: the connection is refused: nothing listens at ")
+    assert "is refused" in silence(key, url)
+
+
+def silence(key, url: str, *args: str) -> str:
+    """Return why the doctor gets no answer."""
+    result = invoke("doctor", "--key", key, "--json", *args, url)
+    [found] = objects(result.stdout_bytes)
+    assert (result.exit_code, found["error"]) == (1, "no_answer")
+    return found["message"]
+
+
+@pytest.mark.parametrize("response", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 xyz\r\n\r\n"])
+def test_response_is_no_answer_when_it_is_not_http(response, key):
+    with listener(response) as port:
+        told = silence(key, f"http://127.0.0.1:{port}")
+    assert any(word in told for word in ("not HTTP/1.1", "connection", "reset"))
+
+
+def test_server_without_a_name_silent_or_without_tls_gives_no_answer(key):
+    assert "no such name" in silence(key, "http://undersigned.invalid")
+    with listener(None) as port:
+        assert "no data for 1 seconds" in silence(key, f"http://127.0.0.1:{port}", "--timeout", "1")
+    with listener(b"HTTP/1.1 400 Bad\r\n\r\n") as port:
+        assert "does not speak TLS" in silence(key, f"https://127.0.0.1:{port}")
+
+
+def test_certificate_must_be_trusted(key, tmp_path):
+    certificate = localhost_certificate(tmp_path / "localhost.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    received: list[bytes] = []
+    with listener(OK, received, tls=context) as port:
+        told = silence(key, f"https://localhost:{port}")
+    assert "certificate is not trusted: self-signed certificate" in told
+    assert received == []
+    # The listener answers one connection, and the next ones wait in vain.
+    with listener(OK, received, tls=context) as port:
+        silence(key, f"https://localhost:{port}", "--ca-file", str(certificate), "--timeout", "1")
+    assert received[0].startswith(b"GET /undersigned-doctor/plain HTTP/1.1\r\nHost: localhost:")
+    assert b"accept-encoding" not in received[0].lower()
+
+
+@pytest.mark.parametrize(
+    ("challenges", "code"),
+    [
+        (['Signature error="request_signature_invalid"'], "signature_invalid"),
+        (["Basic", 'Bearer realm="x", Signature error="request_signature_invalid"'], "signature_invalid"),
+        (['Signature error="unheard_of"'], "unheard_of"),
+        (['Signature error="REQUEST"'], ""),
+        (['XSignature error="request_signature_invalid"'], ""),
+        (['Signature error="' + "a" * 65 + '"'], ""),
+        (["Basic"], ""),
+        ([], ""),
+    ],
+)
+def test_code_comes_from_the_challenge(challenges, code, key):
+    answer = Answer(401, tuple(("WWW-Authenticate", value) for value in challenges))
+    [note] = diagnosis(Route(lambda _arrived: answer), key)["notes"]
+    assert note.startswith(f"an unsigned request is answered with 401 {code}".rstrip() + ";")
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "code"),
+    [
+        (503, b'{"error": "request_signature_server_unsupported"}', "signature_server_unsupported"),
+        (413, b'{"error": "content_too_large"}', "content_too_large"),
+        (408, b'{"error": "request_timeout"}', "request_timeout"),
+        (503, b'{"error": "overloaded"}', ""),
+        (503, b'{"error": "request_\x1b[31m"}', ""),
+        (503, b'{"error": 1}', ""),
+        (503, b'{"reason": "x"}', ""),
+        (503, b"[]", ""),
+        (503, b"<html>", ""),
+        (503, b"\xff", ""),
+        (503, b"[" * 100_000, ""),
+        (503, b" " * 100_000 + b'{"error": "request_timeout"}', ""),
+        (404, b'{"error": "request_signature_invalid"}', ""),
+    ],
+)
+def test_code_comes_from_content_only_when_a_challenge_is_impossible(status, content, code, key):
+    [note] = diagnosis(Route(lambda _arrived: Answer(status, (), content)), key)["notes"]
+    assert note.startswith(f"an unsigned request is answered with {status} {code}".rstrip() + ";")
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["https://a.example"], "--key"),
+        (["--key", "PRIVATE"], "URL"),
+        (["--key", "PRIVATE", "ftp://a.example"], "URL"),
+        (["--key", "PRIVATE", "a.example"], "URL"),
+        (["--key", "PRIVATE", "https://a.example/p?x=1"], "scheme, host and path only"),
+        (["--key", "PRIVATE", "https://a.example/p?"], "scheme, host and path only"),
+        (["--key", "PRIVATE", "https://a.example/p#x"], "scheme, host and path only"),
+        (["--key", "PRIVATE", "https://me@a.example/"], "URL"),
+        (["--key", "PRIVATE", "--method", "DELETE", "https://a.example"], "--method"),
+        (["--key", "PRIVATE", "--timeout", "0", "https://a.example"], "--timeout"),
+        (["--key", "PRIVATE", "--timeout", "601", "https://a.example"], "--timeout"),
+        (["--key", "PRIVATE", "--ca-file", "PRIVATE", "https://a.example"], "--ca-file"),
+        (["--key", "PRIVATE", "--profile", "adcp-1", "https://a.example"], "--profile"),
+        (["--key", "PRIVATE", "--header", "no colon", "https://a.example"], "--header"),
+        (["--key", "PRIVATE", "--profile", "wimse", "https://a.example"], "workload-identity-token"),
+        (["--key", "PUBLIC", "https://a.example"], "--key"),
+    ],
+)
+def test_wrong_usage_is_exit_2_and_names_the_fault(args, named, keys):
+    files = {"PRIVATE": keys.private, "PUBLIC": keys.public}
+    result = invoke("doctor", *[files.get(arg, arg) for arg in args])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert named in result.stderr
+
+
+def test_key_is_a_usage_error_when_it_cannot_sign_for_the_profile(tmp_path, keys):
+    jwk = json.loads(Path(keys.private).read_text()) | {"adcp_use": "webhook-signing"}
+    (tmp_path / "key.json").write_text(json.dumps(jwk))
+    result = invoke("doctor", "--key", str(tmp_path / "key.json"), "--profile", "adcp-3.2", "https://a.example")
+    assert result.exit_code == 2
+    assert "adcp_use" in result.stderr

@@ -31,7 +31,7 @@ from undersigned import (
     canonicalize,
     profiles,
 )
-from undersigned.errors import CHECKS
+from undersigned.explanation import CHECKS
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.policy import UnresolvedOperation
 from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from undersigned.errors import KeySourceError
+from undersigned import KeySourceError
 from undersigned.message import SignatureAgentForm  # noqa: TC001 - a dataclass's field
 from undersigned.signature import VerificationKey
 from undersigned.signature.agent import named_agent

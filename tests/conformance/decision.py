@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from tests.drive import Message, call_wsgi, environ_of
 
 from undersigned import MalformedURL, SignatureError, VerificationUnavailable, canonicalize
-from undersigned.errors import CHECKS
+from undersigned.explanation import CHECKS
 from undersigned.policy import UnresolvedOperation
 from undersigned.wsgi import SignatureMiddleware
 

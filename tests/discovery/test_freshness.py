@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from undersigned import ConfigurationError
 from undersigned.discovery import Freshness
-from undersigned.errors import ConfigurationError
 
 FRESHNESS = Freshness(least=60, most=900, default=300)
 

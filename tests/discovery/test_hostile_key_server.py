@@ -9,7 +9,7 @@ import pytest
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC
 
-from undersigned.errors import KeySourceError
+from undersigned import KeySourceError
 
 GOOD = {"keys": [PUBLIC]}
 HEAD = b"HTTP/1.1 200 OK\r\n"

@@ -8,9 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.keys import EC_PUBLIC, JWKS, OTHER_PRIVATE, PUBLIC, ed25519_key, es256_key, lookup
 
-from undersigned import VerificationKey
+from undersigned import ConfigurationError, VerificationKey
 from undersigned.discovery import JWKSFile
-from undersigned.errors import ConfigurationError
 
 
 def public_pem(key) -> bytes:

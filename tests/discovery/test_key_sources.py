@@ -18,9 +18,8 @@ from tests.keys import (
     verifier,
 )
 
-from undersigned import ConfigurationError, KeySet, SignatureError, SigningKey, VerificationKey
+from undersigned import ConfigurationError, KeySet, KeySourceError, SignatureError, SigningKey, VerificationKey
 from undersigned.discovery import KeySources, RemoteJWKS
-from undersigned.errors import KeySourceError
 
 CLASH = {**OTHER_PUBLIC, "kid": PUBLIC["kid"]}
 

@@ -5,10 +5,10 @@ import ssl
 
 import pytest
 
+from undersigned import ConfigurationError
 from undersigned.discovery import Network
 from undersigned.discovery.fetch_errors import Unreachable, UntrustedURL
 from undersigned.discovery.network import system_addresses
-from undersigned.errors import ConfigurationError
 
 
 def test_network_keeps_the_order_of_addresses_and_drops_repeats():

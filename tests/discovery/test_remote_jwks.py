@@ -12,9 +12,8 @@ import pytest
 from tests.discovery.key_server import response
 from tests.keys import EC_PUBLIC, JWKS, NOW, OTHER_PUBLIC, PUBLIC, lookup, signed_request
 
-from undersigned import AsyncVerifier, MemoryReplayStore, profiles
+from undersigned import AsyncVerifier, ConfigurationError, KeySourceError, MemoryReplayStore, profiles
 from undersigned.discovery import FetchReport, Freshness, RemoteJWKS
-from undersigned.errors import ConfigurationError, KeySourceError
 
 BOTH = response(JWKS)
 ONE = response({"keys": [PUBLIC]})

@@ -12,13 +12,12 @@ from tests.discovery.conftest import eventually
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, KEYS, OTHER_PRIVATE, PRIVATE, PUBLIC, signed_request, verifier
 
-from undersigned import ConfigurationError, RevocationList, SignatureError
+from undersigned import ConfigurationError, KeySourceError, RevocationList, SignatureError
 from undersigned.discovery import (
     KeySources,
     RemoteRevocationList,
     RevocationSources,
 )
-from undersigned.errors import KeySourceError
 
 ISSUER = "https://gov.example.com"
 NOW = 1_776_520_800

@@ -16,11 +16,10 @@ from tests.discovery.key_server import response
 from tests.keys import EC_PUBLIC, KEYS, OTHER_PUBLIC, PUBLIC, lookup
 from tests.work import most_memory
 
-from undersigned import KeyPair, KeySet, VerificationKey
+from undersigned import KeyPair, KeySet, KeySourceError, VerificationKey
 from undersigned.discovery import Freshness, JWKSFile, KeySources, RemoteJWKS, RevocationFile
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
-from undersigned.errors import KeySourceError
 from undersigned.message import HeaderFields
 from undersigned.signature.jwk import thumbprint
 

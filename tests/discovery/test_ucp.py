@@ -9,9 +9,18 @@ import pytest
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 
-from undersigned import AsyncVerifier, MemoryReplayStore, Request, SignatureError, Signer, SigningKey, Verifier
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeySourceError,
+    MemoryReplayStore,
+    Request,
+    SignatureError,
+    Signer,
+    SigningKey,
+    Verifier,
+)
 from undersigned.discovery.ucp import UCPKeys
-from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message import HeaderFields
 from undersigned.profiles import UCP
 

@@ -17,8 +17,7 @@ from tests.explanation.changes import CHANGED
 from tests.keys import OneKey
 from tests.profiles.examples import EXAMPLES
 
-from undersigned import KeyPair, Request, profiles
-from undersigned.errors import MalformedURL, SigningError
+from undersigned import KeyPair, MalformedURL, Request, SigningError, profiles
 from undersigned.explanation import NAMES, explain_request
 from undersigned.explanation import explained_request as module
 

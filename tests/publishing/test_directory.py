@@ -6,8 +6,7 @@ import pytest
 from tests.keys import OTHER_PUBLIC, PUBLIC
 from tests.publishing.signed import keyids_that_signed
 
-from undersigned import KeyPair, Request, SignatureError, SigningKey
-from undersigned.errors import ConfigurationError
+from undersigned import ConfigurationError, KeyPair, Request, SignatureError, SigningKey
 from undersigned.message import DIRECTORY_PATH, Response
 from undersigned.publishing import PublishedDirectory
 

@@ -6,8 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from tests.keys import EC_PUBLIC, JWKS, PRIVATE, PUBLIC, es256_key
 
-from undersigned import KeyPair
-from undersigned.errors import ConfigurationError
+from undersigned import ConfigurationError, KeyPair
 from undersigned.publishing import PublishedKeys
 
 

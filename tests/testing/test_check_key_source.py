@@ -6,8 +6,7 @@ import threading
 import pytest
 from tests.keys import JWKS, KEYS, PRIVATE, PUBLIC
 
-from undersigned import KeySet, VerificationKey
-from undersigned.errors import KeySourceError
+from undersigned import KeySet, KeySourceError, VerificationKey
 from undersigned.signature.key_source import ExaminedKeys
 from undersigned.testing import check_async_key_source, check_key_source
 

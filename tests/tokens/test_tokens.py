@@ -17,12 +17,13 @@ from undersigned import (
     KeyLookup,
     KeyPair,
     KeySet,
+    KeySourceError,
     MemoryReplayStore,
     RevocationList,
     SignatureError,
+    VerificationUnavailable,
     Verifier,
 )
-from undersigned.errors import KeySourceError, VerificationUnavailable
 from undersigned.message import HeaderFields
 from undersigned.tokens import AsyncWorkloadTokenKeys, WorkloadTokenKeys
 

@@ -12,11 +12,10 @@ from tests.discovery.key_server import redirect
 from tests.discovery.key_server import response as plain
 from tests.keys import lookup
 
-from undersigned import Request, SignatureError, SigningKey, VerificationKey
+from undersigned import KeySourceError, Request, SignatureError, SigningKey, VerificationKey
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
 from undersigned.cavage import CavageSigner
 from undersigned.discovery import Freshness
-from undersigned.errors import KeySourceError
 
 GONE = plain(b"", status="410 Gone")
 DOWN = plain(b"", status="503 Down")

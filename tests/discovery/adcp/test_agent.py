@@ -7,7 +7,7 @@ from tests.discovery.conftest import eventually
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PUBLIC, PUBLIC, lookup
 
-from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned import ConfigurationError, KeySourceError
 
 ISSUED = 1_776_520_800
 

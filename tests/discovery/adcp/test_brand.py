@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from undersigned import KeySourceError
 from undersigned.discovery.adcp.brand import check_origin
-from undersigned.errors import KeySourceError
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "[2001:db8::1]", "localhost", "co.uk"])

@@ -13,6 +13,8 @@ from tests.keys import OTHER_PUBLIC, PUBLIC, ed25519_pair, es256_pair, lookup
 
 from undersigned import (
     AsyncVerifier,
+    ConfigurationError,
+    KeySourceError,
     MemoryReplayStore,
     Request,
     SignatureError,
@@ -23,7 +25,6 @@ from undersigned import (
 )
 from undersigned.discovery import Freshness
 from undersigned.discovery.web_bot_auth import PUBLISHED, WebBotAuthKeys
-from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message import DIRECTORY_PATH, HeaderFields, write_signature_agent
 from undersigned.profiles import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
 from undersigned.signature.jwk import thumbprint

@@ -128,7 +128,7 @@ def _start_waitress(**options) -> Running:
         stopped.set()
         thread.join(10)
 
-    running = Running(server.effective_port, stop)
+    running = Running(int(server.effective_port), stop)
     return running
 
 

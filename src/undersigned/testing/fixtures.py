@@ -83,12 +83,21 @@ class SignedClients:
         client = import_module("undersigned_django.testing").SignedClient
         return client(self.signer, origin=self.origin, **options)
 
-    def server(self, origin: str, **options: Any) -> Any:
-        """Return an `httpx.AsyncClient` for a server that listens at `origin`: aiohttp, Tornado and Sanic."""
+    def server(self, port: int, **options: Any) -> Any:
+        """Return an `httpx.AsyncClient` for a server on a port of this machine: aiohttp, Tornado and Sanic."""
         httpx = _library("httpx", extra="httpx")
         signing = import_module("undersigned_httpx").AsyncSignatureTransport
-        transport = signing(httpx.AsyncHTTPTransport(), self.signer, origins=[origin])
-        return httpx.AsyncClient(transport=transport, base_url=origin, trust_env=False, **options)
+        transport = httpx.AsyncHTTPTransport()
+        send = transport.handle_async_request
+
+        async def send_to_port(request: Any) -> Any:
+            # Host stays that of the origin, as with the test clients that use no socket.
+            request.url = request.url.copy_with(scheme="http", host="127.0.0.1", port=port)
+            return await send(request)
+
+        transport.handle_async_request = send_to_port
+        transport = signing(transport, self.signer, origins=[self.origin])
+        return httpx.AsyncClient(transport=transport, base_url=self.origin, **options)
 
 
 def _library(name: str, *, extra: str) -> Any:

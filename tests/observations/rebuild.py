@@ -1,21 +1,21 @@
-"""The middlewares' own rules applied to the values that a server showed: a request is rebuilt, or rejected."""
+"""What the middlewares rebuild of the values that a server showed: a request, or nothing if they reject it."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
-from undersigned import MalformedURL, SignatureError, profiles
-from undersigned.asgi.scope import request_target as asgi_target
-from undersigned.message import HeaderFields
-from undersigned.middleware import authority
-from undersigned.url import Origins
-from undersigned.wsgi.environ import field_lines
-from undersigned.wsgi.environ import request_target as wsgi_target
-from undersigned.wsgi.servers import check_server, detected_server
+from tests.drive import call_asgi, call_wsgi
+from tests.keys import KEYS
 
-PROFILE = profiles.ADCP_3_2
+from undersigned import MemoryReplayStore, SignatureError, Verifier, asgi, profiles, wsgi
+
+if TYPE_CHECKING:
+    from undersigned import Request
+
 # Any authority, so that the check of the origin does not hide a rule that should reject.
-ORIGINS = Origins(
+ORIGINS = [
     f"http://{authority}"
     for authority in (
         "real.example",
@@ -31,8 +31,9 @@ ORIGINS = Origins(
         "pub.example:8443",
         "fwd.example",
     )
-)
-HTTP2_SERVERS = {"hypercorn": "hypercorn", "gunicorn": "gunicorn", "daphne": "daphne", "uvicorn": "uvicorn"}
+]
+HTTP2_SERVERS = ("hypercorn", "gunicorn", "daphne", "uvicorn")
+SIGNATURE = {"signature": "sig1=:AA==:", "signature-input": 'sig1=("@target-uri");keyid="a"'}
 
 
 @dataclass(frozen=True)
@@ -53,47 +54,29 @@ class Rebuilt:
         return Rebuilt(self.method, self.target + "?", self.host).equals(wire_request)
 
 
-def _http2_server(server: str) -> str | None:
-    return next((name for start, name in HTTP2_SERVERS.items() if server.startswith(start)), None)
+class Rebuilding(Verifier):
+    """A verifier that keeps the request it is asked about, if its header fields may be read, and rejects it."""
+
+    rebuilt: Rebuilt | None = None
+
+    def screen(self, message: Request) -> NoReturn:
+        """Keep the request: the target begins after the authority."""
+        if message.fields.are_valid:
+            target = message.url.partition("://")[2]
+            self.rebuilt = Rebuilt(message.method, target[target.index("/") :], message.fields.values("host")[0])
+        raise SignatureError("rebuilt")
 
 
-def _rebuilt(method: str, target, hosts: list[str], *, several: bool) -> Rebuilt:
-    fields = HeaderFields([("host", host) for host in hosts])
-    authority.check_head(method, fields, (), PROFILE)
-    authority.matched_origin(ORIGINS, fields, "2" if several else "1.1")
-    host = fields.values("host")[0]
-    query = "" if target.query is None else f"?{target.query}"
-    return Rebuilt(method, target.path + query, host)
-
-
-def _check_fields(version: str, server: str, fields: list[tuple[str, str]]) -> None:
-    authority.check_version(version.removeprefix("HTTP/"), _http2_server(server), detect=lambda: None, profile=PROFILE)
-    if not HeaderFields(fields).are_valid:
-        raise MalformedURL("a field is not sound", rule="test")
-
-
-def of_scope(server: str, scope: dict) -> Rebuilt | None:
-    """Return what the ASGI middleware rebuilds, or None if it rejects."""
-    fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-    version = scope["http_version"]
-    try:
-        _check_fields(version, server, fields)
-        target = asgi_target(scope, PROFILE, server_adds_root_path=False)
-        hosts = HeaderFields(fields).values("host")
-        return _rebuilt(scope["method"], target, hosts, several=not version.startswith("1."))
-    except (MalformedURL, SignatureError):
-        return None
-
-
-def of_environ(server: str, environ: dict) -> Rebuilt | None:
-    """Return what the WSGI middleware rebuilds, or None if it rejects."""
-    fields = field_lines(environ)
-    try:
-        detected = detected_server(environ, None)
-        check_server(detected, environ, PROFILE)
-        _check_fields(environ.get("SERVER_PROTOCOL", ""), server, fields)
-        target = wsgi_target(environ, PROFILE, reconstruct=False, server=detected)
-        hosts = [value.strip(" \t") for name, value in fields if name == "host"]
-        return _rebuilt(environ["REQUEST_METHOD"], target, hosts, several=False)
-    except (MalformedURL, SignatureError):
-        return None
+def rebuilt_by(server: str, shown: dict) -> Rebuilt | None:
+    """Return what the middleware rebuilds of a signed request, or None if it rejects it before."""
+    verifier = Rebuilding(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    http2_server = next((name for name in HTTP2_SERVERS if server.startswith(name)), None)
+    options = {"verifier": verifier, "origins": ORIGINS, "http2_server": http2_server}
+    if "scope" in shown:
+        signed = [(name.encode(), value.encode()) for name, value in SIGNATURE.items()]
+        scope = shown["scope"] | {"type": "http", "headers": [*shown["scope"]["headers"], *signed]}
+        asyncio.run(call_asgi(asgi.SignatureMiddleware(None, **options), scope))
+    else:
+        signed = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in SIGNATURE.items()}
+        call_wsgi(wsgi.SignatureMiddleware(None, **options), shown["environ"] | signed)
+    return verifier.rebuilt

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.observations.rebuild import Rebuilt, of_environ, of_scope
+from tests.observations.rebuild import rebuilt_by
 
 HERE = Path(__file__).parent
 CASES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in ("http1", "http2")}
@@ -80,17 +80,17 @@ def full_environ(shown: dict) -> dict:
     return environ
 
 
-def rebuilt_by(server: str, shown: dict) -> Rebuilt | None:
+def full(shown: dict) -> dict:
     if "scope" in shown:
-        return of_scope(server, full_scope(shown["scope"]))
-    return of_environ(server, full_environ(shown["environ"]))
+        return {"scope": full_scope(shown["scope"])}
+    return {"environ": full_environ(shown["environ"])}
 
 
 @pytest.fixture(scope="module")
 def observations() -> list[tuple]:
     """Return server, protocol, case, what was rebuilt and what was sent, for every observation."""
     return [
-        (server, protocol, case, rebuilt_by(server, shown), observed["wire"])
+        (server, protocol, case, rebuilt_by(server, full(shown)), observed["wire"])
         for protocol, cases in CASES.items()
         for case, observed in cases.items()
         for shown in observed["shown"]

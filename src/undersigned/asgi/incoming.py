@@ -116,7 +116,7 @@ class ScopeIncoming(AsyncIncoming):
         self._receive = receive
         self._send = send
         # A snapshot: a server may append trailers to its list after the application has started.
-        self._headers = [(name, value) for name, value in islice(scope["headers"], MOST_FIELDS + 1)]
+        self._headers = list(islice(scope["headers"], MOST_FIELDS + 1))
         self.set_fields(self._headers)
 
     def server(self) -> str | None:

@@ -25,9 +25,7 @@ _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the header fields. A key that is not made of a field name, such as an empty one, is rejected later."""
-    fields = [
-        (key[5:].lower().replace("_", "-"), str(value)) for key, value in environ.items() if key.startswith("HTTP_")
-    ]
+    fields = [(key[5:].replace("_", "-"), str(value)) for key, value in environ.items() if key[:5] == "HTTP_"]
     if kind := environ.get("CONTENT_TYPE"):
         fields.append(("content-type", str(kind)))
     if length := environ.get("CONTENT_LENGTH"):

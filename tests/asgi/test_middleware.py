@@ -9,6 +9,7 @@ import socket
 import threading
 
 import pytest
+from tests.drive import call_asgi
 from tests.keys import HOST, ORIGIN
 from tests.serving import uvicorn_server
 from tests.wire import ask, assert_rejected, exchange, raw_request, read_answer, read_response
@@ -293,6 +294,28 @@ def test_async_verifier_is_awaited(party, echo):
     app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
     with uvicorn_server(app) as port:
         assert ask(port, party.raw("POST", "/p", BODY)).json["keyid"] == "buyer-2026"
+
+
+def test_rejected_request_lets_one_that_waits_for_its_store_go_first(party, echo):
+    class Slow(MemoryReplayStore):
+        async def async_claim(self, *names, **options):
+            for _ in range(10):
+                await asyncio.sleep(0)
+            return self.claim(*names, **options)
+
+    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=Slow())
+    app = SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
+    answered = []
+
+    async def answer(scope):
+        answered.append((await call_asgi(app, scope)).status)
+
+    async def both():
+        signed = http_scope(party)
+        await asyncio.gather(answer({**signed, "method": "DELETE"}), answer(signed))
+
+    asyncio.run(both())
+    assert answered == [200, 401]
 
 
 def test_key_source_that_is_down_is_answered_503_and_logged_with_its_cause(party, echo, caplog):

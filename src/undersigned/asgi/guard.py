@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from undersigned.limits import MOST_VERIFYING_THREADS
+from undersigned.limits import MOST_VERIFYING_THREADS, TURNS_BEFORE_REJECTION
 from undersigned.middleware.guard import Guard
 from undersigned.verification.verifier import AsyncVerifier, Verifier, finish
 
@@ -58,6 +58,13 @@ class AsyncGuard(Guard):
         import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
 
         return await asyncio.to_thread(call)
+
+    async def let_others_first(self) -> None:
+        """Wait some turns of the event loop, so that a flood of rejected requests does not have them all."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        for _ in range(TURNS_BEFORE_REJECTION):
+            await asyncio.sleep(0)
 
 
 def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:

@@ -136,6 +136,7 @@ class Guard:
         except SignatureError as error:
             answer = shaped(ErrorResponse.of(error), self.rejection, incoming.context)
             self.recorder.record_error(error, incoming, status=answer.status)
+            await self.let_others_first()
             return answer
 
     async def _accept_signed(self, incoming: Incoming) -> Verification:
@@ -219,6 +220,9 @@ class Guard:
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of a slow function; in a thread, if the server has one thread for all requests."""
         return call()
+
+    async def let_others_first(self) -> None:
+        """Let other requests go first, if the server has one thread for all requests."""
 
     async def admit(self, incoming: Incoming, request: Request, *, path: str | None = None) -> Verification:
         """Verify a request whose content has not been read, and apply the policy.

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from undersigned import AsyncVerifier, SqliteReplayStore, profiles
 from undersigned.discovery import KeySources, Network, RemoteJWKS
+from undersigned.publishing import PublishedKeys
 from undersigned_fastapi import Signature, SignatureMiddleware, jwks_route
 
 
@@ -24,7 +25,7 @@ def app() -> FastAPI:
     keys = KeySources({"buyer.example.com": RemoteJWKS(os.environ["BUYER_JWKS"], network=network)})
 
     service = FastAPI()
-    service.routes.append(jwks_route(os.environ["JWKS"]))
+    service.routes.append(jwks_route(PublishedKeys(os.environ["JWKS"])))
 
     @service.post("/plans/{plan}")
     async def buy(plan: str, signature: Signature) -> dict[str, str]:

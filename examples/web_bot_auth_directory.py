@@ -15,13 +15,14 @@ import uvicorn
 from starlette.applications import Starlette
 
 from undersigned import SigningKey
-from undersigned_starlette import directory_route
+from undersigned.publishing import PublishedDirectory
+from undersigned_starlette import jwks_route
 
 ORIGIN = "https://bot.example"
 
 
 def bot_site(public_jwks: Mapping[str, object], key: SigningKey, origin: str) -> Starlette:
-    return Starlette(routes=[directory_route(public_jwks, [key], origin=origin)])
+    return Starlette(routes=[jwks_route(PublishedDirectory(public_jwks, [key], origin=origin))])
 
 
 if __name__ == "__main__":

@@ -3,17 +3,17 @@
 Add `"undersigned_django"` to INSTALLED_APPS, `"undersigned_django.middleware.SignatureMiddleware"` as the first of
 MIDDLEWARE, and the setting `UNDERSIGNED`. The decorator `signature_required` lets a view run only for a signed
 request; `request.signature` is the verified signature, or None. `undersigned_django.rest_framework` has an
-authentication class. `jwks_route` publishes the keys of this service, `directory_route` those of a bot.
+authentication class. `jwks_route` publishes the keys of this service or bot.
 With `RouteResolver`, a policy decides about the view that is about to run.
 """
 
 from undersigned.errors import missing_extra
 
 try:
-    from .publishing import directory_route, jwks_route
+    from .publishing import jwks_route
     from .requirement import signature_required, verified_signature
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("django", missing) from missing
 
-__all__ = ["RouteResolver", "directory_route", "jwks_route", "signature_required", "verified_signature"]
+__all__ = ["RouteResolver", "jwks_route", "signature_required", "verified_signature"]

@@ -2,15 +2,15 @@
 
 `SignatureMiddleware` verifies. The dependency `require_signature` lets an endpoint or a router run only for a signed
 request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSignature, Depends(require_signature)]`.
-`jwks_route` publishes the keys of this service, `directory_route` those of a bot. With `RouteResolver`, a policy
-decides about the path operation function that is about to run, and `document_policy` marks what it requires.
+`jwks_route` publishes the keys of this service or bot. With `RouteResolver`, a policy decides about the path operation
+function that is about to run, and `document_policy` marks what it requires.
 """
 
 from undersigned.errors import missing_extra
 
 try:
     from undersigned.asgi import SignatureMiddleware
-    from undersigned_starlette import SignatureRequired, directory_route, jwks_route
+    from undersigned_starlette import SignatureRequired, jwks_route
 
     from .requirement import Signature, require_signature
     from .routes import RouteResolver, document_policy
@@ -22,7 +22,6 @@ __all__ = [
     "Signature",
     "SignatureMiddleware",
     "SignatureRequired",
-    "directory_route",
     "document_policy",
     "jwks_route",
     "require_signature",

@@ -1,17 +1,17 @@
 """HTTP message signatures for Flask.
 
 `Undersigned(app)` verifies, `signature_required` lets a view or a blueprint run only for a signed request, and
-`current_signature` is the signature of the request. `jwks_route` publishes the keys of this service,
-`directory_route` those of a bot. With `RouteResolver`, a policy decides about the view that is about to run.
+`current_signature` is the signature of the request. `jwks_route` publishes the keys of this service or
+bot. With `RouteResolver`, a policy decides about the view that is about to run.
 """
 
 from undersigned.errors import missing_extra
 
 try:
     from .extension import Undersigned, current_signature, signature_required
-    from .publishing import directory_route, jwks_route
+    from .publishing import jwks_route
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("flask", missing) from missing
 
-__all__ = ["RouteResolver", "Undersigned", "current_signature", "directory_route", "jwks_route", "signature_required"]
+__all__ = ["RouteResolver", "Undersigned", "current_signature", "jwks_route", "signature_required"]

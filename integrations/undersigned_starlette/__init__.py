@@ -2,9 +2,8 @@
 
 `SignatureMiddleware` verifies. The decorator `signature_required` lets an endpoint run only for a signed request, and
 `verified_signature` returns the signature of a request. `SignatureBackend` makes the caller `request.user`, for
-Starlette's `AuthenticationMiddleware`. `jwks_route` publishes the keys of this service, `directory_route` those of a
-bot. With `RouteResolver`, a policy decides about the endpoint that is about to run. FastAPI has a package of its own,
-`undersigned_fastapi`.
+Starlette's `AuthenticationMiddleware`. `jwks_route` publishes the keys of this service or bot. With `RouteResolver`, a
+policy decides about the endpoint that is about to run. FastAPI has a package of its own, `undersigned_fastapi`.
 """
 
 from undersigned.errors import missing_extra
@@ -13,7 +12,7 @@ try:
     from undersigned.asgi import SignatureMiddleware
 
     from .authentication import SignatureBackend, SignedUser
-    from .publishing import directory_route, jwks_route
+    from .publishing import jwks_route
     from .requirement import SignatureRequired, signature_required, verified_signature
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
@@ -25,7 +24,6 @@ __all__ = [
     "SignatureMiddleware",
     "SignatureRequired",
     "SignedUser",
-    "directory_route",
     "jwks_route",
     "signature_required",
     "verified_signature",

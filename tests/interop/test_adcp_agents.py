@@ -28,6 +28,7 @@ from tests.serving import https_server
 from undersigned.discovery import Network
 from undersigned.discovery.adcp import AdCPAgent
 from undersigned.errors import KeySourceError
+from undersigned.publishing import PublishedKeys
 from undersigned_starlette import jwks_route
 
 HOST = "agent.example.com"
@@ -56,7 +57,7 @@ class Agent:
         def brand(_request) -> JSONResponse:
             return JSONResponse({"agents": [{"type": "buying", "id": "b", "url": self.url()}]})
 
-        return [Route("/.well-known/brand.json", brand), jwks_route(JWKS)]
+        return [Route("/.well-known/brand.json", brand), jwks_route(PublishedKeys(JWKS))]
 
 
 def mcp_app(agent: Agent, *, structured: bool, **options):

@@ -19,6 +19,7 @@ from tests.interop.peer import NPM
 from tests.serving import gunicorn_server, uvicorn_server
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Policy, SigningKey, Verifier, profiles
+from undersigned.publishing import PublishedKeys
 from undersigned.signature.rules import Caps
 from undersigned.verification import RevocationList
 from undersigned_fastapi import SignatureMiddleware
@@ -113,7 +114,7 @@ def test_signing_key_passes_the_grader_as_its_oracle(algorithm):
         octets = key.sign(base64.b64decode(asked["payload_b64"]))
         return JSONResponse({"signature_b64": base64.b64encode(octets).decode()})
 
-    app = Starlette(routes=[Route("/sign", sign, methods=["POST"]), jwks_route(pair.public)])
+    app = Starlette(routes=[Route("/sign", sign, methods=["POST"]), jwks_route(PublishedKeys(pair.public))])
     with uvicorn_server(app) as port:
         origin = f"http://127.0.0.1:{port}"
         code, report = grade(

@@ -49,6 +49,7 @@ class PublishedDirectory(PublishedKeys):
 
     __slots__ = ("_now", "_request", "_signatures", "_signers")
 
+    path: ClassVar[str] = DIRECTORY_PATH
     _media_type: ClassVar[str] = DIRECTORY_TYPE
     # A proxy that compresses the content would break its digest.
     _cache_control: ClassVar[str] = "public, no-transform"

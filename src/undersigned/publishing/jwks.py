@@ -17,9 +17,6 @@ from undersigned.signature.watched_file import WatchedFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-JWKS_PATH: Final = "/.well-known/jwks.json"
-"""The path at which receivers look by default for the keys of an AdCP agent."""
-
 DEFAULT_MAX_AGE: Final = 300
 """The seconds that receivers may cache the set by default."""
 
@@ -44,6 +41,9 @@ class JWKSResponse:
 class PublishedKeys:
     """A public JWK set, and the responses that serve it. Safe to share between threads.
 
+    Attributes:
+        path: where receivers look for it by default.
+
     Args:
         keys: the JWK set as json.loads reads it, or the path of a file with it, or of one with a public key in PEM. The
             file is read again when it changes. If it is missing, broken or has private material, the last good set is
@@ -59,6 +59,7 @@ class PublishedKeys:
 
     __slots__ = ("_fields", "_keyid", "_text", "_watched")
 
+    path: ClassVar[str] = "/.well-known/jwks.json"
     _media_type: ClassVar[str] = "application/jwk-set+json"
     _cache_control: ClassVar[str] = "public"
 

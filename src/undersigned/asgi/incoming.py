@@ -23,7 +23,7 @@ from undersigned.middleware.incoming import Incoming
 from undersigned.middleware.requirement import VERIFICATION, Verification
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from undersigned.asgi.guard import AsyncGuard
     from undersigned.asgi.interface import Message, Receive, Scope, Send
@@ -116,7 +116,8 @@ class ScopeIncoming(AsyncIncoming):
         self._receive = receive
         self._send = send
         # A snapshot: a server may append trailers to its list after the application has started.
-        self._headers = list(islice(scope["headers"], MOST_FIELDS + 1))
+        headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
+        self._headers = list(islice(headers, MOST_FIELDS + 1))
         self.set_fields(self._headers)
 
     def server(self) -> str | None:

@@ -9,17 +9,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import inspect
 import os
 import re
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from docutils.nodes import Element
     from sphinx.addnodes import pending_xref
@@ -34,8 +36,11 @@ _SECTION = re.compile(r"^\[([^\]]+)\]\(([^)#:]+\.md)#([^)]+)\)$", re.MULTILINE)
 _LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)(?:: ([\w ]+))?$", re.MULTILINE)
-_CODE = re.compile(r"(``.+?``|`[^`]+`)(?=(\w?))", re.DOTALL)
+_CODE = re.compile(r"(?<!:)(``.+?``|`[^`]+`)(?=(\w?))", re.DOTALL)
+_NAME = re.compile(r"`[A-Za-z_][\w.]*(?:\(\))?`")
 _ANNOTATED = re.compile(r"[~\w.]*\bAnnotated\[([~\w.]+), .*\)\]")
+_ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+_ALONE = {"class", "exception", "function", "data"}
 _FOLDERS = {ROOT / "examples": DOCS / "examples.md", ROOT / "README.md": DOCS / "quickstart.md"}
 
 
@@ -189,25 +194,79 @@ def _read(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = _PACKAGE.sub(lambda at: reference(at[1], at[2] or ""), text)
 
 
-def closed(lines: list[str]) -> list[str]:
-    """Return lines of a docstring with a mark after code that a letter follows, which reStructuredText asks for."""
-    return _CODE.sub(lambda code: f"{code[1]}\\ " if code[2] else code[0], "\n".join(lines)).split("\n")
+def closed(lines: list[str], words: Collection[str] = ()) -> list[str]:
+    """Return lines of a docstring whose code is reStructuredText.
+
+    Code that is not a name is a literal: a role would cut off a dot at its beginning. Code that a letter follows has a
+    mark after it.
+
+    Args:
+        lines: the lines.
+        words: names that mean something here, such as parameters, and so must not become links to something else.
+    """
+
+    def written(code: re.Match[str]) -> str:
+        is_done = code[1].startswith("``") or (_NAME.fullmatch(code[1]) and code[1][1:-1] not in words)
+        return (code[1] if is_done else f"`{code[1]}`") + ("\\ " if code[2] else "")
+
+    return _CODE.sub(written, "\n".join(lines)).split("\n")
 
 
 def _described(*event: object) -> None:
     """Close the code in a docstring that autodoc has read: its lines are the last part of the event."""
     lines = cast("list[str]", event[-1])
-    lines[:] = closed(lines)
+    words: Collection[str] = ()
+    with contextlib.suppress(TypeError, ValueError):  # an attribute has no parameters
+        words = inspect.signature(cast("Any", event[3])).parameters.keys()
+    lines[:] = closed(lines, words)
     if event[1] in {"attribute", "data", "property"}:
         # Napoleon takes the words before a colon of the first line for a type. So the first line is an empty comment.
         lines[:0] = ["..", ""]
 
 
+def _typed(*event: object) -> None:
+    """Show the types of attributes by their names alone, after napoleon has written them with their modules."""
+    lines = cast("list[str]", event[-1])
+    for at, line in enumerate(lines):
+        if line.startswith(":vartype "):
+            lines[at] = re.sub(r"(?<![\w.~])(?:\w+\.)+(?=\w)", r"~\g<0>", line)
+
+
+class _Elsewhere:
+    """A default that is not written in the signature."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
 def _signed(*event: object) -> tuple[str, object] | None:
-    """Return no parameters for a protocol, which nobody makes an object of, and types without what frameworks add."""
-    if getattr(event[3], "_is_protocol", False):
+    """Return no parameters for a protocol, which nobody makes an object of, and types without what frameworks add.
+
+    The constructor of a data class or a named tuple has no source to take defaults from. So a default that is not a
+    plain value becomes an ellipsis. A parameter whose name is private is left out.
+    """
+    value = event[3]
+    if getattr(value, "_is_protocol", False):
         return "", None
-    return (_ANNOTATED.sub(r"\1", str(event[5])), event[6]) if event[5] else None
+    if inspect.isclass(value) and (is_dataclass(value) or hasattr(value, "_fields")) and event[5]:
+        return _generated(value), None
+    shown = _ALIAS.sub(r"\1", str(event[6])) if event[6] else None
+    return (_ALIAS.sub(r"\1", _ANNOTATED.sub(r"\1", str(event[5]))), shown) if event[5] else None
+
+
+def _generated(value: type) -> str:
+    from sphinx.util.inspect import stringify_signature  # noqa: PLC0415 - the tests make pages without Sphinx
+
+    plain = (type(None), bool, int, float, str)
+    signature = inspect.signature(value)
+    shown = [
+        parameter
+        if parameter.default is parameter.empty or isinstance(parameter.default, plain) or parameter.default == ()
+        else parameter.replace(default=_Elsewhere())
+        for name, parameter in signature.parameters.items()
+        if not name.startswith("_")
+    ]
+    return stringify_signature(signature.replace(parameters=shown, return_annotation=signature.empty))
 
 
 def _skipped(*event: object) -> bool | None:
@@ -216,15 +275,32 @@ def _skipped(*event: object) -> bool | None:
 
 
 def _linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: Element) -> Element | None:
-    """Link code in a docstring to what it names, if only one thing of the library has that name."""
+    """Link code in a docstring to what it names, if only one thing of the library has that name.
+
+    A word such as `url` is the name of many attributes, so a name without a dot is not one.
+    """
     from sphinx.util.nodes import make_refnode  # noqa: PLC0415 - the tests make pages without Sphinx
 
     name = str(node.get("reftarget", ""))
     if node.get("refdomain") != "py" or not name.replace(".", "").isidentifier():
         return None
-    found = {full: at for full, at in env.domains.python_domain.objects.items() if f".{full}".endswith(f".{name}")}
+    found = {
+        full: at
+        for full, at in env.domains.python_domain.objects.items()
+        if not at.aliased and f".{full}".endswith(f".{name}") and ("." in name or at.objtype in _ALONE)
+    }
     own = found.get(f"undersigned.{name}") or (next(iter(found.values())) if len(found) == 1 else None)
     return own and make_refnode(app.builder, node["refdoc"], own.docname, own.node_id, shown)
+
+
+def _unlinked(app: Sphinx, doctree: Element) -> None:
+    """Remove the links of `Request` and `Response` in the integrations: there, they are those of the framework."""
+    from sphinx.addnodes import pending_xref  # noqa: PLC0415 - the tests make pages without Sphinx
+
+    if app.env.docname in {"reference/clients", "reference/frameworks"}:
+        for node in list(doctree.findall(pending_xref)):
+            if node.get("reftarget") in {"Request", "Response"}:
+                node.replace_self(node.children[-1:])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -232,6 +308,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", _read)
     app.connect("autodoc-process-signature", _signed)
     app.connect("autodoc-process-docstring", _described, priority=400)
+    app.connect("autodoc-process-docstring", _typed, priority=600)
     app.connect("autodoc-skip-member", _skipped)
+    app.connect("doctree-read", _unlinked)
     app.connect("missing-reference", _linked)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -53,8 +53,8 @@ class Telemetry:
       `quantile` (`0.5`, `0.99` or `1.0`).
     - `undersigned.replay.claims.under_way` (gauge): the most claims that were under way at once since the last report.
 
-    Spans: `undersigned.verification` and `undersigned.key_fetch`. They begin and end when the work did, and are made
-    when it has ended. So they have no children.
+    Spans: ``undersigned.verification`` and ``undersigned.key_fetch``. They begin and end when the work did, and are
+    made when it has ended. So they have no children.
 
     Args:
         meter_provider: gives the meter. None: the global one.

@@ -16,7 +16,7 @@ def send(client: Any, request: Request) -> Any:
         request: the request with its signature.
 
     Returns:
-        what the client returns: its response, or for an asynchronous client an awaitable of it.
+        What the client returns, which is its response or an awaitable of it.
     """
     headers = {name: value for name, value in request.fields if name not in {"host", "content-length"}}
     if hasattr(client, "open"):

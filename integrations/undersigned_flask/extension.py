@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import wraps
-from html import escape
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
-from flask import Blueprint, Flask, Request, Response, current_app, request
+from flask import Blueprint, Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, default_exceptions
 from werkzeug.local import LocalProxy
 
@@ -15,12 +14,12 @@ from undersigned.middleware import ErrorResponse, Options, Verification, configu
 from undersigned.wsgi import VERIFICATION, SignatureMiddleware
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from typing import Unpack
 
     from undersigned import Verifier
     from undersigned.middleware import ConfiguredOrigins
-    from undersigned.wsgi import Environ, Fallback, StartResponse
+    from undersigned.wsgi import Environ, Fallback
 
 EXTENSION = "undersigned"
 """The key of `app.extensions`."""
@@ -48,8 +47,8 @@ def signature_required(view: object) -> object:
     Put `@signature_required` below `@app.route`; in a class-based view it is one of the `decorators`. Call
     `signature_required(blueprint)` before the blueprint is registered. An unsigned request raises werkzeug's
     `Unauthorized`, for which the application may have an `errorhandler(401)`. Without one, it gets 401 with the code
-    only, in JSON or, if Accept prefers it, in HTML. The guard of a blueprint lets the CORS preflights pass that Flask
-    answers itself, because no browser signs them.
+    only, in JSON. The guard of a blueprint lets the CORS preflights pass that Flask answers itself, because no browser
+    signs them.
 
     Args:
         view: the view function, or the blueprint.
@@ -91,7 +90,7 @@ def _require() -> None:
         rule = request.url_rule
         published_verification().require(route=None if rule is None else rule.rule)
     except SignatureError as error:
-        raise rejection(request.environ, error) from None
+        raise rejection(error) from None
 
 
 def _require_in_blueprint() -> None:
@@ -142,44 +141,10 @@ has verified it.
 """
 
 
-_LONGEST_ACCEPT = 512
-_UNAUTHORIZED = 401
-
-
-class BrowserMiddleware(SignatureMiddleware):
-    """A WSGI middleware that answers an unsigned request in HTML if the Accept field prefers that."""
-
-    def answer(self, environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
-        """Answer a rejected request: in JSON, unless it is unsigned and comes from a browser."""
-        unsigned = "HTTP_SIGNATURE" not in environ and "HTTP_SIGNATURE_INPUT" not in environ
-        if unsigned and response.status == _UNAUTHORIZED:
-            return unsigned_response(environ, response)(environ, start_response)
-        return super().answer(environ, start_response, response)
-
-
-def unsigned_response(environ: Environ, rejection: ErrorResponse) -> Response:
-    """Return the response to an unsigned request, in JSON or in HTML as its Accept field prefers."""
-    response = Response(rejection.body, rejection.status, rejection.fields)
-    if rejection.content is None and _prefers_html(environ):
-        code = escape(rejection.code)
-        response.content_type = "text/html; charset=utf-8"
-        response.set_data(f'<!doctype html><html lang="en"><title>{code}</title><h1>{code}</h1></html>\n')
-    response.vary.add("Accept")
-    return response
-
-
-def rejection(environ: Environ, error: SignatureError) -> HTTPException:
+def rejection(error: SignatureError) -> HTTPException:
     """Return the exception that rejects an unsigned request: handlers of 401 get it, with the code as `description`."""
     answer = ErrorResponse.of(error)
-    return default_exceptions[answer.status](answer.code, unsigned_response(environ, answer))
-
-
-def _prefers_html(environ: Environ) -> bool:
-    """Return whether the Accept field prefers HTML to JSON. No browser sends a field of more than 512 characters."""
-    if len(environ.get("HTTP_ACCEPT", "")) > _LONGEST_ACCEPT:
-        return False
-    accepted = Request(environ, populate_request=False).accept_mimetypes
-    return accepted.best_match(["application/json", "text/html"]) == "text/html"
+    return default_exceptions[answer.status](answer.code, Response(answer.body, answer.status, answer.fields))
 
 
 _PREFIX = "UNDERSIGNED_"
@@ -193,9 +158,6 @@ class Undersigned:
     `UNDERSIGNED_ORIGINS` for `origins`, and so on. Without a verifier, the extension makes one of `UNDERSIGNED_JWKS` (a
     JWK set) and `UNDERSIGNED_PROFILE` (a profile or its name). It keeps nonces in its process: several worker processes
     need a verifier with a store that they share.
-
-    An unsigned request gets 401 with the code only, in JSON or, if Accept prefers it, in HTML. An invalid signature is
-    always answered in JSON, because a program made it.
 
     Args:
         app: an application to set up at once, as `init_app` does.
@@ -253,7 +215,7 @@ class Undersigned:
         options: dict[str, Any] = {**self._options, **own}
         verifier = configured_verifier(config, otherwise=self._verifier, key=_PREFIX.__add__)
         try:
-            middleware = BrowserMiddleware(app.wsgi_app, verifier=verifier, **options)
+            middleware = SignatureMiddleware(app.wsgi_app, verifier=verifier, **options)
         except ConfigurationError as error:
             option, _, fix = str(error).partition(": ")
             raise ConfigurationError(f"UNDERSIGNED_{option.upper()} (or {option}= of Undersigned): {fix}") from None

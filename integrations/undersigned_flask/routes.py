@@ -171,7 +171,7 @@ def _check(environ: Environ, route: MatchedRoute) -> None:
     try:
         check_route(environ, route)
     except SignatureError as error:
-        raise rejection(environ, error) from None
+        raise rejection(error) from None
 
 
 def _prepare(app: Flask, **_sent: object) -> None:

@@ -135,12 +135,8 @@ class SignatureMiddleware:
         incoming = EnvironIncoming(self._guard, environ, environ, start_response)
         result = self._guard.verify_now(incoming)
         if isinstance(result, ErrorResponse):
-            return self.answer(environ, start_response, result)
+            return _answer(environ, start_response, result)
         return self.app(incoming.forwarded(result), start_response)
-
-    def answer(self, environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
-        """Answer a request that is rejected. A subclass may answer in another content type."""
-        return _answer(environ, start_response, response)
 
 
 class ReadyRoute:

@@ -26,7 +26,7 @@ from undersigned import (
     profiles,
 )
 from undersigned.errors import Reason
-from undersigned.middleware.answer import UNREAD
+from undersigned.reasons import UNREAD_FIXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ import site_pages  # noqa: E402 - as above
 
 
 def test_page_has_every_reason_and_no_other():
-    assert sorted(ENTRIES) == sorted([*get_args(Reason), *UNREAD])
+    assert sorted(ENTRIES) == sorted([*get_args(Reason), *UNREAD_FIXES])
 
 
 def test_page_says_of_each_code_what_the_library_does():

@@ -74,7 +74,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_key_unknown": Advice(
         "the server does not know this key",
         "give the server the public key, with the kid of the private key",
-        "if you know the sender, add its public key to keys=, or to the set that it reads, with the keyid as its kid",
+        "if you know the sender, its public key must be where keys= looks for it, with the keyid as its kid",
     ),
     "signature_key_purpose_invalid": Advice(
         "the server knows this key for another purpose or algorithm",
@@ -151,7 +151,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     ),
     "target_uri_malformed": Advice(
         "the Host or the path of the URL is not one of the server's",
-        "check the URL, and origins= of the server",
+        "check the URL, and origins= of the server; a proxy must forward Host unchanged: undersigned doctor",
         "if the Host is yours, add it to origins=; a proxy must forward Host and the request target unchanged, "
         "which `undersigned doctor` tests; `undersigned canonicalize --explain URL` shows what a URL must be like",
     ),

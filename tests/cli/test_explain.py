@@ -9,6 +9,7 @@ from tests.cli.command import answers, invoke, lines, objects, run
 
 NOW = 1776520800
 BODY = b'{"a": 1}'
+VERIFIED = "Verified by the profile adcp-3.2 as of when it was signed. Now: the signature has expired."
 
 
 def explain(*args: str, code: int = 0) -> dict:
@@ -61,7 +62,7 @@ def test_valid_request_passes_every_step_that_can_be_checked(recorded):
 
 def test_text_shows_the_result_the_steps_and_the_base(recorded):
     shown = text(*recorded()).splitlines()
-    assert shown[:2] == ["Verified by the profile adcp-3.2.", "Profile: adcp-3.2"]
+    assert shown[:2] == [VERIFIED, "Profile: adcp-3.2"]
     assert shown[4] == "+  0  presence of a signature"
     assert shown[13] == "-  9  key revocation  (not checked: needs a revocation list or a replay store)"
     assert shown[21].startswith("Content-Digest of the content: sha-256=:")
@@ -161,4 +162,4 @@ def test_json_of_a_request_is_one_line_of_ascii(recorded):
 
 def test_real_command_explains(recorded):
     done = run("explain", *recorded())
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, b"Verified by the profile adcp-3.2.")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, VERIFIED.encode())

@@ -82,7 +82,8 @@ def test_base_of_a_cause_is_one_that_the_key_signed(target, other):
 @pytest.mark.parametrize("source", [keys.KEYS, OneKey(keys.KEYS.keys["buyer-ed25519"])])
 def test_verified_request_has_no_cause(source):
     found = explain(keys.signed_request(), source=source)
-    assert (found.cause, found.error, found.summary) == (None, None, "Verified by the profile adcp-3.2.")
+    summary = "Verified by the profile adcp-3.2 as of when it was signed. Now: the signature has expired."
+    assert (found.cause, found.error, found.summary) == (None, None, summary)
 
 
 def test_long_texts_of_a_cause_are_shown_from_shortly_before_their_difference():

@@ -88,7 +88,7 @@ def test_rejection_of_a_changed_route_is_a_decision_and_says_why(party, caplog):
         ("unsigned", None),
         ("rejected", "/create"),
     ]
-    assert "the operation must be signed, and no other credential is valid" in caplog.text
+    assert "the operation must be signed" in caplog.text
 
 
 def test_parameter_that_a_function_changes_needs_a_signature(ask):

@@ -219,6 +219,16 @@ def test_credential_excuses_nothing_unless_the_fallback_returns_true(side, answe
     assert gate.unsigned("POST", BUY, BODY) == (401, "request_signature_required")
 
 
+@pytest.mark.parametrize(
+    ("options", "end"),
+    [({}, " ("), ({"fallback": lambda _given: False}, ", and fallback= does not accept the caller (")],
+)
+def test_log_of_a_missing_signature_names_the_fallback_only_if_there_is_one(side, caplog, options, end):
+    gate = side(policy=Policy(required_for=["create_media_buy"]), **options)
+    assert gate.unsigned("POST", BUY, BODY) == (401, "request_signature_required")
+    assert f"the operation must be signed{end}" in caplog.text
+
+
 def test_failed_required_signature_is_not_excused_by_another_credential(side):
     gate = side(policy=Policy(required_for=["create_media_buy"]), fallback=lambda _given: True)
     assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (401, "request_signature_invalid")
@@ -291,11 +301,18 @@ def test_unsigned_body_at_its_limit_is_read(side):
     assert gate.unsigned("POST", "/adcp/get_products", LONG) == (200, None)
 
 
-def test_unsigned_body_above_both_limits_is_too_large(side):
-    gate = side(policy=Policy(), max_body=LIMIT, max_unsigned_body=10)
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"max_body": LIMIT, "max_unsigned_body": 10}, "max_unsigned_body and max_body"),
+        ({"max_body": LIMIT}, "max_body"),
+        ({"max_unsigned_body": LIMIT}, "max_unsigned_body"),
+    ],
+)
+def test_unsigned_body_above_a_limit_is_too_large_and_the_log_names_the_options_to_raise(side, caplog, options, named):
+    gate = side(policy=Policy(), **options)
     assert gate.unsigned("POST", "/adcp/get_products", LONG) == (413, "content_too_large")
-    gate = side(policy=Policy(), max_body=LIMIT)
-    assert gate.unsigned("POST", "/adcp/get_products", LONG) == (413, "content_too_large")
+    assert f"JSON without a valid signature is larger than {named} (" in caplog.text
 
 
 def test_unsigned_body_without_a_length_is_limited_if_it_is_json_and_passes_as_it_came_if_not(side):

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL, Origin
 
 Answer = TypeVar("Answer")
-Argument = TypeVar("Argument")
 
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 """The methods for which content may come over HTTP/2 without Content-Length."""
@@ -74,18 +73,18 @@ class AsyncIncoming(Incoming):
         """Read the content, and feed it to `digest` while reading."""
         return await self._in_time(super().read_content, digest)
 
-    async def read_unverified(self, most: int) -> Content | None:
+    async def read_unverified(self) -> Content | None:
         """Read the content if it begins as JSON, else only the beginning of it."""
-        return await self._in_time(super().read_unverified, most)
+        return await self._in_time(super().read_unverified)
 
-    async def _in_time(self, read: Callable[[Argument], Awaitable[Answer]], argument: Argument) -> Answer:
+    async def _in_time(self, read: Callable[..., Awaitable[Answer]], *arguments: object) -> Answer:
         """Return what is read within `body_timeout`."""
         # asyncio takes longer to import than this whole package, and WSGI never needs it.
         import asyncio  # noqa: PLC0415
 
         try:
             async with asyncio.timeout(self.guard.body_timeout):
-                return await read(argument)
+                return await read(*arguments)
         except TimeoutError:
             raise UnreadRequest("request_timeout", "reading the body took longer than body_timeout") from None
 

@@ -478,8 +478,11 @@ def _summary(
     equal: bool,
 ) -> str:
     """Return the result in one line."""
-    if error is None or cause is not None:
-        return f"Verified by the profile {profile.name}." if error is None else f"Cause: {cause}"
+    if error is None:
+        fault = validity and validity.fault
+        return f"Verified by the profile {profile.name}{f' as of when it was signed. Now: {fault}' if fault else ''}."
+    if cause is not None:
+        return f"Cause: {cause}"
     if equal:
         return "Cause: the two bases are equal, so another key signed, or the signature was changed"
     return _unproven(request, error, keys, validity)

@@ -79,6 +79,7 @@ class Guard:
     Attributes:
         profile: the verifier's profile.
         recorder: logs and passes on what is decided.
+        unsigned_bounds: the options that bound JSON without a valid signature, in bytes.
 
     Raises:
         ConfigurationError: an option has a wrong value, or the verifier's profile is for responses.
@@ -115,7 +116,7 @@ class Guard:
         self._http2_server = http2_server
         self._has_noted_unnamed = False
         self._verifier = verifier
-        self._max_unsigned_body = min(max_unsigned_body, max_body)
+        self.unsigned_bounds = {"max_unsigned_body": max_unsigned_body, "max_body": max_body}
         self.recorder = Recorder(verifier.profile, verifier.clock, on_decision, origins=self._origins)
 
     def announce(self) -> None:
@@ -327,7 +328,7 @@ class Guard:
         """Read content that no valid signature covers, if it begins as JSON. Its beginning can be read only once."""
         if incoming.content is None and incoming.has_body is not False and not incoming.is_begun:
             incoming.is_begun = True
-            content = await incoming.read_unverified(self._max_unsigned_body)
+            content = await incoming.read_unverified()
             if content is not None:
                 self._keep(incoming, content)
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL, Origin
 
 _TOO_LARGE = "content_too_large", "the body is larger than max_body"
-_UNSIGNED_TOO_LARGE = "content_too_large", "JSON without a valid signature is larger than max_unsigned_body or max_body"
 _NO_FIELDS = HeaderFields(())
 _NO_REQUEST = Request("", "", _NO_FIELDS)
 
@@ -141,13 +140,13 @@ class Incoming(ABC):
         self.chunks, self.more = chunks, False
         return Content(chunks)
 
-    async def read_unverified(self, most: int) -> Content | None:
+    async def read_unverified(self) -> Content | None:
         """Read the content of a request without a valid signature. Return None if it does not begin as JSON.
 
         Content that does not begin as JSON is read no further.
 
         Raises:
-            UnreadRequest: the JSON is above `most` bytes, or reading it takes too long.
+            UnreadRequest: the JSON is above `max_unsigned_body` or `max_body`, or reading it takes too long.
             SignatureError: as `read_chunk`.
         """
         self.chunks = chunks = list[bytes]()
@@ -161,8 +160,11 @@ class Incoming(ABC):
                 is_json = may_be_json(b"".join(chunks), self.fields, ended=not self.more)
                 if is_json is False:
                     return None
-            if size > most:
-                raise UnreadRequest(*_UNSIGNED_TOO_LARGE)
+            exceeded = [option for option, most in self.guard.unsigned_bounds.items() if size > most]
+            if exceeded:
+                raise UnreadRequest(
+                    "content_too_large", f"JSON without a valid signature is larger than {' and '.join(exceeded)}"
+                )
         return Content(chunks)
 
     async def accepts_caller(self) -> bool:

@@ -10,6 +10,7 @@ from undersigned.limits import LONGEST_TARGET
 from undersigned.message.header_fields import METHOD_OVERRIDES
 from undersigned.message.request import Request
 from undersigned.middleware.answer import ErrorResponse, target_too_long
+from undersigned.policy.policy import WEBHOOK, required_detail
 from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
@@ -28,10 +29,9 @@ VERIFICATION = "undersigned"
 _WITH_CONTENT = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose requests usually have content, so that the answer also asks for its digest."""
 
-_REQUIRED = "the operation must be signed, and no other credential is valid"
 _UNKNOWN = (
-    "nothing tells which operation the route has, or it registers webhook credentials, so the request must be signed: "
-    "list the route in operations= of the RouteResolver"
+    "nothing tells which operation the route has, so the request must be signed: list the route in operations= of the "
+    "RouteResolver"
 )
 _ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
 
@@ -131,11 +131,16 @@ class Verification(NamedTuple):
         operation = policy.resolver.operation_of(route)
         if self.signature is not None:
             return self._replace(signature=replace(self.signature, operation=operation), operation=operation)
-        must_be_signed = operation.is_unknown or policy.registers_webhook(operation, incoming.request, self.profile)
-        is_required = must_be_signed or policy.demand(operation) == "required"
-        if not is_required or (not must_be_signed and await incoming.accepts_caller() is True):
+        detail = None
+        if operation.is_unknown:
+            detail = _UNKNOWN
+        elif policy.registers_webhook(operation, incoming.request, self.profile):
+            detail = WEBHOOK
+        elif policy.demand(operation) == "required" and await incoming.accepts_caller() is not True:
+            detail = required_detail(fallback=incoming.guard.fallback is not None)
+        if detail is None:
             return self._replace(operation=operation)
-        error = self.unsigned_error(_UNKNOWN if must_be_signed else _REQUIRED)
+        error = self.unsigned_error(detail)
         self.reject(error, route=route.path)
         raise error
 

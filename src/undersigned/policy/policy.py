@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError
 from undersigned.message.content import has_content_coding
@@ -29,7 +29,9 @@ _WRITTEN = (
     "an operation, which is written like 'create_media_buy'",
     "a JSON-RPC method, which is written like 'tasks/cancel' or 'CancelTask'",
 )
-_WEBHOOK = "a request that registers webhook credentials must be signed"
+WEBHOOK: Final = "a request that registers webhook credentials must be signed"
+"""What is wrong with an unsigned one, for the operator's log."""
+
 _OTHER = re.compile(r"[^a-z0-9_./-]+")
 
 Demand = Literal["required", "warn", "supported", "none"]
@@ -198,7 +200,7 @@ class Policy:
             forgiven = demand == "warn" and fallback and is_forgivable(signature)
             is_asked = forgiven and not self._must_be_signed(operation, request, profile)
             return Verdict("ask" if is_asked else "reject", signature)
-        missing = "the operation must be signed, and no other credential is valid"
+        missing = required_detail(fallback=fallback)
         if demand == "required" and not fallback:
             return Verdict("reject", _unsigned_error(profile, missing))
         if why := self._must_be_signed(operation, request, profile):
@@ -223,7 +225,7 @@ class Policy:
         if is_strict or (signature == "unsigned" and self.may_name(request, path)):
             return Verdict("reject", operation.as_error(profile))
         if signature == "unsigned" and self.registers_webhook(operation, request, profile, path=path):
-            return Verdict("reject", _unsigned_error(profile, _WEBHOOK))
+            return Verdict("reject", _unsigned_error(profile, WEBHOOK))
         return Verdict("accept")
 
     def _must_be_signed(self, operation: Operation, request: Request, profile: Profile) -> str | None:
@@ -233,7 +235,13 @@ class Policy:
                 "nothing tells which operation would run (a WebSocket may carry it, or no hook asks the policy of the "
                 "RouteResolver), so the request must be signed"
             )
-        return _WEBHOOK if self.registers_webhook(operation, request, profile) else None
+        return WEBHOOK if self.registers_webhook(operation, request, profile) else None
+
+
+def required_detail(*, fallback: bool) -> str:
+    """Return what is wrong with an unsigned request for an operation in `required_for`, for the operator's log."""
+    detail = "the operation must be signed"
+    return f"{detail}, and fallback= does not accept the caller" if fallback else detail
 
 
 def is_of_adcp(profile: Profile) -> bool:

@@ -165,7 +165,7 @@ def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
     ("code", "told"),
     [
         ("request_signature_invalid", "Fix: find out what changes requests on the way: undersigned doctor"),
-        ("request_target_uri_malformed", "Fix: check the URL, and origins= of the server\n"),
+        ("request_target_uri_malformed", "; a proxy must forward Host unchanged: undersigned doctor\n"),
         ("request_signature_replayed", "Fix: sign each request again"),
         ("request_body_malformed", "Fix: send valid JSON, and write each key of an object once"),
         ("something_new", "Why: the server says something_new\n"),

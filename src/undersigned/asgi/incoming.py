@@ -23,7 +23,7 @@ from undersigned.middleware.incoming import Incoming
 from undersigned.middleware.requirement import VERIFICATION, Verification
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from undersigned.asgi.guard import AsyncGuard
     from undersigned.asgi.interface import Message, Receive, Scope, Send
@@ -114,9 +114,9 @@ class ScopeIncoming(AsyncIncoming):
         self._scope = scope
         self._receive = receive
         self._send = send
-        # A snapshot: a server may append trailers to its list after the application has started.
-        headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
-        self._headers = list(islice(headers, MOST_FIELDS + 1))
+        # A snapshot: a server may append trailers to its list after the application has started. Falcon's test client
+        # gives pairs that can be read only once.
+        self._headers = [(name, value) for name, value in islice(scope["headers"], MOST_FIELDS + 1)]
         self.set_fields(self._headers)
 
     def server(self) -> str | None:

@@ -27,7 +27,7 @@ def jwks_route(published: PublishedKeys, path: str | None = None) -> URLPattern:
     @csrf_exempt  # so that another method is answered by 405
     @require_safe
     def jwks(request: HttpRequest) -> HttpResponse:
-        response = published.response(request.method or "GET", request.headers.get("If-None-Match"))
-        return HttpResponse(response.body, status=response.status, headers=dict(response.fields))
+        response = published.response(request.method or "GET")
+        return HttpResponse(response.body, headers=dict(response.fields))
 
     return url_path((path or published.path).lstrip("/"), jwks)

@@ -22,9 +22,9 @@ def jwks_route(published: PublishedKeys, path: str | None = None) -> Blueprint:
     blueprint = Blueprint(f"undersigned_{type(published).__name__}", __name__)
 
     def jwks() -> Response:
-        response = published.response(request.method, request.headers.get("If-None-Match"))
+        response = published.response(request.method)
         # Without content, Werkzeug would replace Content-Length by 0.
-        return Response(response.body or None, response.status, response.fields)
+        return Response(response.body or None, headers=response.fields)
 
     blueprint.add_url_rule(path or published.path, "jwks", jwks, methods=["GET"])
     return blueprint

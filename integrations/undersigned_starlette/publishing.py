@@ -25,7 +25,7 @@ def jwks_route(published: PublishedKeys, path: str | None = None) -> Route:
     """
 
     async def jwks(request: Request) -> Response:
-        response = published.response(request.method, request.headers.get("if-none-match"))
-        return Response(response.body, response.status, dict(response.fields))
+        response = published.response(request.method)
+        return Response(response.body, headers=dict(response.fields))
 
     return Route(path or published.path, jwks, methods=["GET"])

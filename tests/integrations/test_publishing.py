@@ -81,7 +81,7 @@ frameworks = pytest.mark.parametrize("framework", [starlette, fastapi, flask, dj
 
 
 @frameworks
-def test_route_serves_the_set_to_whoever_asks_and_says_if_it_is_the_same(framework):
+def test_route_serves_the_set_to_whoever_asks(framework):
     with framework(PublishedKeys(JWKS, max_age=60)) as port:
         answer = ask(port, raw_request("GET", PATH))
         assert (answer.status, answer.json) == (200, JWKS)
@@ -91,8 +91,6 @@ def test_route_serves_the_set_to_whoever_asks_and_says_if_it_is_the_same(framewo
             "cache-control": "public, max-age=60",
             "x-content-type-options": "nosniff",
         }
-        same = ask(port, raw_request("GET", PATH, [("If-None-Match", answer.fields["etag"])]))
-        assert (same.status, same.content, same.fields["etag"]) == (304, b"", answer.fields["etag"])
         assert ask(port, raw_request("POST", PATH)).status == 405
 
 

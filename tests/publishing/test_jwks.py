@@ -23,10 +23,8 @@ def fields(response) -> dict[str, str]:
 
 def test_response_has_the_set_and_the_fields_that_receivers_need():
     response = PublishedKeys(JWKS).response("GET")
-    found = fields(response)
-    assert (response.status, json.loads(response.body)) == (200, JWKS)
-    assert found.pop("ETag").strip('"').isalnum()
-    assert found == {
+    assert json.loads(response.body) == JWKS
+    assert fields(response) == {
         "Content-Type": "application/jwk-set+json",
         "Cache-Control": "public, max-age=300",
         "X-Content-Type-Options": "nosniff",
@@ -37,30 +35,9 @@ def test_response_has_the_set_and_the_fields_that_receivers_need():
 def test_response_to_head_has_the_fields_alone():
     published = PublishedKeys(JWKS, max_age=60)
     response = published.response("HEAD")
-    assert (response.status, response.body) == (200, b"")
+    assert response.body == b""
     assert fields(response) == fields(published.response("GET"))
     assert fields(response)["Cache-Control"] == "public, max-age=60"
-
-
-@pytest.mark.parametrize("condition", ["{}", "W/{}", '"x", {}', '"x",W/{} , "y"', "*", " * "])
-def test_receiver_that_has_the_set_gets_304_without_content(condition):
-    published = PublishedKeys(JWKS)
-    tag = fields(published.response("GET"))["ETag"]
-    response = published.response("GET", condition.format(tag))
-    assert (response.status, response.body) == (304, b"")
-    assert fields(response)["ETag"] == tag
-    assert "Cache-Control" in fields(response)
-    assert "Content-Length" not in fields(response)
-
-
-@pytest.mark.parametrize("condition", ["", '"x"', "x", '"*"', "W/", ","])
-def test_receiver_with_another_set_gets_this_one(condition):
-    assert PublishedKeys(JWKS).response("GET", condition).status == 200
-
-
-def test_another_set_has_another_tag():
-    tags = {fields(PublishedKeys(jwks).response("GET"))["ETag"] for jwks in (JWKS, {"keys": [PUBLIC]})}
-    assert len(tags) == 2
 
 
 @pytest.mark.parametrize("options", [{"keys": {"keys": [PRIVATE]}}, {"keys": None}, {"max_age": -1}, {"max_age": 1.5}])
@@ -88,8 +65,8 @@ def test_file_is_served_as_it_is_now_and_never_with_private_material(tmp_path, c
     assert record.getMessage().startswith(f"{path}: keys: the member 'd' is private; publish the public JWK set")
     write(path, {"keys": [EC_PUBLIC]})
     clock.now += 1
-    response = published.response("GET", fields(before)["ETag"])
-    assert (response.status, json.loads(response.body)) == (200, {"keys": [EC_PUBLIC]})
+    response = published.response("GET")
+    assert json.loads(response.body) == {"keys": [EC_PUBLIC]}
 
 
 @pytest.mark.parametrize("content", [{"keys": [PRIVATE]}, {}])

@@ -25,7 +25,7 @@ from undersigned import (
     Verifier,
 )
 from undersigned.message import HeaderFields
-from undersigned.tokens import AsyncWorkloadTokenKeys, WorkloadTokenKeys
+from undersigned.tokens import WorkloadTokenKeys
 
 ISSUERS = {
     example["id"]: KeySet.from_jwks({"keys": [example["issuer_jwk"]]})
@@ -62,7 +62,7 @@ def tokens_of(issuers, **options):
 def test_published_request_is_verified_by_the_key_of_its_token():
     options = {"clock": lambda: WIMSE.now}
     plain = WorkloadTokenKeys(WORKLOADS, **options)
-    awaited = AsyncWorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
+    awaited = WorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
     signer = "wimse://example.com/svcA"
     verified = WIMSE.verifier(keys=plain).verify(WIMSE.request)
     assert (verified.signer, verified.signature_base, plain.blocking) == (signer, WIMSE.base, False)
@@ -92,9 +92,9 @@ class Fetching:
         return ISSUER.key_set().find(lookup)
 
 
-def test_async_source_does_not_block_on_an_issuer_that_can_be_awaited():
-    keys = AsyncWorkloadTokenKeys({"a.example": Fetching()}, clock=lambda: NOW)
-    [key] = asyncio.run(keys.find(lookup("workload-identity-token", token())))
+def test_task_does_not_block_on_an_issuer_that_can_be_awaited():
+    keys = WorkloadTokenKeys({"a.example": Fetching()}, clock=lambda: NOW)
+    [key] = asyncio.run(keys.async_find(lookup("workload-identity-token", token())))
     assert key.owner == CLAIMS["sub"]
 
 
@@ -260,7 +260,7 @@ def test_source_for_threads_is_unavailable_if_the_answers_of_an_issuer_have_to_b
     keys = WorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
     with pytest.raises(VerificationUnavailable) as caught:
         WIMSE.verifier(keys=keys).verify(WIMSE.request)
-    assert "use AsyncWorkloadTokenKeys" in str(caught.value.__cause__)
+    assert "use an AsyncVerifier" in str(caught.value.__cause__)
 
 
 def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():

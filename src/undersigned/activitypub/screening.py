@@ -6,9 +6,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.cavage.base import components_of, signing_string
-from undersigned.cavage.date import read_http_date
-from undersigned.cavage.digest import parse_digest
-from undersigned.cavage.header import CREATED, EXPIRES, HS2019, REQUEST_TARGET, RSA_SHA256, CavageParameters
+from undersigned.cavage.header import (
+    CREATED,
+    EXPIRES,
+    HS2019,
+    REQUEST_TARGET,
+    RSA_SHA256,
+    CavageParameters,
+    parse_digest,
+    read_http_date,
+)
 from undersigned.message.component import Coverage
 from undersigned.message.structured_fields import MalformedField
 from undersigned.verification.verifier import ReceivedSignature, check_fields

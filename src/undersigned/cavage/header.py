@@ -1,14 +1,16 @@
-"""The Signature header field of the draft: a list of parameters (draft-cavage-http-signatures-12 section 2.1)."""
+"""The header fields of the draft: Signature (draft-cavage-http-signatures-12 section 2.1), Date and Digest."""
 
 from __future__ import annotations
 
 import base64
 import re
 from dataclasses import dataclass, field
+from email.utils import formatdate, parsedate_to_datetime
 from typing import Final
 
-from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS
+from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message import token
+from undersigned.message.content_digest import RunningDigest
 from undersigned.message.structured_fields import MalformedField
 
 CREATED: Final = "(created)"
@@ -27,6 +29,8 @@ _SEPARATOR: Final = re.compile(r" *, *")
 _NAME: Final = re.compile(rf"{token.LOWER}+|\((?:request-target|created|expires)\)")
 _WHOLE: Final = re.compile(r"[0-9]{1,15}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_SHA_256: Final = "sha-256"
+_DIGEST_LENGTH: Final = 32
 _DEFAULTS: Final = {HS2019: (CREATED,), RSA_SHA256: ("date",)}
 
 
@@ -71,7 +75,7 @@ class CavageParameters:
             raise MalformedField("headers names a parameter that the signature does not have")
         if algorithm != HS2019 and not {CREATED, EXPIRES}.isdisjoint(names):
             raise MalformedField("(created) and (expires) can be signed with the algorithm hs2019 only")
-        return cls(given["keyId"], algorithm, names, created, expires, _octets(given["signature"]))
+        return cls(given["keyId"], algorithm, names, created, expires, _octets(given["signature"], "signature"))
 
 
 def serialize_parameters(keyid: str, algorithm: str, names: tuple[str, ...], signature: bytes) -> str:
@@ -113,8 +117,59 @@ def _names(value: str) -> tuple[str, ...]:
     return names
 
 
-def _octets(text: str) -> bytes:
+def _octets(text: str, what: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise MalformedField("the signature is not Base64") from None
+        raise MalformedField(f"the {what} is not Base64") from None
+
+
+def read_http_date(value: str) -> int | None:
+    """Return an HTTP date, such as `Sun, 22 Nov 2026 00:00:00 GMT`, as seconds since the epoch.
+
+    None means that it is not a date in this form, which senders must write (RFC 9110 section 5.6.7).
+    """
+    try:
+        seconds = int(parsedate_to_datetime(value).timestamp())
+    except (ValueError, OverflowError):
+        return None
+    return seconds if http_date(seconds) == value else None
+
+
+def http_date(seconds: float) -> str:
+    """Return seconds since the epoch as an HTTP date (RFC 9110 section 5.6.7)."""
+    return formatdate(int(seconds), usegmt=True)
+
+
+def parse_digest(value: str) -> dict[str, bytes]:
+    """Return the SHA-256 digest of a Digest field (RFC 3230 section 4.3.2). Digests by other algorithms are ignored.
+
+    Raises:
+        MalformedField: it is not a list of digests, or its SHA-256 is absent, repeated, or not 32 bytes in Base64.
+    """
+    members = value.split(",", MOST_SIGNATURES)
+    if len(value) > LONGEST_FIELD or len(members) > MOST_SIGNATURES:
+        raise MalformedField(
+            f"the Digest field has {len(value):,} characters and {value.count(',') + 1:,} digests, and at most "
+            f"{LONGEST_FIELD:,} and {MOST_SIGNATURES} are read: send SHA-256 alone"
+        )
+    found: list[bytes] = []
+    for member in members:
+        name, equals, text = member.strip(" \t").partition("=")
+        if not equals:
+            raise MalformedField("the Digest field is not a list of digests such as SHA-256=...")
+        if name.lower() == _SHA_256:
+            found.append(_octets(text, "SHA-256 of the Digest field"))
+    if len(found) != 1 or len(found[0]) != _DIGEST_LENGTH:
+        raise MalformedField(f"the Digest field does not have one SHA-256 of {_DIGEST_LENGTH} bytes")
+    return {_SHA_256: found[0]}
+
+
+def digest_builder() -> RunningDigest:
+    """Return a new builder of the Content-Digest that `legacy_digest` takes."""
+    return RunningDigest((_SHA_256,))
+
+
+def legacy_digest(content_digest: str) -> str:
+    """Return the Digest field for a Content-Digest with one digest, by sha-256."""
+    return f"SHA-256={content_digest.removeprefix(f'{_SHA_256}=:').removesuffix(':')}"

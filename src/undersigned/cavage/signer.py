@@ -7,9 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from undersigned.cavage.base import signing_string
-from undersigned.cavage.date import http_date
-from undersigned.cavage.digest import digest_builder, legacy_digest
-from undersigned.cavage.header import REQUEST_TARGET, serialize_parameters
+from undersigned.cavage.header import REQUEST_TARGET, digest_builder, http_date, legacy_digest, serialize_parameters
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.content_digest import content_digest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from dataclasses import dataclass
@@ -25,15 +24,13 @@ _A_DAY: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class JWKSResponse:
-    """The response to a GET or HEAD request for the JWK set.
+    """The response to a GET or HEAD request for the JWK set. Its status is 200.
 
     Attributes:
-        status: 200, or 304 if the receiver has this set.
-        fields: the header fields; without Content-Length if the status is 304.
-        body: the content; empty for HEAD and for 304.
+        fields: the header fields.
+        body: the content; empty for HEAD.
     """
 
-    status: int
     fields: tuple[tuple[str, str], ...]
     body: bytes
 
@@ -84,19 +81,11 @@ class PublishedKeys:
             self._watched = WatchedFile(keys, self._text_of_file, most=MOST_JWKS_FILE_BYTES, clock=clock)
         self._text = self._text_of(keys) if self._watched is None else self._watched.value
 
-    def response(self, method: str, if_none_match: str | None = None) -> JWKSResponse:
-        """Return the response to a request.
-
-        Args:
-            method: GET or HEAD.
-            if_none_match: the value of the request's If-None-Match field (RFC 9110 section 13.1.2).
-        """
+    def response(self, method: str) -> JWKSResponse:
+        """Return the response to a request with the method GET or HEAD."""
         text = self._text if self._watched is None else self._watched.value
-        tag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
-        fields = (*self._fields, ("ETag", tag), *self._signature_fields(text))
-        if if_none_match is not None and _matches(if_none_match, tag):
-            return JWKSResponse(304, fields, b"")
-        return JWKSResponse(200, (*fields, ("Content-Length", str(len(text)))), b"" if method == "HEAD" else text)
+        fields = (*self._fields, *self._signature_fields(text), ("Content-Length", str(len(text))))
+        return JWKSResponse(fields, b"" if method == "HEAD" else text)
 
     def _text_of(self, keys: object) -> bytes:
         """Return the content to serve for a JWK set, if it may be published."""
@@ -108,12 +97,3 @@ class PublishedKeys:
     def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
         """Return the header fields that sign the content."""
         return ()
-
-
-def _matches(if_none_match: str, tag: str) -> bool:
-    """Return whether If-None-Match lists `tag`, by weak comparison (RFC 9110 section 8.8.3.2).
-
-    A comma inside another tag cannot produce `tag`, because `tag` has quotes.
-    """
-    named = (part.strip().removeprefix("W/") for part in if_none_match.split(","))
-    return if_none_match.strip() == "*" or tag in named

@@ -3,6 +3,6 @@
 The token is verified first, then the key that is bound to it (`cnf`, RFC 7800) verifies the message.
 """
 
-from undersigned.tokens.workload import AsyncWorkloadTokenKeys, WorkloadTokenKeys
+from undersigned.tokens.workload import WorkloadTokenKeys
 
-__all__ = ["AsyncWorkloadTokenKeys", "WorkloadTokenKeys"]
+__all__ = ["WorkloadTokenKeys"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final
 
 from undersigned.errors import ConfigurationError, KeySourceError
@@ -28,8 +28,23 @@ _WORKLOAD: Final = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+)(?:/.*)?")
 _TRUST_DOMAIN: Final = re.compile(r"[a-z0-9._-]+")
 
 
-class _TokenKeys:
-    """What both sources know, and how a token is read and trusted."""
+class WorkloadTokenKeys:
+    """The keys that are bound to the Workload-Identity-Token of a message, for `profiles.WIMSE`, threads and asyncio.
+
+    The owner of a key is the subject of its token, such as `wimse://example.com/svc`. A token is verified with the keys
+    of the trust domain in its subject, and no others. So no issuer can name the workloads of another one. The issuer
+    that a token names is never asked.
+
+    Args:
+        issuers: the keys of the issuer of each trust domain, such as `{"example.com": KeySet.from_jwks(jwks)}`.
+        audience: the names of this service, if the issuers write `aud`. A token without one of them is rejected. By
+            default, a token with `aud` is rejected: WIMSE's own tokens have none, as `wimse-aud` says for whom a
+            message is.
+        clock: returns seconds since the epoch.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
 
     __slots__ = ("_audience", "_clock", "_issuers")
 
@@ -54,6 +69,30 @@ class _TokenKeys:
         self._issuers = dict(issuers)
         self._audience = frozenset(audience)
         self._clock = clock
+
+    @property
+    def blocking(self) -> bool:
+        """Whether looking for the keys of an issuer may block."""
+        return any(getattr(source, "blocking", True) for source in self._issuers.values())
+
+    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the key that is bound to the token.
+
+        Raises:
+            KeySourceError: there is no token, or it cannot be trusted.
+        """
+        token, issuer = self._read(lookup)
+        if iscoroutinefunction(issuer.find):
+            raise ConfigurationError("issuers: the answers of one have to be awaited: use an AsyncVerifier")
+        keys: Any = issuer.find(lookup._replace(keyid=token.keyid))
+        return self._bound_key(token, keys)
+
+    async def async_find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        """Return the key as `find` does, and await the answer of an issuer's source."""
+        token, issuer = self._read(lookup)
+        find: Callable[[KeyLookup], Any] = getattr(issuer, "async_find", issuer.find)
+        keys: Any = find(lookup._replace(keyid=token.keyid))
+        return self._bound_key(token, await keys if isawaitable(keys) else keys)
 
     def _read(self, lookup: KeyLookup) -> tuple[Token, AsyncKeySource]:
         """Return the token of a message, and the source of its issuer's keys.
@@ -83,55 +122,3 @@ class _TokenKeys:
         token.check_issuer(keys)
         token.check_audience(self._audience)
         return (token.bound_key(now=self._clock()),)
-
-
-class WorkloadTokenKeys(_TokenKeys):
-    """The keys that are bound to the Workload-Identity-Token of a message, for `profiles.WIMSE`.
-
-    The owner of a key is the subject of its token, such as `wimse://example.com/svc`. A token is verified with the keys
-    of the trust domain in its subject, and no others. So no issuer can name the workloads of another one. The issuer
-    that a token names is never asked.
-
-    Args:
-        issuers: the keys of the issuer of each trust domain, such as `{"example.com": KeySet.from_jwks(jwks)}`.
-        audience: the names of this service, if the issuers write `aud`. A token without one of them is rejected. By
-            default, a token with `aud` is rejected: WIMSE's own tokens have none, as `wimse-aud` says for whom a
-            message is.
-        clock: returns seconds since the epoch.
-
-    Raises:
-        ConfigurationError: an argument has the wrong type or value.
-    """
-
-    __slots__ = ()
-
-    @property
-    def blocking(self) -> bool:
-        """Whether looking for the keys of an issuer may block."""
-        return any(getattr(source, "blocking", True) for source in self._issuers.values())
-
-    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        """Return the key that is bound to the token.
-
-        Raises:
-            KeySourceError: there is no token, or it cannot be trusted.
-        """
-        token, issuer = self._read(lookup)
-        if iscoroutinefunction(issuer.find):
-            raise ConfigurationError("issuers: the answers of one have to be awaited: use AsyncWorkloadTokenKeys")
-        keys: Any = issuer.find(lookup._replace(keyid=token.keyid))
-        return self._bound_key(token, keys)
-
-
-class AsyncWorkloadTokenKeys(_TokenKeys):
-    """`WorkloadTokenKeys` for an `AsyncVerifier`: the answers of the sources may be awaitable."""
-
-    __slots__ = ()
-
-    async def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        """As `WorkloadTokenKeys.find`."""
-        token, issuer = self._read(lookup)
-        find: Callable[[KeyLookup], Any] = getattr(issuer, "async_find", issuer.find)
-        keys: Any = find(lookup._replace(keyid=token.keyid))
-        keys = await keys if hasattr(keys, "__await__") else keys
-        return self._bound_key(token, keys)

@@ -12,7 +12,6 @@ from tests.keys import OneKey, key_pair
 from undersigned import Request
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cavage import CavageSigner
-from undersigned.cavage.header import serialize_parameters
 
 NOW = 1_795_305_605
 ACTOR = "https://social.example/users/bob"
@@ -61,8 +60,14 @@ def sign_by_hand(
         algorithm: the algorithm parameter.
     """
     base = "\n".join([f"{name}: {value}" for name, value in lines.items()])
-    made = serialize_parameters(KEYID, algorithm, tuple(lines), signing_key().sign(base.encode()))
+    made = signature_field(algorithm, lines, signing_key().sign(base.encode()))
     return with_fields(request, ("Signature", made + parameters))
+
+
+def signature_field(algorithm: str, names, signature: bytes) -> str:
+    """The value of a Signature field of the draft."""
+    text = base64.b64encode(signature).decode()
+    return f'keyId="{KEYID}",algorithm="{algorithm}",headers="{" ".join(names)}",signature="{text}"'
 
 
 def sha256(body: bytes) -> str:

@@ -15,6 +15,7 @@ from tests.activitypub.actors import (
     sha256,
     sign_by_draft,
     sign_by_hand,
+    signature_field,
     signing_key,
     verification_key,
     verifier,
@@ -33,7 +34,6 @@ from undersigned import (
     Verifier,
 )
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
-from undersigned.cavage.header import serialize_parameters
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.signature.rules import ReplayRule
 
@@ -226,7 +226,7 @@ def test_hs2019_has_the_algorithm_of_the_key():
     other = KeyPair.generate("ed25519", keyid=KEYID)
     [jwk] = other.public["keys"]
     base = "\n".join([f"{name}: {value}" for name, value in DATED.items()]).encode()
-    made = serialize_parameters(KEYID, "hs2019", tuple(DATED), other.signing_key().sign(base))
+    made = signature_field("hs2019", DATED, other.signing_key().sign(base))
     request = with_date(GET, ("Signature", made))
     modern = ACTIVITYPUB.derive(algorithms=frozenset({"ed25519"}))
     keys = OneKey(VerificationKey.from_jwk(jwk))

@@ -18,7 +18,6 @@ from undersigned import (
     SigningKey,
 )
 from undersigned.cavage import CavageSigner
-from undersigned.cavage.header import CavageParameters
 
 
 def test_signer_writes_date_digest_and_signature():
@@ -26,8 +25,8 @@ def test_signer_writes_date_digest_and_signature():
     assert [name for name, _ in made] == ["Date", "Digest", "Signature"]
     assert made.components == ("(request-target)", "host", "date", "digest")
     assert made.target_uri == POST.url
-    parameters = CavageParameters.parse(dict(made)["Signature"])
-    assert (parameters.keyid, parameters.algorithm, parameters.names) == (KEYID, "rsa-sha256", made.components)
+    named = f'keyId="{KEYID}",algorithm="rsa-sha256",headers="(request-target) host date digest",signature="'
+    assert dict(made)["Signature"].startswith(named)
     assert [name for name, _ in CavageSigner(signing_key()).sign(GET)] == ["Date", "Signature"]
 
 

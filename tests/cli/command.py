@@ -11,7 +11,7 @@ import warnings
 from click.testing import CliRunner
 from hypothesis import strategies as st
 
-from undersigned.cli.group import undersigned
+from undersigned.cli import undersigned
 
 URL = "https://seller.example.com/orders"
 GET = {"method": "GET", "url": URL}

@@ -6,14 +6,14 @@ import sys
 import pytest
 from tests.cli.command import invoke
 
-from undersigned.cli.group import COMMANDS
+COMMANDS = {*("canonicalize", "demo", "doctor", "explain", "inspect", "keygen", "request", "rotate", "sign", "verify")}
 
 
 def test_help_lists_the_commands_of_the_package():
     result = invoke("--help")
     assert result.exit_code == 0
-    for name in COMMANDS:
-        assert f"\n  {name} " in result.stdout
+    listed = result.stdout.partition("\nCommands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == sorted(COMMANDS)
 
 
 def test_help_cuts_no_summary_of_a_command_off():
@@ -21,7 +21,7 @@ def test_help_cuts_no_summary_of_a_command_off():
     assert [summary for summary in summaries if not summary.endswith(".") or summary.endswith("..")] == []
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"demo", "inspect"}))
+@pytest.mark.parametrize("command", sorted(COMMANDS - {"demo", "inspect"}))
 def test_help_of_every_command_has_an_example(command):
     shown = invoke(command, "--help").stdout
     example = shown.partition("  Example")[2]

@@ -25,7 +25,6 @@ from undersigned import (
 )
 from undersigned.discovery import JWKSFile, RemoteJWKS
 from undersigned.publishing import PublishedKeys
-from undersigned.signature.rotation import LAST_SIGNATURE, SPREAD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +34,10 @@ if TYPE_CHECKING:
 
 STEP, OVERLAP = 15, 3600
 URL = "https://seller.example.com/adcp/create_media_buy"
+
+
+SPREAD, LAST_SIGNATURE = 900, 360
+"""The seconds that `undersigned rotate` tells its user to wait."""
 
 
 class Party:

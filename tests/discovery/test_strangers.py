@@ -21,7 +21,6 @@ from undersigned.discovery import Freshness, JWKSFile, KeySources, RemoteJWKS, R
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
 from undersigned.message import HeaderFields
-from undersigned.signature.jwk import thumbprint
 
 ACTOR_PEM = (
     rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -243,7 +242,7 @@ def test_many_keys_of_a_set_that_a_stranger_names_are_made_when_they_are_looked_
     monkeypatch.setattr(
         VerificationKey, "from_jwk", lambda jwk, **options: made.append(jwk["kid"]) or make(jwk, **options)
     )
-    names = [thumbprint(jwk) for jwk in jwks_of_many]
+    names = [make(jwk).thumbprint for jwk in jwks_of_many]
     assert [world.find_all(source, of_agent(server.url(), name))[0].keyid for name in names[:2]] == names[:2]
     assert made == names[:2]
     assert world.find_all(source, of_agent(server.url(), names[31]))
@@ -266,7 +265,7 @@ def test_fetches_for_keyids_that_known_sets_do_not_have_are_counted(world, serve
     source = world.bots(form="jwks", network=server.network(), clock=clock, most_a_minute=20)
     urls = [server.url(f"/{number}") for number in range(20)]
     for url in urls:
-        assert world.find_all(source, of_agent(url, thumbprint(PUBLIC)))
+        assert world.find_all(source, of_agent(url, VerificationKey.from_jwk(PUBLIC).thumbprint))
     for _ in range(4):
         clock.now += 31
         for url in urls:
@@ -274,7 +273,7 @@ def test_fetches_for_keyids_that_known_sets_do_not_have_are_counted(world, serve
                 assert not world.find_all(source, of_agent(url, "unknown"))
     # 20 at first, 20 at once for the unknown keyid, and 10 in each further half minute.
     assert 40 <= len(server.requests) <= 20 + 20 + 4 * 11
-    assert world.find_all(source, of_agent(urls[0], thumbprint(PUBLIC)))
+    assert world.find_all(source, of_agent(urls[0], VerificationKey.from_jwk(PUBLIC).thumbprint))
 
 
 def actor_at(server, path, host="keys.example.com") -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.rules import Selection
 
 
@@ -15,7 +15,7 @@ def keyids_that_signed(response, *, clock=time.time) -> list[str]:
     profile = profiles.WEB_BOT_AUTH_DIRECTORY
     keys = KeySet.from_jwks(json.loads(response.body))
     verified = []
-    for label in parse_signature_input(response.fields.combined["signature-input"]):
+    for label in re.findall(r"(?:^|, )([a-z0-9]+)=", response.fields.combined["signature-input"]):
         one = profile.derive(selection=Selection(tags=profile.selection.tags, label=label, pick="preferred"))
         verifier = Verifier(one, keys=keys, replay=MemoryReplayStore(), clock=clock)
         verified.append(verifier.verify_response(response).keyid)

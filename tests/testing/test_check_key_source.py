@@ -7,7 +7,6 @@ import pytest
 from tests.keys import JWKS, KEYS, PRIVATE, PUBLIC
 
 from undersigned import KeySet, KeySourceError, VerificationKey
-from undersigned.signature.key_source import ExaminedKeys
 from undersigned.testing import check_async_key_source, check_key_source
 
 KEYID = "buyer-ed25519"
@@ -57,8 +56,8 @@ class HasAnother(Honest):
 
 
 class HasAFault(Honest):
-    def find(self, lookup):
-        return ExaminedKeys.from_jwks({"keys": [PRIVATE]}).find(lookup)
+    def find(self, _lookup):
+        return (VerificationKey.from_jwk(PRIVATE),)
 
 
 class NamesAnother(Honest):

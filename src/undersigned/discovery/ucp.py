@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from undersigned.discovery.kept import Copy
     from undersigned.signature.key_source import KeyLookup
 
+__all__ = ["UCPKeys"]
+
 UCP_FRESHNESS: Final = Freshness(interval=60)
 """How long a profile is used: UCP asks for 60 seconds between two fetches for an unknown key."""
 

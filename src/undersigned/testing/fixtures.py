@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
     from undersigned.wsgi import WSGIApp
 
+__all__ = ["SignedClients", "frozen_nonce_clock", "signed_client", "signing_key"]
+
 
 @pytest.fixture(scope="session")
 def signing_key() -> KeyPair:

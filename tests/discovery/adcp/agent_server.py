@@ -19,10 +19,12 @@ EVENTS = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nC
 class Operator:
     """What an agent, its operator's brand.json and its JWK set say; a test changes what it is about."""
 
-    def __init__(self, server: KeyServer) -> None:
+    def __init__(
+        self, server: KeyServer, host: str = "agent.example.com", brand_host: str = "brand.example.com"
+    ) -> None:
         self.server = server
-        self.url = server.url("/mcp", "agent.example.com")
-        self.brand_url = server.url("/brand.json", "brand.example.com")
+        self.url = server.url("/mcp", host)
+        self.brand_url = server.url("/brand.json", brand_host)
         self.jwks_url = server.url("/jwks.json", "keys.example.com")
         self.capabilities: dict = {
             "adcp": {"major_versions": [3]},

@@ -1,29 +1,35 @@
 from __future__ import annotations
 
 import pytest
+from tests.discovery.adcp.agent_server import Operator
+from tests.keys import lookup
 
-from undersigned.discovery.site import registrable_domain, site_of
+from undersigned import KeySourceError
+from undersigned.discovery.adcp import AdCPAgent
+from undersigned.discovery.site import site_of
 
 
 @pytest.mark.parametrize(
-    ("host", "domain"),
+    ("host", "brand", "found"),
     [
-        ("agent.example.com", "example.com"),
-        ("example.com", "example.com"),
-        ("a.b.example.co.uk", "example.co.uk"),
-        ("seller.github.io", "seller.github.io"),
-        ("agent.seller.vercel.app", "seller.vercel.app"),
-        ("xn--bcher-kva.example.com", "example.com"),
-        ("agent.internal", "agent.internal"),
-        ("co.uk", None),
-        ("github.io", None),
-        ("localhost", None),
-        ("192.0.2.1", None),
-        ("2001:db8::1", None),
+        ("a.b.example.co.uk", "example.co.uk", True),
+        ("x.a.github.io", "a.github.io", True),
+        ("a.github.io", "b.github.io", False),
+        ("co.uk", "co.uk", False),
+        ("localhost", "localhost", False),
     ],
 )
-def test_registrable_domain_is_the_part_that_one_owner_registered(host, domain):
-    assert registrable_domain(host) == domain
+def test_brand_json_speaks_for_the_domain_that_its_owner_registered(host, brand, found, server, clock):
+    operator = Operator(server, host, brand)
+    operator.brand["authorized_operators"] = [{"domain": host}] if host == brand else []
+    operator.publish()
+    source = AdCPAgent(operator.url, network=server.network(), clock=clock)
+    if found:
+        assert source.find(lookup())
+        return
+    with pytest.raises(KeySourceError) as raised:
+        source.find(lookup())
+    assert raised.value.reason == "signature_brand_origin_mismatch"
 
 
 @pytest.mark.parametrize(

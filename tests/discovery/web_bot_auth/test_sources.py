@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections import Counter
 
 import pytest
@@ -24,13 +22,12 @@ from undersigned import (
     Verifier,
 )
 from undersigned.discovery import Freshness
-from undersigned.discovery.web_bot_auth import PUBLISHED, WebBotAuthKeys
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.message import DIRECTORY_PATH, HeaderFields, write_signature_agent
 from undersigned.profiles import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
-from undersigned.signature.jwk import thumbprint
 
-NAME = thumbprint(PUBLIC)
-OTHER = thumbprint(OTHER_PUBLIC)
+NAME = VerificationKey.from_jwk(PUBLIC).thumbprint
+OTHER = VerificationKey.from_jwk(OTHER_PUBLIC).thumbprint
 OWN = PUBLIC | {"kid": NAME}
 SET = {"keys": [OWN]}
 PRIVATE = ed25519_pair(NAME)[0]
@@ -209,7 +206,7 @@ def test_two_spellings_of_a_url_are_fetched_once(world, make, server):
 
 
 def test_published_test_key_verifies_nothing(world, make, server):
-    name = thumbprint(TEST_KEY)
+    name = VerificationKey.from_jwk(TEST_KEY | {"kid": "test"}).thumbprint
     server.answers["/jwks.json"] = response({"keys": [TEST_KEY]})
     value = f'sig1="{server.url()}"'
     [key] = world.find_all(make(), ask_about(value, name))
@@ -337,6 +334,13 @@ def test_card_leads_to_the_keys(world, make, server):
     assert failure(world.find_all, source, spelled).reason == "signature_jwks_unavailable"
 
 
+@pytest.mark.parametrize("keys", [{}, {"jwks": []}, {"jwks_uri": ""}, {"jwks_uri": 5}, {"jwks": "https://a.example/"}])
+def test_card_without_usable_keys_is_rejected(keys, world, make, server):
+    server.answers["/card"] = response({"client_id": server.url("/card"), **keys})
+    asks = ask_about(f'sig1="{server.url("/card")}";type=cimd')
+    assert "jwks" in str(failure(world.find_all, make("typed"), asks))
+
+
 def test_card_cannot_name_a_private_address(world, make, server):
     server.answers["/card"] = response({"client_id": server.url("/card"), "jwks_uri": "https://[::1]/"})
     asks = ask_about(f'sig1="{server.url("/card")}";type=cimd')
@@ -389,50 +393,6 @@ def test_signed_request_is_verified_with_the_keys_of_its_sender(world, make, ser
 
 def test_keys_of_other_kinds_are_found(find, server):
     pair = es256_pair()[1]
-    server.answers["/jwks.json"] = response({"keys": [pair | {"kid": thumbprint(pair)}]})
-    [key] = find(keyid=thumbprint(pair))
+    server.answers["/jwks.json"] = response({"keys": [pair | {"kid": VerificationKey.from_jwk(pair).thumbprint}]})
+    [key] = find(keyid=VerificationKey.from_jwk(pair).thumbprint)
     assert key.algorithm == "ecdsa-p256-sha256"
-
-
-def test_published_keys_are_thumbprints():
-    assert {len(name) for name in PUBLISHED} == {43}
-    assert thumbprint(TEST_KEY) in PUBLISHED
-
-
-class TestThreads:
-    def test_source_blocks(self):
-        assert WebBotAuthKeys(form="jwks").blocking
-
-    def test_third_thread_does_not_wait_for_a_host(self, server, clock):
-        server.hold.clear()
-        server.answers |= {path: response(SET) for path in ("/a", "/b", "/c")}
-        source = WebBotAuthKeys(form="jwks", network=server.network(), clock=clock, most_at_once=4)
-        found = []
-
-        def ask(path):
-            found.append(source.find(ask_about(f'sig1="{server.url(path)}"')))
-
-        threads = [threading.Thread(target=ask, args=(path,)) for path in ("/a", "/b")]
-        for thread in threads:
-            thread.start()
-        server.wait_for(2)
-        assert "too many wait" in str(failure(ask, "/c"))
-        assert len(server.requests) == 2
-        server.hold.set()
-        for thread in threads:
-            thread.join()
-        ask("/c")
-        assert len(found) == 3
-
-
-class TestTasks:
-    def test_source_answers_without_waiting_when_it_has_the_key(self, server):
-        server.answers["/jwks.json"] = response(SET)
-
-        async def ask():
-            source = WebBotAuthKeys(form="jwks", network=server.network())
-            await source.async_find(ask_about(f'sig1="{server.url()}"'))
-            return source.async_find(ask_about(f'sig1="{server.url()}"'))
-
-        [key] = asyncio.run(ask())
-        assert key.keyid == NAME

@@ -1,7 +1,7 @@
 """Publishing: the common part of the routes that serve public keys.
 
 `undersigned_starlette`, `undersigned_fastapi`, `undersigned_flask` and `undersigned_django` each have a function
-`jwks_route`. With any other framework, serve what `PublishedKeys(...).response(method, if_none_match)` returns.
+`jwks_route`. With any other framework, serve what `PublishedKeys(...).response(method)` returns.
 """
 
 from undersigned.publishing.directory import PublishedDirectory

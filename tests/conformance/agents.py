@@ -8,12 +8,13 @@ from functools import partial
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
 
+import http_sf
 from tests.conformance.case import Case, File, same
 
 from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.network import is_special
 from undersigned.discovery.web_bot_auth import read_card
-from undersigned.message.signature_agent import read_signature_agents
+from undersigned.message.signature_agent import read_signature_agent
 from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def listed(check: Callable[[dict[str, Any]], None], member: str = "", name: str 
 
 def agent_field(case: dict[str, Any]) -> None:
     """Compare what the members of a Signature-Agent name: label, URL and type."""
-    read = read_signature_agents(case["header"], form="typed")
+    labels = http_sf.parse(case["header"].encode(), tltype="dictionary")
+    read = {label: read_signature_agent(case["header"], form="typed", member=label) for label in labels}
     found = [(label, agent.url, str(agent.document)) for label, agent in read.items() if agent is not None]
     same("members", [(one["label"], one["uri"], one["type"]) for one in case["entries"]], found)
 

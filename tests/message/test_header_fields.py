@@ -52,23 +52,8 @@ def test_only_ascii_letters_of_a_name_change_case():
     assert HeaderFields([("COO\u212aIE", "v")]).lines == (("COO\u212aIE", "v"),)
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        None,
-        1,
-        "name",
-        [("a",)],
-        [("a", "b", "c")],
-        [("a", None)],
-        [("a", b"b")],
-        [(b"a", "b")],
-        [(b"a", b"b")],
-        {"a": ["b"]},
-        [1],
-    ],
-)
-def test_headers_of_another_type_raise_a_type_error(headers):
+@pytest.mark.parametrize("headers", [None, [("a", b"b")], [(b"a", "b")], [(b"a", b"b")]])
+def test_headers_that_are_bytes_raise_a_type_error(headers):
     with pytest.raises(TypeError):
         HeaderFields(headers)
 

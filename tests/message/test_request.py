@@ -30,24 +30,6 @@ def test_content_can_be_announced_before_it_is_read():
     assert not Request("POST", URL, body=b"x", has_body=False).has_body
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (b"GET", URL),
-        (None, URL),
-        ("GET", b"https://a/"),
-        ("GET", None),
-        ("GET", URL, None),
-        ("GET", URL, (), 1),
-        ("GET", URL, (), {"a": 1}),
-        ("GET", URL, (), [b"x"]),
-    ],
-)
-def test_argument_of_another_type_raises_a_type_error(arguments):
-    with pytest.raises(TypeError):
-        Request(*arguments)
-
-
 def test_text_with_a_lone_surrogate_is_rejected_as_content():
     with pytest.raises(UnicodeEncodeError):
         Request("POST", URL, (), "\ud800")

@@ -74,30 +74,6 @@ def test_repeated_key_is_rejected_and_named():
     assert caught.value.duplicates == ("b",)
 
 
-def test_json_under_another_type_is_found_however_a_lenient_reader_would_decode_it():
-    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
-        assert request('{"a":1}'.encode(encoding), "text/plain").json_if_any() == {"a": 1}
-
-
-def test_content_of_another_type_that_is_no_json_is_none():
-    assert request("a=b&c=d", "application/x-www-form-urlencoded").json_if_any() is None
-    assert request(b"\xff\xd8\xff", "image/jpeg").json_if_any() is None
-
-
-def test_content_of_another_type_that_readers_would_read_differently_is_rejected():
-    with pytest.raises(AmbiguousJSON):
-        request('{"a":1,"a":2}', "text/plain").json_if_any()
-
-
-def test_content_that_says_json_and_is_none_is_rejected():
-    with pytest.raises(ValueError, match="Expecting"):
-        request("{", "application/json").json_if_any()
-
-
-def test_absent_content_is_none_whatever_the_content_type():
-    assert request(b"", "application/json").json_if_any() is None
-
-
 def test_content_type_over_the_length_limit_says_its_size():
     request = Request("POST", "https://a.example/", [("Content-Type", f"application/json;a={'v' * 4096}")], b"{}")
     with pytest.raises(AmbiguousJSON, match="Content-Type has 4,115 characters, and at most 4,096 are read"):

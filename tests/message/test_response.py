@@ -49,22 +49,6 @@ def test_copy_is_changed_in_one_part_only():
     assert pickle.loads(pickle.dumps(response)) == response  # noqa: S301 - pickled here
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Response("200"),
-        lambda: Response(status=True),
-        lambda: Response(200, [(b"a", "b")]),
-        lambda: Response(200, body=5),
-        lambda: Response(200, request="GET"),
-        lambda: Response(200, trailers=5),
-    ],
-)
-def test_response_of_other_types_is_rejected(make):
-    with pytest.raises(TypeError):
-        make()
-
-
 @pytest.mark.parametrize("status", [0, 99, 1000, -200])
 def test_status_must_have_three_digits(status):
     with pytest.raises(ValueError, match="three digits"):

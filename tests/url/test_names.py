@@ -22,6 +22,7 @@ FOR_SIGNING = {
     "canonicalize_authority",
     "comparable_authority",
     "is_address",
+    "remove_dot_segments",
     "same_url",
 }
 

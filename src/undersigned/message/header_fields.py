@@ -32,56 +32,35 @@ class HeaderFields:
         lines: the (name, value) pairs in their order, one for each field line.
         combined: the combined value of each field by its name in lower case (RFC 9421 section 2.1).
         repeated: the values of each field that has several lines, in their order.
-
-    Raises:
-        TypeError: `headers` has another type; a mistake of the caller, never of a message.
     """
 
-    __slots__ = ("_valid", "combined", "lines", "repeated")
+    __slots__ = ("combined", "lines", "repeated")
 
     def __init__(self, headers: Headers = ()) -> None:
         pairs = cast("Mapping[str, str]", headers).items() if hasattr(headers, "items") else headers
-        try:
-            # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
-            # `str.isascii` and `strip` reject bytes.
-            self._keep([(name.lower() if str.isascii(name) else name, value.strip(" \t")) for name, value in pairs])
-        except (AttributeError, TypeError, ValueError):
-            raise TypeError("headers must be a mapping or pairs of name and value, which must be str") from None
-
-    def _keep(self, lines: list[tuple[str, str]]) -> None:
+        # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
+        # `str.isascii` and `strip` reject bytes.
+        lines = [(name.lower() if str.isascii(name) else name, value.strip(" \t")) for name, value in pairs]
         self.lines = tuple(lines)
-        self.combined = dict(lines)
-        self.repeated: Mapping[str, Sequence[str]] = (
-            _join(lines, self.combined) if len(self.combined) < len(lines) else {}
-        )
-        self._valid: bool | None = None
+        self.combined = combined = dict(lines)
+        self.repeated: Mapping[str, Sequence[str]] = _join(lines, combined) if len(combined) < len(lines) else {}
 
     @classmethod
     def of_octets(cls, headers: Iterable[tuple[bytes, bytes]]) -> Self:
         """Return the header fields of (name, value) pairs of bytes, which are decoded as Latin-1."""
-        fields = cls.__new__(cls)
-        fields._keep(  # noqa: SLF001 - its own
-            [
-                ((name.lower() if name.isascii() else name).decode("latin-1"), value.strip(b" \t").decode("latin-1"))
-                for name, value in headers
-            ]
-        )
-        return fields
+        return cls([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers])
 
     @property
     def are_valid(self) -> bool:
         """Whether every name is a token, and no value has CR, LF or NUL.
 
-        The rules are those of RFC 9110 section 5.5. They are applied when this is first read, so not for a request
-        without a signature.
+        The rules are those of RFC 9110 section 5.5.
         """
-        if self._valid is None:
-            text = "".join(self.combined.values())
-            # One match over all names takes a third of the time of one for each.
-            names = "\n".join([*self.combined, ""])
-            are_tokens = names.count("\n") == len(self.combined) and _NAMES.fullmatch(names) is not None
-            self._valid = are_tokens and not ("\r" in text or "\n" in text or "\0" in text)
-        return self._valid
+        text = "".join(self.combined.values())
+        # One match over all names takes a third of the time of one for each.
+        names = "\n".join([*self.combined, ""])
+        are_tokens = names.count("\n") == len(self.combined) and _NAMES.fullmatch(names) is not None
+        return are_tokens and not ("\r" in text or "\n" in text or "\0" in text)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the (name, value) pairs in their order."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from undersigned.limits import LONGEST_FIELD
-from undersigned.message.content import Content, has_content_coding, has_other_charset, is_json
+from undersigned.message.content import Content, has_content_coding, has_other_charset
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.url import canonicalize
@@ -40,8 +40,7 @@ class Request:
         query_unknown: whether the target may end in a lone `?` that the server does not show.
 
     Raises:
-        TypeError: an argument has another type; a mistake of the caller, never of a message.
-        UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; also the caller's mistake.
+        UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; a mistake of the caller.
     """
 
     method: str
@@ -65,19 +64,12 @@ class Request:
         has_body: bool | None = None,
         query_unknown: bool = False,
     ) -> None:
-        if not isinstance(method, str) or not isinstance(url, str):
-            raise TypeError("method and url must be str")
-        if isinstance(body, Content):
-            content, body = body, bytes(body)
-        else:
-            body = body if isinstance(body, bytes) else content_octets(body)
-            content = Content((body,)) if body else _NO_CONTENT
         self.method = method
         self.url = url
         self.fields = fields if isinstance(fields, HeaderFields) else HeaderFields(fields)
-        self.content = content
-        self.body = body
-        self.has_body = bool(body) if has_body is None else has_body
+        self.content = content = body if isinstance(body, Content) else content_of(body)
+        self.body = octets = bytes(content)
+        self.has_body = bool(octets) if has_body is None else has_body
         self.query_unknown = query_unknown
         self._parts = self._canonical = self._path = None
 
@@ -159,42 +151,14 @@ class Request:
         self.body.decode("utf-8")
         return self.content.json()
 
-    def json_if_any(self) -> JSONValue:
-        """Return the content as JSON if its Content-Type is JSON or the content happens to be JSON, else None.
-
-        Many applications parse JSON of any Content-Type, so another type must not hide JSON from the policy.
-
-        Raises:
-            AmbiguousJSON: two readers could find different members; see `strict_json`.
-            ValueError: the Content-Type is JSON and the content is not.
-        """
-        if not self.body:
-            return None
-        if is_json(self.fields):
-            return self.strict_json()
-        try:
-            return self.content.json()
-        except AmbiguousJSON:
-            raise
-        except ValueError:
-            return None
-
     def __repr__(self) -> str:
         """Return sizes only, as fields, target and content may hold secrets."""
         return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
 
 
-def content_octets(body: bytes | str | None) -> bytes:
-    """Return content as bytes; a `str` is encoded as UTF-8.
-
-    Raises:
-        TypeError: `body` has another type.
-        UnicodeEncodeError: it has a lone surrogate.
-    """
-    if body is None:
-        return b""
+def content_of(body: bytes | str | None) -> Content:
+    """Return the content with the octets of `body`, see `Request`."""
     if isinstance(body, str):
-        return body.encode()
-    if isinstance(body, (bytearray, memoryview)):
-        return bytes(body)
-    raise TypeError("body must be bytes, str or None")
+        body = body.encode()
+    octets = body if isinstance(body, bytes) else memoryview(body or b"").tobytes()
+    return Content((octets,)) if octets else _NO_CONTENT

@@ -14,6 +14,7 @@ from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_TARGET
 from undersigned.url import CanonicalURL
 from undersigned.url.canonical import comparable_authority
+from undersigned.url.path import remove_dot_segments
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _TARGET = re.compile(
 )
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
 _ENCODED_SLASH = re.compile(r"%(2[Ff])")
-_SLASHES = re.compile(rb"/+")
+_SLASHES = re.compile(r"/+")
 
 
 class RequestTarget(NamedTuple):
@@ -169,16 +170,6 @@ def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:
     return CanonicalURL(f"{target.scheme}://{target.authority}{parts.path or '/'}{query}", target.authority)
 
 
-def _level(path: bytes) -> bytes:
+def _level(path: bytes) -> str:
     """Return `path` with slashes merged and dot segments removed, as some servers show it."""
-    segments: list[bytes] = []
-    parts = _SLASHES.sub(b"/", path).split(b"/")
-    for segment in parts:
-        if segment == b"..":
-            if len(segments) > 1:
-                segments.pop()
-        elif segment != b".":
-            segments.append(segment)
-    if parts[-1] in {b".", b".."}:
-        segments.append(b"")
-    return b"/".join(segments)
+    return remove_dot_segments(_SLASHES.sub("/", path.decode("latin-1")))

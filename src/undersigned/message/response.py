@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.request import Request, content_octets
+from undersigned.message.request import content_of
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
+    from undersigned.message.request import Request
 
 _STATUS = range(100, 1000)
 
@@ -29,9 +30,8 @@ class Response:
         has_body: whether the response has content, if `body` itself is not read yet.
 
     Raises:
-        TypeError: an argument has another type; a mistake of the caller, never of a message.
         ValueError: the status code does not have three digits.
-        UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; also the caller's mistake.
+        UnicodeEncodeError: a `str` body has a lone surrogate, which UTF-8 cannot encode; a mistake of the caller.
     """
 
     status: int
@@ -52,21 +52,12 @@ class Response:
         trailers: Headers | None = None,
         has_body: bool | None = None,
     ) -> None:
-        if not isinstance(status, int) or isinstance(status, bool):
-            raise TypeError("status must be int")
         if status not in _STATUS:
             raise ValueError("status must have three digits (RFC 9110 section 15)")
-        if request is not None and not isinstance(request, Request):
-            raise TypeError("request must be a Request or None")
-        if isinstance(body, Content):
-            content, octets = body, bytes(body)
-        else:
-            octets = body if isinstance(body, bytes) else content_octets(body)
-            content = Content((octets,)) if octets else Content()
         self.status = int(status)
         self.fields = fields if isinstance(fields, HeaderFields) else HeaderFields(fields)
-        self.content = content
-        self.body = octets
+        self.content = content = body if isinstance(body, Content) else content_of(body)
+        self.body = octets = bytes(content)
         self.request = request
         self.trailers = trailers if trailers is None or isinstance(trailers, HeaderFields) else HeaderFields(trailers)
         self.has_body = bool(octets) if has_body is None else has_body

@@ -70,22 +70,11 @@ def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = 
     """
     check_size(value)
     if form == "string":
-        text, _ = _item(value)
-        return _agent(text, "directory")
+        return _agent(_string(value), "directory")
     members = parse_dictionary(value)
     if member not in members:
         raise MalformedField("Signature-Agent does not have the member that the signature covers")
     return _member(*members[member], form)
-
-
-def read_signature_agents(value: str, *, form: SignatureAgentForm) -> dict[str, SignatureAgent | None]:
-    """Return the agent that each member of a value names, by its key, in one of the Dictionary forms.
-
-    Raises:
-        MalformedField: the field is not a Dictionary, is too large, or a member is not an absolute https URL.
-    """
-    check_size(value)
-    return {key: _member(*member, form) for key, member in parse_dictionary(value).items()}
 
 
 def write_signature_agent(
@@ -118,16 +107,15 @@ def write_signature_agent(
     return spelled
 
 
-def _item(value: str) -> tuple[object, Mapping[str, Parameter]]:
-    """Return a value that is an Item (RFC 9651 section 3.3)."""
+def _string(value: str) -> str:
+    """Return the String that a value is, without its parameters (RFC 9651 section 3.3)."""
     try:
-        read = http_sf.parse(value.encode("ascii"), tltype="item")
+        read = cast("tuple[object, object]", http_sf.parse(value.encode("ascii"), tltype="item"))
     except (UnicodeEncodeError, http_sf.StructuredFieldError):
-        raise MalformedField("Signature-Agent is not a String") from None
-    item = cast("tuple[object, Mapping[str, Parameter]]", read)
-    if type(item[0]) is not str:
+        read = None, None
+    if type(read[0]) is not str:
         raise MalformedField("Signature-Agent is not a String")
-    return item
+    return read[0]
 
 
 def _member(value: object, parameters: Mapping[str, Parameter], form: SignatureAgentForm) -> SignatureAgent | None:
@@ -154,10 +142,8 @@ def _agent(value: object, document: AgentDocument) -> SignatureAgent | None:
         raise MalformedField(f"the URL of Signature-Agent is rejected by the rule {malformed.rule!r}") from None
     if canonical.scheme != "https" or given.userinfo is not None:
         raise MalformedField("the URL of Signature-Agent is not an https URL, or has user info")
-    origin = f"{canonical.scheme}://{canonical.authority}"
-    if document == "directory":
-        if canonical.path != "/" or canonical.query is not None or "#" in value:
-            return None
-        location = origin + DIRECTORY_PATH
-        return SignatureAgent(value, document, location)
-    return SignatureAgent(value, document, canonical.target_uri)
+    if document != "directory":
+        return SignatureAgent(value, document, canonical.target_uri)
+    if canonical.path != "/" or canonical.query is not None or "#" in value:
+        return None
+    return SignatureAgent(value, document, f"https://{canonical.authority}{DIRECTORY_PATH}")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from undersigned.errors import UndersignedError
 from undersigned.limits import MOST_NAMES_KEPT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, JSONValue] | None"
 
@@ -35,24 +32,15 @@ def loads(text: bytes | str) -> JSONValue:
             Infinity, or the nesting is too deep.
         ValueError: `text` is not JSON (`json.JSONDecodeError`, `UnicodeDecodeError`).
     """
-    if isinstance(text, str):
-        decoded = text
-    elif text.isascii() and b"\0" not in text[:4]:
-        # `json.detect_encoding` takes this for UTF-8, as nearly all JSON is.
-        decoded = text.decode("ascii")
-    else:
-        decoded = text.decode(json.detect_encoding(text), "surrogatepass")
+    decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
     try:
-        # `JSONDecoder.decode` does this too, but looks for white space with two patterns, which takes longer.
-        value, end = _RAW_DECODE(decoded, len(decoded) - len(decoded.lstrip(_BLANKS)))
+        value: JSONValue = _DECODER.decode(decoded)
     except (json.JSONDecodeError, AmbiguousJSON):
         raise
     except RecursionError:
         raise AmbiguousJSON("the JSON is nested too deeply to be checked") from None
     except ValueError:
         raise AmbiguousJSON("the JSON has a number too long to be read") from None
-    if end < len(decoded) and (rest := decoded[end:].lstrip(_BLANKS)):
-        raise json.JSONDecodeError("Extra data", decoded, len(decoded) - len(rest))
     return value
 
 
@@ -68,7 +56,4 @@ def _reject_constant(_name: str) -> JSONValue:
     raise AmbiguousJSON("NaN and Infinity are not JSON")
 
 
-_RAW_DECODE: Callable[[str, int], tuple[JSONValue, int]] = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_reject_constant
-).raw_decode
-_BLANKS = " \t\n\r"
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_reject_constant)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_AUTHORITY
@@ -26,8 +25,7 @@ _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
 _A_LABELS_UNCHECKED: Final[RuleSet] = tuple([rule for rule in ADCP_RECEIVED if rule is not a_labels])
 
 
-@dataclass(frozen=True, slots=True)
-class CanonicalURL:
+class CanonicalURL(NamedTuple):
     """A URL in canonical form, as `canonicalize` returns it. Two are equal if their texts are equal.
 
     Attributes:

@@ -131,7 +131,9 @@ class _Finder(ast.NodeVisitor):
         for name, value in ast.iter_fields(node):
             if name in {"annotation", "returns", "decorator_list"} or self._is_left_out(node, name):
                 continue
-            for child in value if isinstance(value, list) else [value]:
+            is_cast = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "cast"
+            children = value if isinstance(value, list) else [value]
+            for child in children[1:] if is_cast and name == "args" else children:
                 if isinstance(child, ast.AST) and not isinstance(child, (ast.JoinedStr, ast.Import, ast.ImportFrom)):
                     self.visit(child)
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import ssl
+from types import SimpleNamespace
 
 import pytest
 from starlette.applications import Starlette
@@ -19,7 +20,7 @@ from tests.serving import https_server
 from undersigned import ConfigurationError, MemoryReplayStore, Signer, SigningError, SigningKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.discovery import Network
-from undersigned.webhooks import AsyncWebhookSender, Delivery, WebhookSender
+from undersigned.webhooks import Delivery, WebhookSender
 
 PAYLOAD = {"idempotency_key": "7d8a5f0c-5cf4-4f5b-9f4e-1f1f2a3b4c5d", "status": "completed"}
 HOOK = "/hook"
@@ -46,23 +47,21 @@ class Sending:
         self.waited: list[float] = []
 
     def __call__(self, url: str, network: Network, *, payload=PAYLOAD, key=KEY, **options) -> Delivery:
-        signer = Signer(key, profile=profiles.ADCP_WEBHOOK)
-        if not self._asynchronous:
-            return WebhookSender(signer, network=network, sleep=self.waited.append, **options).deliver(url, payload)
-
-        async def sleep(seconds: float) -> None:
-            self.waited.append(seconds)
-
-        async def deliver() -> Delivery:
-            sender = AsyncWebhookSender(signer, network=network, sleep=sleep, **options)
-            return await sender.deliver(url, payload)
-
-        return asyncio.run(deliver())
+        sender = WebhookSender(Signer(key, profile=profiles.ADCP_WEBHOOK), network=network, **options)
+        return asyncio.run(sender.async_deliver(url, payload)) if self._asynchronous else sender.deliver(url, payload)
 
 
 @pytest.fixture(params=[False, True], ids=["threads", "asyncio"])
-def send(request) -> Sending:
-    return Sending(asynchronous=request.param)
+def send(request, monkeypatch) -> Sending:
+    sending = Sending(asynchronous=request.param)
+
+    async def sleep(seconds: float) -> None:
+        sending.waited.append(seconds)
+
+    # Servers in this process wait for real.
+    monkeypatch.setattr("undersigned.webhooks.time", SimpleNamespace(sleep=sending.waited.append))
+    monkeypatch.setattr("undersigned.webhooks.asyncio", SimpleNamespace(sleep=sleep))
+    return sending
 
 
 def answers(*each: bytes):

@@ -64,7 +64,7 @@ class Delivery:
 
 
 class WebhookSender:
-    """A sender of webhooks, for threads. Safe to share between them.
+    """A sender of webhooks, for threads and asyncio. Safe to share.
 
     Every attempt sends the same content with a signature of its own, so that a receiver does not take it for a replay.
     An answer of 401 is final: the receiver rejects the signature, and would reject the next one too. So is any other
@@ -80,7 +80,6 @@ class WebhookSender:
         signer: makes the signatures; its profile is usually `profiles.ADCP_WEBHOOK`.
         network: which addresses may be reached, and in what time.
         waits: the seconds before the second and each further attempt.
-        sleep: waits for some seconds.
 
     Raises:
         ConfigurationError: an argument has a wrong type or value.
@@ -92,13 +91,14 @@ class WebhookSender:
         *,
         network: Network = Network(),  # noqa: B008 - frozen
         waits: Sequence[float] = WAITS,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        _check(signer, waits)
+        if not isinstance(signer, Signer):
+            raise ConfigurationError("signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_WEBHOOK)")
+        if not all(isinstance(wait, (int, float)) and wait >= 0 for wait in waits):
+            raise ConfigurationError("waits: give the seconds before each further attempt, such as (1, 5, 25)")
         self._signer = signer
         self._network = network
         self._waits = tuple(waits)
-        self._sleep = sleep
 
     def deliver(self, url: str, payload: Payload) -> Delivery:
         """Deliver `payload` to `url`, and return how that ended. It blocks until then.
@@ -114,39 +114,17 @@ class WebhookSender:
             return fetch(out, self._network)
 
         async def pause(seconds: float) -> None:
-            self._sleep(seconds)
+            time.sleep(seconds)  # noqa: ASYNC251 - `finish` runs this without an event loop
 
         return finish(_deliver(url, payload, self._waits, sign, send, pause))
 
+    async def async_deliver(self, url: str, payload: Payload) -> Delivery:
+        """Deliver `payload` as `deliver` does, without blocking the event loop. An async key is awaited."""
 
-class AsyncWebhookSender:
-    """`WebhookSender` for the tasks of an event loop: `sleep` is awaited, and so is an async key."""
+        async def send(out: FetchRequest) -> FetchResponse:
+            return await fetch_async(out, self._network)
 
-    def __init__(
-        self,
-        signer: Signer,
-        *,
-        network: Network = Network(),  # noqa: B008 - frozen
-        waits: Sequence[float] = WAITS,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    ) -> None:
-        _check(signer, waits)
-        self._signer = signer
-        self._network = network
-        self._waits = tuple(waits)
-        self._sleep = sleep
-
-    async def deliver(self, url: str, payload: Payload) -> Delivery:
-        """Deliver `payload` to `url`, as `WebhookSender.deliver`."""
-        sign, sleep = self._signer.async_sign, self._sleep
-        return await _deliver(url, payload, self._waits, sign, lambda out: fetch_async(out, self._network), sleep)
-
-
-def _check(signer: Signer, waits: Sequence[float]) -> None:
-    if not isinstance(signer, Signer):
-        raise ConfigurationError("signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_WEBHOOK)")
-    if not all(isinstance(wait, (int, float)) and wait >= 0 for wait in waits):
-        raise ConfigurationError("waits: give the seconds before each further attempt, such as (1, 5, 25)")
+        return await _deliver(url, payload, self._waits, self._signer.async_sign, send, asyncio.sleep)
 
 
 async def _deliver(

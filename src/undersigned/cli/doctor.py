@@ -67,7 +67,8 @@ _UNKNOWN_CHANGE: Final = (
 _LOG: Final = "see the log of the logger `undersigned`: it names the cause"
 _NOT_VERIFIED: Final = (
     "check that the path of the URL leads to the application, that SignatureMiddleware is its outermost middleware, "
-    "and that nothing on the way answers instead"
+    "and that nothing on the way answers instead. A bot that the server does not know may pass as unsigned: the log of "
+    "the logger `undersigned` says why (level INFO)"
 )
 
 

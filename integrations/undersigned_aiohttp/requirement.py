@@ -99,7 +99,6 @@ def route_of(request: web.Request) -> str | None:
 
 
 def _verification(request: web.Request) -> Verification:
-    published: Verification | None = request.get(VERIFICATION)
-    if published is not None:
-        return published
-    return Verification.of(None, advice="pass web.Application(middlewares=[signature_middleware(...)])")
+    return Verification.of(
+        request.get(VERIFICATION), advice="pass web.Application(middlewares=[signature_middleware(...)])"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from sanic.exceptions import SanicException, Unauthorized
 
@@ -12,7 +12,7 @@ from undersigned import ConfigurationError, SignatureError
 from undersigned.middleware import ErrorResponse, Verification
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine
 
     from sanic import Request
 
@@ -30,16 +30,14 @@ class Rejected(SanicException):
     """Raised to answer a request that is rejected.
 
     Attributes:
-        fields: the header fields of the answer.
-        content: its content.
+        answer: the answer.
     """
 
     quiet = True
 
-    def __init__(self, status: int, fields: Mapping[str, str], content: bytes) -> None:
-        super().__init__("the request is rejected", status_code=status)
-        self.fields = fields
-        self.content = content
+    def __init__(self, answer: ErrorResponse) -> None:
+        super().__init__("the request is rejected", status_code=answer.status)
+        self.answer = answer
 
 
 class SignatureRequired(Unauthorized):
@@ -114,7 +112,4 @@ def signature_required(
 
 
 def _verification(request: Request[Any, Any]) -> Verification:
-    published = getattr(request.ctx, VERIFICATION, None)
-    if published is None:
-        return Verification.of(None, advice=_ADVICE)
-    return cast("Verification", published)
+    return Verification.of(getattr(request.ctx, VERIFICATION, None), advice=_ADVICE)

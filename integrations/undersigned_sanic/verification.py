@@ -60,7 +60,7 @@ def verify_signatures(
         incoming = _RequestIncoming(verifying, request)
         result = await verifying.verify(incoming)
         if isinstance(result, ErrorResponse):
-            raise Rejected(result.status, dict(result.fields), result.body)
+            raise Rejected(result)
         incoming.put_back()
         # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
         incoming.context = None
@@ -131,7 +131,8 @@ class _RequestIncoming(WireIncoming):
 
 
 async def _answer(_request: Request[Any, Any], rejected: Rejected) -> HTTPResponse:
-    return HTTPResponse(rejected.content, rejected.status_code, dict(rejected.fields))
+    answer = rejected.answer
+    return HTTPResponse(answer.body, answer.status, dict(answer.fields))
 
 
 def _octets(text: str) -> bytes:

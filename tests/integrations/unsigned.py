@@ -229,7 +229,15 @@ def _read(connection: socket.socket | _Begun, method: str, port: int) -> Answer 
     left_out = {"date", "expires", "connection", "keep-alive", "transfer-encoding"}
     fields = sorted((name.lower(), value) for name, value in response.getheaders() if name.lower() not in left_out)
     told = tuple((name, _in_order(value) if name == "allow" else value.replace(shown, "")) for name, value in fields)
-    return Answer(response.status, told, content.replace(shown.encode(), b""))
+    answer = Answer(response.status, told, content.replace(shown.encode(), b""))
+    # Several ranges are separated by a random boundary.
+    boundary = response.msg.get_param("boundary")
+    return _without(answer, boundary) if isinstance(boundary, str) else answer
+
+
+def _without(answer: Answer, boundary: str) -> Answer:
+    fields = tuple((name, value.replace(boundary, "")) for name, value in answer.fields)
+    return Answer(answer.status, fields, answer.content.replace(boundary.encode(), b""))
 
 
 def _in_order(methods: str) -> str:

@@ -46,9 +46,8 @@ EXPECTING = [
 
 def seen(framework, port: int) -> dict[str, object]:
     prefixes = ["", "/rest"] if framework.name.startswith("django") else [""]
-    answers: dict[str, object] = {
-        str(request): ask(port, request) for prefix in prefixes for request in requests(prefix)
-    }
+    sent = [request for prefix in prefixes for request in requests(prefix)]
+    answers: dict[str, object] = {f"{request}, {at}": ask(port, request) for at, request in enumerate(sent)}
     for request in EXPECTING:
         answers[f"asked to continue: {request}"], answers[f"expecting {request}"] = ask_whether_to_continue(
             port, request

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HOSTS = (
     *("keys.example.com", "agent.example.com", "brand.example.com", "evil.example.net", "cdn.example.com"),
     *("co.uk", "localhost", "a.github.io", "b.github.io", "x.a.github.io", "a.b.example.co.uk", "example.co.uk"),
+    "2606:4700::1111",
     *("one.example", "two.example", "three.example", "a.one.example", "b.one.example", "c.one.example"),
 )
 

@@ -113,13 +113,13 @@ def party() -> Party:
 
 @pytest.fixture
 def seller(sellers):
-    """The first of the two `sellers` of a module, to which nothing has arrived yet."""
+    """The first of the two `sellers`, to which nothing has arrived yet."""
     sellers[0].arrivals.clear()
     return sellers[0]
 
 
 @pytest.fixture
 def other(sellers):
-    """The second of the two `sellers` of a module, to which nothing has arrived yet."""
+    """The second of the two `sellers`, to which nothing has arrived yet."""
     sellers[1].arrivals.clear()
     return sellers[1]

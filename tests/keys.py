@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import time
@@ -131,6 +132,25 @@ class OneKey:
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         self.asked = lookup
         return (self.key,)
+
+
+class Awaited:
+    """A key source or a replay store whose answers have to be awaited, around one that answers at once."""
+
+    def __init__(self, source) -> None:
+        self.source = source
+
+    async def find(self, lookup):
+        await asyncio.sleep(0)
+        return self.source.find(lookup)
+
+    async def full(self, keyid, **options):
+        await asyncio.sleep(0)
+        return self.source.full(keyid, **options)
+
+    async def claim(self, keyid, nonce, **options):
+        await asyncio.sleep(0)
+        return self.source.claim(keyid, nonce, **options)
 
 
 def lookup(keyid: str = "buyer-ed25519", **changes) -> KeyLookup:

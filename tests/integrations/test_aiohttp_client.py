@@ -15,7 +15,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.capture import BUSY, DROPPED, capturing
-from tests.seller import KEYID, is_accepted, make_signer, make_verifier, selling
+from tests.seller import KEYID, is_accepted, make_signer, make_verifier
 
 from undersigned import Request, SigningError, UndersignedError
 from undersigned.client import ClientSigner
@@ -157,12 +157,6 @@ def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
         send("GET", f"{ORIGIN}:80/%7ea/./b?q", ORIGIN, session={"trust_env": True})
     assert (proxy.only.target, proxy.only.lines("host")) == (f"{ORIGIN}/~a/b?q", ["seller.example.com"])
-
-
-@pytest.fixture(scope="module")
-def sellers():
-    with selling("optional") as seller, selling("optional") as other:
-        yield seller, other
 
 
 def test_redirect_that_is_not_followed_is_a_request_of_its_own(seller, other):

@@ -8,31 +8,13 @@ import pytest
 from tests.integrations.capture import capturing
 from tests.integrations.every_client import CLIENTS, EVERY
 from tests.keys import key_pair
-from tests.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier, selling
+from tests.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier
 
 from undersigned import ConfigurationError, Signer, SigningError, profiles
 from undersigned.client import BotAuth
 
 TEXT = {"Content-Type": "text/plain; charset=utf-8"}
 CONTENT = b"ab\x00\xff" * 20_000
-
-
-@pytest.fixture(scope="module")
-def seller():
-    with selling("optional") as seller:
-        yield seller
-
-
-@pytest.fixture(scope="module")
-def other():
-    with selling("optional") as other:
-        yield other
-
-
-@pytest.fixture(autouse=True)
-def empty(seller, other):
-    seller.arrivals.clear()
-    other.arrivals.clear()
 
 
 def path_to(seller, status, to) -> str:

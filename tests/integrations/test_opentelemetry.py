@@ -18,7 +18,7 @@ from opentelemetry.trace import StatusCode
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, Party
+from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, Awaited, Party
 from tests.serving import uvicorn_server
 from tests.wire import ask, raw_request
 
@@ -166,19 +166,6 @@ def test_quantiles_of_the_last_claims_are_gauges(recorded, monkeypatch):
     store.claim("a", "n", **TIMES)
     points = recorded.metric("undersigned.replay.claim.time")
     assert [point["value"] for point in points] == [0.25] * 3
-
-
-class Awaited:
-    """A store whose answers have to be awaited."""
-
-    def __init__(self, store) -> None:
-        self._store = store
-
-    async def full(self, *args, **options) -> bool:
-        return self._store.full(*args, **options)
-
-    async def claim(self, *args, **options) -> str:
-        return self._store.claim(*args, **options)
 
 
 class ForBoth(Awaited):

@@ -9,7 +9,7 @@ import pytest
 import requests
 from tests.integrations.capture import capturing
 from tests.keys import PRIVATE
-from tests.seller import KEYID, is_accepted, make_signer, selling
+from tests.seller import KEYID, is_accepted, make_signer
 from urllib3.util import Retry
 
 from undersigned import ConfigurationError, SigningError
@@ -18,17 +18,6 @@ from undersigned_requests import SignatureAdapter, SignatureAuth
 ORIGIN = "https://seller.example.com"
 TEXT = {"Content-Type": "text/plain"}
 FIELDS = {"Signature", "Signature-Input", "Content-Digest"}
-
-
-@pytest.fixture(scope="module")
-def seller():
-    with selling("optional") as seller:
-        yield seller
-
-
-@pytest.fixture(autouse=True)
-def empty(seller):
-    seller.arrivals.clear()
 
 
 @pytest.fixture
@@ -71,8 +60,8 @@ def test_response_shows_the_request_that_was_sent_and_a_copy_of_it_keeps_the_sig
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirect_of_an_adapter_to_an_origin_of_another_adapter_sends_nothing(seller, status):
-    with selling("optional") as other, requests.Session() as session:
+def test_redirect_of_an_adapter_to_an_origin_of_another_adapter_sends_nothing(seller, other, status):
+    with requests.Session() as session:
         session.mount(seller.origin, SignatureAdapter(make_signer(), origins=[seller.origin]))
         elsewhere = f"{other.origin}/elsewhere"
         with pytest.raises(SigningError, match="is not listed"):
@@ -86,11 +75,10 @@ def test_redirect_of_an_adapter_to_an_origin_of_another_adapter_sends_nothing(se
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirect_of_an_auth_has_no_signature(seller, status):
-    with selling("optional") as other:
-        both = SignatureAuth(make_signer(), origins=[seller.origin, other.origin])
-        chain = seller.go(status, other.go(status, f"{other.origin}/next"))
-        answer = requests.post(chain, json={"a": 1}, auth=both, timeout=10)
+def test_redirect_of_an_auth_has_no_signature(seller, other, status):
+    both = SignatureAuth(make_signer(), origins=[seller.origin, other.origin])
+    chain = seller.go(status, other.go(status, f"{other.origin}/next"))
+    answer = requests.post(chain, json={"a": 1}, auth=both, timeout=10)
     assert [one.keyid for one in seller.arrivals] == [KEYID]
     assert [one.bare for one in other.arrivals] == [True, True]
     assert [set(one.request.headers) >= FIELDS for one in (*answer.history, answer)] == [True, False, False]

@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import pytest
+from tests.keys import Awaited
 
 from undersigned import Caps, MemoryReplayStore
 from undersigned.testing import check_async_replay_store, check_replay_store
@@ -201,33 +202,18 @@ def test_store_that_keeps_the_contract_passes():
     check_replay_store(MemoryReplayStore())
 
 
-class Awaited:
-    """An asynchronous store that yields to other tasks before each answer."""
-
-    def __init__(self, store=MemoryReplayStore):
-        self.store = store()
-
-    async def full(self, keyid, *, now, caps):
-        await asyncio.sleep(0)
-        return self.store.full(keyid, now=now, caps=caps)
-
-    async def claim(self, keyid, nonce, *, now, until, caps, content=None):
-        await asyncio.sleep(0)
-        return self.store.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-
-
-@pytest.mark.parametrize("store", [MemoryReplayStore, Awaited])
+@pytest.mark.parametrize("store", [MemoryReplayStore(), Awaited(MemoryReplayStore())], ids=["plain", "awaited"])
 def test_asynchronous_store_that_keeps_the_contract_passes(store):
-    asyncio.run(check_async_replay_store(store()))
+    asyncio.run(check_async_replay_store(store))
 
 
 def test_error_names_the_rule_that_an_asynchronous_store_breaks():
     with pytest.raises(AssertionError, match="the key's cap is reached"):
-        asyncio.run(check_async_replay_store(Awaited(HasNoCap)))
+        asyncio.run(check_async_replay_store(Awaited(HasNoCap())))
 
 
 def test_awaitable_store_is_rejected_with_the_right_check():
-    store = Awaited()
+    store = Awaited(MemoryReplayStore())
     store.blocking = False
     with pytest.raises(AssertionError, match="use check_async_replay_store"):
         check_replay_store(store)

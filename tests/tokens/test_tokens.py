@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.keys import Awaited
 from tests.profiles.examples import EXAMPLES, FILE
 from tests.tokens.issuing import issue
 
@@ -68,16 +69,6 @@ def test_published_request_is_verified_by_the_key_of_its_token():
     assert (verified.signer, verified.signature_base, plain.blocking) == (signer, WIMSE.base, False)
     verifier = AsyncVerifier(WIMSE.profile, keys=awaited, replay=MemoryReplayStore(), **options)
     assert asyncio.run(verifier.verify(WIMSE.request)).signer == signer
-
-
-class Awaited:
-    """A source whose answers have to be awaited."""
-
-    def __init__(self, keys: KeySet) -> None:
-        self.keys = keys
-
-    async def find(self, lookup):
-        return self.keys.find(lookup)
 
 
 class Fetching:

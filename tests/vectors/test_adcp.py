@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from tests.conformance.resigning import sign_again
+from tests.keys import Awaited
 from tests.vectors.corpora import OWN, PUBLISHED, SIGNING, check_each, of_sets
 
 from undersigned import AsyncVerifier, MemoryReplayStore, SignatureError, VerifiedSignature, Verifier
@@ -25,25 +26,6 @@ PUBLISHED_POSITIVE = [case for case in PUBLISHED.sets(*SIGNING) if is_positive(c
 PUBLISHED_NEGATIVE = [case for case in PUBLISHED.sets(*SIGNING) if is_negative(case.vector)]
 POSITIVE = [*PUBLISHED_POSITIVE, *(case for case in OWN.sets(*SIGNING) if is_positive(case.vector))]
 NEGATIVE = [*PUBLISHED_NEGATIVE, *(case for case in OWN.sets(*SIGNING) if is_negative(case.vector))]
-
-
-class Awaited:
-    """A source of the vector whose answers have to be awaited."""
-
-    def __init__(self, source):
-        self._source = source
-
-    async def find(self, keyid):
-        await asyncio.sleep(0)
-        return self._source.find(keyid)
-
-    async def full(self, keyid, **options):
-        await asyncio.sleep(0)
-        return self._source.full(keyid, **options)
-
-    async def claim(self, keyid, nonce, **options):
-        await asyncio.sleep(0)
-        return self._source.claim(keyid, nonce, **options)
 
 
 def sources(vector, wrap=lambda source: source):

@@ -89,18 +89,18 @@ class Deployment:
     app_port: int = field(default_factory=free_port)
     accepted: int = 0
 
-    def send(self, raw: bytes) -> tuple[int, dict]:
+    def send(self, raw: bytes, *, client: str = "127.0.0.1") -> tuple[int, dict]:
         """Send a request through nginx. Return the status and the JSON of the answer."""
-        with self.connect() as connection:
+        with self.connect(client) as connection:
             connection.sendall(raw)
             head, _, content = read_response(connection).partition(b"\r\n\r\n")
         status = int(head.split(b" ")[1])
         self.accepted += status == 200 and raw.startswith(b"POST")
         return status, json.loads(content) if b"application/json" in head else {}
 
-    def connect(self) -> ssl.SSLSocket:
+    def connect(self, client: str = "127.0.0.1") -> ssl.SSLSocket:
         trusting = ssl.create_default_context(cafile=str(self.pem))
-        plain = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=60, source_address=(client, 0))
         return trusting.wrap_socket(plain, server_hostname=HOST)
 
     def plan(self) -> bytes:
@@ -192,6 +192,14 @@ def deployed(folder: Path, *changes: tuple[str, str]):
 def deployment(tmp_path_factory):
     with deployed(tmp_path_factory.mktemp("deployment")) as (made, _nginx):
         yield made
+
+
+def test_log_names_the_client_and_not_nginx(deployment):
+    forged = raw_request("POST", "/plans/gold", [("X-Forwarded-For", "192.0.2.1")])
+    assert deployment.send(forged, client="127.0.0.2")[0] == 401
+    log = deployment.folder / "log"
+    wait_until(lambda: "client: 127.0.0.2;" in log.read_text(), seconds=60)
+    assert "192.0.2.1" not in log.read_text()
 
 
 def test_each_request_is_accepted_once_through_two_workers_that_count_it(deployment):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from undersigned import KeySourceError
+from undersigned.discovery.web_bot_auth import named_agent
 from undersigned.message import SignatureAgentForm  # noqa: TC001 - a dataclass's field
 from undersigned.signature import VerificationKey
-from undersigned.signature.agent import named_agent
 from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from undersigned.cli.keygen import PRIVATE_MODE, algorithm_option, create_files, json_text, key_pair
-from undersigned.errors import ConfigurationError
-from undersigned.signature.public_jwks import read_public_jwks
-from undersigned.signature.rotation import (
+from undersigned.cli.rotation import (
     LAST_SIGNATURE,
     LEAST_OVERLAP,
     SPREAD,
     begin_rotation,
     finish_rotation,
 )
+from undersigned.errors import ConfigurationError
+from undersigned.signature.public_jwks import read_public_jwks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from undersigned.cli.rotation import Rotation
     from undersigned.signature.key_pair import Algorithm
-    from undersigned.signature.rotation import Rotation
 
 NEXT = "private.next.jwk.json"
 

@@ -31,9 +31,15 @@ from undersigned.limits import (
     MOST_NAMED_KEYS,
     MOST_NEW_AGENTS,
 )
-from undersigned.message.signature_agent import DIRECTORY_TYPE, SignatureAgent, SignatureAgentForm
-from undersigned.signature.agent import named_agent
+from undersigned.message.signature_agent import (
+    DIRECTORY_TYPE,
+    SignatureAgent,
+    SignatureAgentForm,
+    read_signature_agent,
+)
+from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.jwk import thumbprint
+from undersigned.signature.rules import covered_member
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -130,6 +136,33 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         except FetchError as error:
             what = "the key directory"
             raise source_error(what, error, "signature_jwks_unavailable", is_named=True) from error
+
+
+def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgent | None:
+    """Return the agent that the covered Signature-Agent of a signature names, or None if it names nobody.
+
+    A value that is not covered is never read. Of a Dictionary, the member with the signature's label counts if it is
+    covered, else the only covered member.
+
+    Args:
+        lookup: the question to a key source, which has the covered fields.
+        form: the wire form of the field.
+
+    Raises:
+        KeySourceError: the field is malformed (`signature_header_malformed`).
+    """
+    value, member = lookup.fields.combined.get("signature-agent"), ""
+    if form == "string":
+        covers = '"signature-agent"' in lookup.identifiers
+    else:
+        member = covered_member(lookup.identifiers, "signature-agent", lookup.label) or ""
+        covers = bool(member)
+    if value is None or not covers:
+        return None
+    try:
+        return read_signature_agent(value, form=form, member=member)
+    except MalformedField as malformed:
+        raise KeySourceError("signature_header_malformed", str(malformed)) from None
 
 
 def _load(agent: SignatureAgent, loader: Loader, *, denied: frozenset[str]) -> Copy[Keys]:

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 FieldType: TypeAlias = Literal["dictionary", "list", "item"]
 """A type of a structured field (RFC 9651 section 3)."""
 
-TYPES: Final = ("dictionary", "list", "item")
-"""The three types."""
-
 _DICTIONARIES: Final = (
     "accept-signature",
     "content-digest",

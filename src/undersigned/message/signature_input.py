@@ -16,8 +16,7 @@ from undersigned.message.structured_fields import (
     MalformedField,
     check_size,
     parse_dictionary,
-    serialize_inner_list,
-    serialize_item,
+    serialize_member,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +115,8 @@ def labels_of_inputs(value: str) -> set[str]:
 
 def serialize_signature_input(components: Iterable[str], parameters: Mapping[str, Parameter]) -> str:
     """Return the `@signature-params` value of bare `components` and `parameters` (RFC 9421 section 2.3)."""
-    return serialize_inner_list([(name, {}) for name in components], parameters)
+    items: list[tuple[str, Mapping[str, Parameter]]] = [(name, {}) for name in components]
+    return serialize_member(items, parameters)
 
 
 class _Plain(NamedTuple):
@@ -168,10 +168,9 @@ class _Parsed(NamedTuple):
                 f"a signature and its components have {count:,} parameters, and at most {MOST_PARAMETERS} are read "
                 "where a value is not a plain string or integer: send fewer"
             )
-        components = [Component(name, serialize_item(name, given), not given) for name, given in self.items]
-        return SignatureInput(
-            Coverage.of(components), self.parameters, serialize_inner_list(self.items, self.parameters)
-        )
+        components = [Component(name, serialize_member(name, given), not given) for name, given in self.items]
+        text = serialize_member(self.items, self.parameters)
+        return SignatureInput(Coverage.of(components), self.parameters, text)
 
 
 def _members(value: str, *, repeated_keys: bool = False) -> Mapping[str, _Plain | _Parsed]:

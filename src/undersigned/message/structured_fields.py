@@ -190,28 +190,11 @@ def base64url(value: bytes) -> str:
     return b2a_base64(value, newline=False).translate(_TO_BASE64URL, b"=").decode("ascii")
 
 
-def serialize_dictionary(members: Mapping[str, tuple[object, Parameters]]) -> str:
-    """Return a dictionary that was read (RFC 9651 section 4.1.2)."""
-    return http_sf.ser(cast("http_sf.DictionaryType", dict(members)))
-
-
-def serialize_member(member: tuple[object, Parameters]) -> str:
-    """Return a member of a dictionary that was read: an item, or an inner list with its parameters."""
+def serialize_member(value: object, parameters: Parameters) -> str:
+    """Return an item, or an inner list, with its parameters (RFC 9651 sections 4.1.1.1 and 4.1.3)."""
+    member = value, dict(parameters)
     # A list of one inner list is spelled as the inner list alone (RFC 9651 section 4.1.1).
-    return http_sf.ser(cast("http_sf.StructuredType", [member] if isinstance(member[0], list) else member))
-
-
-def serialize_item(value: Parameter, parameters: Parameters) -> str:
-    """Return an item (RFC 9651 section 4.1.3)."""
-    return http_sf.ser(cast("http_sf.ItemType", (value, dict(parameters))))
-
-
-def serialize_inner_list(
-    items: Sequence[tuple[Parameter, dict[str, Parameter]]], parameters: Mapping[str, Parameter]
-) -> str:
-    """Return an inner list of `items` with `parameters` (RFC 9651 section 4.1.1.1)."""
-    # A list of one inner list is spelled as the inner list alone (RFC 9651 section 4.1.1).
-    return http_sf.ser([cast("http_sf.InnerListType", (list(items), dict(parameters)))])
+    return http_sf.ser(cast("http_sf.StructuredType", [member] if isinstance(value, list) else member))
 
 
 def _decode(text: str, encoding: Encoding) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 from urllib.parse import parse_qs, quote, unquote
 
 import http_sf
@@ -25,7 +25,6 @@ from undersigned.message.structured_fields import (
     parse_dictionary,
     reject_repeated,
     serialize_byte_sequence,
-    serialize_dictionary,
     serialize_member,
 )
 
@@ -304,7 +303,7 @@ class ComponentValues:
         dictionaries = self.parsed().dictionaries
         if place not in dictionaries:
             dictionaries[place] = self._parse(text)
-        return serialize_member(dictionaries[place][key])
+        return serialize_member(*dictionaries[place][key])
 
     def _serialize(self, name: str, text: str) -> str:
         """Return a structured field in its strict serialization (section 2.1.1)."""
@@ -312,7 +311,7 @@ class ComponentValues:
         if tltype is None:
             raise UnresolvableComponent(NO_VALUE)
         if tltype == "dictionary":
-            return serialize_dictionary(self._parse(text))
+            return http_sf.ser(cast("http_sf.DictionaryType", dict(self._parse(text))))
         on_repeated = None if self._reading.repeated_keys else reject_repeated
         return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype, on_duplicate_key=on_repeated))
 

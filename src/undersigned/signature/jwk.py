@@ -34,7 +34,7 @@ SHARED_FAULT: Final = "the JWK is a shared secret, which is never in a set of pu
 PRIVATE_FAULT: Final = "the JWK has a private key: publish it without d"
 
 _REGISTERED: Final[Mapping[str, Mapping[str, str]]] = {
-    "OKP Ed25519": {"EdDSA": "ed25519", "Ed25519": "ed25519"},
+    "OKP Ed25519": {"Ed25519": "ed25519", "EdDSA": "ed25519"},
     "EC P-256": {"ES256": "ecdsa-p256-sha256"},
     "EC P-384": {"ES384": "ecdsa-p384-sha384"},
     "RSA": {"PS512": "rsa-pss-sha512", "RS256": "rsa-v1_5-sha256"},
@@ -47,14 +47,8 @@ ALGORITHM_NAMES: Final[Mapping[str, str]] = {
 }
 """The RFC 9421 name of each `alg` that is registered for public keys."""
 
-ALGS: Final[Mapping[str, str]] = {
-    "ed25519": "EdDSA",
-    "ecdsa-p256-sha256": "ES256",
-    "ecdsa-p384-sha384": "ES384",
-    "rsa-pss-sha512": "PS512",
-    "rsa-v1_5-sha256": "RS256",
-}
-"""The registered `alg` of each algorithm, by its RFC 9421 name."""
+ALGS: Final[Mapping[str, str]] = {algorithm: name for name, algorithm in ALGORITHM_NAMES.items()}
+"""The registered `alg` of each algorithm, by its RFC 9421 name; for ed25519 the older one, EdDSA."""
 
 _COORDINATES: Final[Mapping[str, int]] = {"Ed25519": 32, "P-256": 32, "P-384": 48}
 _CURVES: Final[Mapping[str, Callable[[], ec.EllipticCurve]]] = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from undersigned.signature.jwk import JWK
     from undersigned.signature.profile import Profile
 
-_MAKE: Final = "make a key set of a JWK set with KeySet.from_jwks(jwks), and of single keys with KeySet.of(key)"
 _SHOWN: Final = 3
 
 
@@ -55,15 +54,6 @@ class KeyLookup(NamedTuple):
         # In draft-cavage, the identifier of a field is its name.
         covers = name in self.identifiers or not whole_field(name).isdisjoint(self.identifiers)
         return self.fields.combined.get(name) if covers else None
-
-
-class Named(Protocol):
-    """A value that names a key: a `KeyLookup`, or a signature itself."""
-
-    @property
-    def keyid(self) -> str:
-        """The `keyid` parameter, or ""."""
-        ...
 
 
 class KeySource(Protocol):
@@ -210,7 +200,10 @@ class KeySet:
         if not self.keys:
             raise ConfigurationError("keys: the key set is empty, so no signature could be verified: add a public key")
         if not all(isinstance(key, VerificationKey) for key in self.keys.values()):
-            raise ConfigurationError(f"keys: every value must be a VerificationKey: {_MAKE}")
+            raise ConfigurationError(
+                "keys: every value must be a VerificationKey: make a key set of a JWK set with KeySet.from_jwks(jwks), "
+                "and of single keys with KeySet.of(key)"
+            )
 
     def check_for(self, profile: Profile) -> None:
         """Check that a key of this set can verify a signature of a profile.
@@ -228,7 +221,7 @@ class KeySet:
         """Always False: the keys are in memory."""
         return False
 
-    def find(self, lookup: Named) -> Sequence[VerificationKey]:
+    def find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
         """Return the key that `lookup.keyid` names, if there is one. Nothing else of the lookup is read."""
         key = self.keys.get(lookup.keyid)
         return () if key is None else (key,)

@@ -14,7 +14,7 @@ from undersigned.errors import AnswerForm, ConfigurationError, Reason, Verificat
 from undersigned.limits import MOST_SELECTED
 from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
-from undersigned.message.reading import TYPES, FieldType, field_type
+from undersigned.message.reading import FieldType, field_type
 from undersigned.message.structured_fields import KEY, Encoding, MalformedField
 
 if TYPE_CHECKING:
@@ -277,8 +277,9 @@ class CoverageRule(NamedTuple):
         required = {name_of(one) for one in (*self.required(has_content=True), *self.with_query)}
         clash = sorted(required & self.never)
         _check("coverage.never", not clash, f"{''.join(clash[:1])} is required, so it cannot be forbidden")
-        are_types = all(name == name.lower() and kind in TYPES for name, kind in self.field_types.items())
-        advice = f"give names in lower case, each with one of {', '.join(TYPES)}"
+        types = get_args(FieldType)
+        are_types = all(name == name.lower() and kind in types for name, kind in self.field_types.items())
+        advice = f"give names in lower case, each with one of {', '.join(types)}"
         _check("coverage.field_types", are_types, advice)
         # Outside of its strings, an identifier has its flags between semicolons.
         serialized = [name_of(one) for one in every if "sf" in "".join(one.split('"')[2::2]).split(";")]

@@ -177,7 +177,7 @@ def _pattern_base(text: object) -> Origin | None:
     if not isinstance(text, str) or "://*." not in text:
         return None
     base = Origin.parse(text.replace("://*.", "://", 1))
-    host = _host(base.authority)
+    host = base.authority.partition(":")[0]
     if is_address(host) or ("." not in host and host != "localhost"):
         raise ConfigurationError("origins: a pattern needs a name of your own after the star: https://*.example.com")
     return base
@@ -225,8 +225,3 @@ def _is_loopback(authority: str) -> bool:
     with suppress(ValueError):
         return ip_address(host.strip("[]")).is_loopback
     return host == "localhost" or host.endswith(".localhost")
-
-
-def _host(authority: str) -> str:
-    """Return the host of an authority in lower case, without port and root dot."""
-    return authority.partition(":")[0].removesuffix(".")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from tests.keys import EC_PUBLIC, PUBLIC
 
+from undersigned.cli.rotation import LEAST_OVERLAP, begin_rotation
 from undersigned.errors import ConfigurationError
-from undersigned.signature.rotation import LEAST_OVERLAP, begin_rotation
 
 
 def test_overlap_lasts_until_receivers_know_the_new_key_and_the_last_signature_has_expired():

@@ -85,17 +85,20 @@ def quoted_in(text: str) -> list[str]:
 
 
 @cache
+def nodes() -> list[tuple[Path, ast.AST]]:
+    """Return all nodes of the source, each with its file."""
+    return [(path, node) for path in SOURCES for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+
+
+@cache
 def texts() -> list[str]:
     """Return the texts of the source, with the value of an f-string as three dots."""
     found: list[str] = []
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.JoinedStr):
-                found.append(
-                    "".join(str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values)
-                )
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.append(node.value)
+    for _, node in nodes():
+        if isinstance(node, ast.JoinedStr):
+            found.append("".join(str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.append(node.value)
     return found
 
 
@@ -107,11 +110,9 @@ def test_text_that_a_page_quotes_is_a_text_of_the_library(quoted):
 def exceptions() -> set[str]:
     """Return every exception of the library that a caller or a source may meet, by the classes in its source."""
     bases: dict[str, set[str]] = {}
-    for path in SOURCES:
-        if not {"cli", "undersigned_inspector"}.intersection(path.parts):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.ClassDef):
-                    bases.setdefault(node.name, set()).update(ast.unparse(base) for base in node.bases)
+    for path, node in nodes():
+        if isinstance(node, ast.ClassDef) and not {"cli", "undersigned_inspector"}.intersection(path.parts):
+            bases.setdefault(node.name, set()).update(ast.unparse(base) for base in node.bases)
     found, more = {"UndersignedError"}, {"UndersignedError"}
     while more:
         more = {name for name, named in bases.items() if named & found} - found

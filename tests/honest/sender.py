@@ -6,12 +6,13 @@ import base64
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateNumbers, RSAPublicNumbers
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPrivateNumbers, RSAPublicNumbers
 from cryptography.hazmat.primitives.hashes import SHA256
 
 if TYPE_CHECKING:
@@ -82,11 +83,17 @@ def _rsa_jwk() -> dict[str, str]:
     return json.loads(vectors.read_text())["keys"]["test-key-rsa"]["jwk"]
 
 
-def _rsa_octets(base: bytes) -> bytes:
+@cache
+def _rsa_key() -> RSAPrivateKey:
+    """The private key: OpenSSL checks its primes each time that it is made."""
     given = {name: _number(value) for name, value in _rsa_jwk().items() if len(name) <= 2}
     public = RSAPublicNumbers(given["e"], given["n"])
     primes = (given[name] for name in ("p", "q", "d", "dp", "dq", "qi"))
-    return RSAPrivateNumbers(*primes, public).private_key().sign(base, PKCS1v15(), SHA256())
+    return RSAPrivateNumbers(*primes, public).private_key()
+
+
+def _rsa_octets(base: bytes) -> bytes:
+    return _rsa_key().sign(base, PKCS1v15(), SHA256())
 
 
 def rsa_jwk(keyid: str) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import pkgutil
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -39,18 +38,6 @@ def test_architecture_names_no_module_that_is_gone():
     named = re.findall(r"`([a-z_]+/[a-z0-9_]+\.py)`", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
     places = (PACKAGE, PACKAGE.parent, ROOT, ROOT / "integrations")
     assert [path for path in named if not any((place / path).exists() for place in places)] == []
-
-
-def list_new_names() -> list[str]:
-    """Return every name that the changelog gives as the one to use."""
-    renamed = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("| before | now |")[2]
-    now = [row.split(" | ")[1] for row in renamed.splitlines() if row.startswith("| `")]
-    return sorted(set(re.findall(r"`@?(undersigned[A-Za-z_.]*)[`(]", " ".join(now))))
-
-
-@pytest.mark.parametrize("name", list_new_names())
-def test_every_name_in_the_changelog_exists(name):
-    assert pkgutil.resolve_name(name) is not None
 
 
 def bounds() -> dict[str, tuple[str, str]]:

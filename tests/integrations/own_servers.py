@@ -34,8 +34,9 @@ def _on_a_loop(start: Callable[[], Awaitable[tuple[int, Callable[[], Awaitable[o
         port.set_result(started)
         await stop.wait()
         await end()
-        # A transport that is being closed still needs the loop.
-        await asyncio.sleep(0.1)
+        # A transport that is being closed still needs some turns of the loop.
+        for _ in range(10):
+            await asyncio.sleep(0)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()

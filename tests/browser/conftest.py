@@ -7,8 +7,6 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.browser.chromium import chromium
-from tests.browser.person import Person
 
 from undersigned_inspector.server import PageServer
 from undersigned_inspector.view import paste
@@ -17,12 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from selenium import webdriver
+    from tests.browser.person import Person
 
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory) -> Iterator[webdriver.Chrome]:
     if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
         pytest.skip("chromium or chromedriver is not installed")
+    # tests/conftest.py says what a room needs, if pytest comes so far.
+    from tests.browser.chromium import chromium  # noqa: PLC0415
+
     with chromium(tmp_path_factory.mktemp("chromium")) as driver:
         yield driver
 
@@ -40,6 +42,8 @@ def page_url() -> Iterator[str]:
 @pytest.fixture
 def person(driver, page_url) -> Iterator[Person]:
     """A person who has just opened the page. Afterwards, the browser has complained of nothing."""
+    from tests.browser.person import Person  # noqa: PLC0415 - as above
+
     person = Person(driver)
     person.open(page_url)
     yield person

@@ -159,6 +159,17 @@ def test_asynchronous_source_that_keeps_the_contract_passes(source):
     asyncio.run(check_async_key_source(source, keyid=KEYID))
 
 
+class BrokenForTasks(Honest):
+    async def async_find(self, _lookup):
+        return ()
+
+
+def test_source_for_threads_and_tasks_is_asked_as_a_task_asks_it():
+    check_key_source(BrokenForTasks(), keyid=KEYID)
+    with pytest.raises(AssertionError, match="has no key of the keyid"):
+        asyncio.run(check_async_key_source(BrokenForTasks(), keyid=KEYID))
+
+
 def test_error_names_the_rule_that_an_asynchronous_source_breaks():
     with pytest.raises(AssertionError, match="has a key for ''"):
         asyncio.run(check_async_key_source(Awaited(AnswersAnybody()), keyid=KEYID))

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from inspect import isawaitable
 from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine
+    from collections.abc import Coroutine
 
 Answer = TypeVar("Answer")
-
-
-async def resolve(answer: Answer | Awaitable[Answer]) -> Answer:
-    """Return an answer that may have to be awaited."""
-    return await cast("Awaitable[Answer]", answer) if isawaitable(answer) else answer
 
 
 def finish(check: Coroutine[object, object, Answer], *, otherwise: str) -> Answer:

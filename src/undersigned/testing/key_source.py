@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, cast
 from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.verification_key import VerificationKey
-from undersigned.testing.contract import finish, require, resolve
+from undersigned.testing.contract import finish, require
+from undersigned.verification.verifier import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -46,7 +47,7 @@ def check_key_source(source: KeySource, *, keyid: str, owner: str | None = None)
     """
     if not isinstance(getattr(source, "blocking", None), bool):
         raise AssertionError("blocking: must be True or False")  # noqa: TRY004 - what tests raise
-    contract = _Contract(source, keyid, owner)
+    contract = _Contract(source, source.find, keyid, owner)
     for check in _CHECKS:
         finish(check(contract), otherwise=_AWAITED)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -57,20 +58,23 @@ def check_key_source(source: KeySource, *, keyid: str, owner: str | None = None)
 async def check_async_key_source(source: AsyncKeySource, *, keyid: str, owner: str | None = None) -> None:
     """Check that `source` keeps the contract of `AsyncKeySource`: as `check_key_source`, with tasks instead of threads.
 
+    Of a source that has `find` and `async_find`, `async_find` is asked.
+
     Raises:
         AssertionError: the source breaks the contract; the message says how.
     """
-    contract = _Contract(source, keyid, owner)
+    contract = _Contract(source, getattr(source, "async_find", source.find), keyid, owner)
     for check in _CHECKS:
         await check(contract)
     await asyncio.gather(*(_race(contract) for _ in range(_AT_ONCE)))
 
 
 class _Contract:
-    """The source under check, and a key that it has."""
+    """The source under check, its method that is asked, and a key that it has."""
 
-    def __init__(self, source: KeySource | AsyncKeySource, keyid: str, owner: str | None) -> None:
+    def __init__(self, source: object, ask: Callable[[KeyLookup], object], keyid: str, owner: str | None) -> None:
         self.source = source
+        self._ask = ask
         self.keyid = keyid
         self.owner = owner
 
@@ -79,14 +83,15 @@ class _Contract:
         fields = HeaderFields([("Signature-Agent", '"https://127.0.0.1:9"')])
         lookup = KeyLookup(keyid, {"keyid": keyid, "alg": "ed25519"}, frozenset({"@method"}), "GET", url, fields, again)
         try:
-            answer = await resolve(self.source.find(lookup))
+            answer: object = await awaited(self._ask(lookup))
         except Exception as error:
             raise AssertionError(f"find: raised {type(error).__name__}; expected keys, or none") from error
+        kind = type(answer).__name__
         require(
             isinstance(answer, Sequence) and not isinstance(answer, str),
-            f"find: answered a {type(answer).__name__}; expected a sequence of keys, empty if there is none",
+            f"find: answered a {kind}; expected a sequence of keys, empty if there is none",
         )
-        keys = cast("list[object]", list(answer))
+        keys = list(cast("Sequence[object]", answer))
         require(
             all(isinstance(key, VerificationKey) for key in keys),
             "find: answered something else than VerificationKey objects",

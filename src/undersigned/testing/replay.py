@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 from undersigned.limits import LONGEST_CLOCK_STEP
 from undersigned.replay.store import Claim
 from undersigned.signature.rules import Caps
-from undersigned.testing.contract import finish, require, resolve
+from undersigned.testing.contract import finish, require
+from undersigned.verification.verifier import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -97,7 +98,7 @@ class _Contract:
     async def claim(self, attempt: _Attempt) -> Claim:
         now, until = self._start + attempt.at, self._start + attempt.until
         options = {} if attempt.content is None else {"content": attempt.content}
-        answer = await resolve(
+        answer = await awaited(
             self._store.claim(attempt.keyid, attempt.nonce, now=now, until=until, caps=attempt.caps, **options)
         )
         require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, same, seen, forgotten or full")
@@ -111,7 +112,7 @@ class _Contract:
     async def expect_full(self, attempt: _Attempt, rule: str, *, expected: bool = True) -> None:
         """Ask whether a cap is reached for the keyid of `attempt`, whose nonce is not used."""
         now = self._start + attempt.at
-        answer = await resolve(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
+        answer = await awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
         require(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_room(self, attempt: _Attempt, rule: str) -> None:

@@ -383,7 +383,7 @@ class _Examination:
         site = self.site
         origin, bare = f"{site.scheme}://{site.authority}", replace(site, port="")
         probe = self._signed(_PLAIN, bare.url(_PLAIN))._replace(host=bare.authority)
-        if self._ask(probe).code in _ACCEPTED:
+        if site.port and self._ask(probe).code in _ACCEPTED:
             problem = f"origins= contains {bare.authority} without the port {site.port[1:]} that clients use"
             return _Finding("Host", problem, f'add the port: origins=["{origin}"]')
         problem = f"Host arrives as another value than {site.authority}, or origins= lacks {origin}"

@@ -8,6 +8,7 @@ import re
 import socket
 import struct
 import threading
+import time
 
 import pytest
 from tests.discovery.key_server import redirect, response
@@ -141,6 +142,20 @@ def test_fetch_ends_in_time_when_the_resolver_is_silent(fetched, server):
 
     assert "too long" in failure(fetched, network=server.network(total_timeout=0.1, resolve=resolve))
     released.set()
+
+
+class Slow(list):
+    """Addresses that take longer to read than a fetch may take."""
+
+    def __iter__(self):
+        time.sleep(0.3)
+        return super().__iter__()
+
+
+def test_fetch_connects_nowhere_when_its_time_is_over(fetched, server):
+    network = server.network(total_timeout=0.2, resolve=lambda _host, _port: Slow(["127.0.0.1"]))
+    assert "too long" in failure(fetched, network=network)
+    assert server.requests == []
 
 
 def test_fetch_ends_in_time_when_the_handshake_is_silent(fetched, server):

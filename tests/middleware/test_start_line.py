@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
+from multiprocessing import get_context
+from tempfile import TemporaryDirectory
 
 import pytest
-from tests.keys import ORIGIN
+from tests.keys import ORIGIN, Party
 
 from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
 from undersigned.signature.rules import ReplayRule
@@ -71,6 +73,30 @@ def test_line_names_a_few_of_many_origins(said):
 def test_line_says_that_nonces_are_kept_in_one_process_only(said):
     told = "; nonces are kept in the memory of this process only: several workers need a store that they share"
     assert said(in_memory=True).endswith(f"origins: {ORIGIN}{told}")
+
+
+def level_of_the_line(origin: str, *, in_memory: bool) -> str:
+    """Make a middleware, and return the level of the only line that it logs."""
+    records: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = records.append
+    logger = logging.getLogger("undersigned")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    with TemporaryDirectory() as folder:
+        replay = MemoryReplayStore() if in_memory else SqliteReplayStore(f"{folder}/nonces")
+        asgi.SignatureMiddleware(lambda *_: None, verifier=Party.make().verifier(replay=replay), origins=[origin])
+    (record,) = records
+    return record.levelname
+
+
+@pytest.mark.parametrize(
+    ("origin", "in_memory", "level"),
+    [(ORIGIN, True, "WARNING"), ("http://localhost:8000", True, "INFO"), (ORIGIN, False, "INFO")],
+)
+def test_nonces_in_memory_are_a_warning_in_a_worker_that_another_process_started(origin, in_memory, level):
+    with get_context("spawn").Pool(1) as pool:
+        assert pool.apply(level_of_the_line, (origin,), {"in_memory": in_memory}) == level
 
 
 def test_line_of_a_profile_that_keeps_no_nonces_says_nothing_of_them(said):

@@ -121,10 +121,10 @@ class Guard:
 
     def announce(self) -> None:
         """Log what is verified and where, and whether nonces are kept in this process only."""
-        line = start_line(
+        level, line = start_line(
             self.profile, self._origins, mode=self._mode, policy=self.policy, replay=self._verifier.replay
         )
-        logger.info("%s", line)
+        logger.log(level, "%s", line)
 
     async def verify(self, incoming: Incoming) -> Verification | ErrorResponse:
         """Verify one request. Return what to publish to the application, or the answer to a rejected request."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypedDict, TypeVar, get_args
 
 from undersigned.errors import ConfigurationError, printable
@@ -99,15 +101,28 @@ _MODES: Final[Mapping[Mode, str]] = {
 }
 
 
-def start_line(profile: Profile, origins: Origins, *, mode: Mode, policy: Policy | None, replay: object) -> str:
-    """Return one line that says what a middleware verifies and where."""
+def start_line(
+    profile: Profile, origins: Origins, *, mode: Mode, policy: Policy | None, replay: object
+) -> tuple[int, str]:
+    """Return the level and the text of one line that says what a middleware verifies and where.
+
+    It is a warning in a worker that keeps nonces of its own, which another worker would accept again. It is none for
+    loopback origins, as a server that reloads in development starts a worker too.
+    """
     asked = _MODES[mode]
     if policy is not None:
         lists = [f"{name} {_shown(names)}" for name, names in policy.lists() if names]
         asked = f"policy: {', '.join(lists) or 'it lists no operation'}"
     verified = f"undersigned verifies requests by the profile {profile.name}, Ed25519 by {library()}"
     kept = isinstance(replay, MemoryReplayStore) and profile.replay.remembers != "nothing"
-    return printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if kept else ''}")
+    line = printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if kept else ''}")
+    return logging.WARNING if kept and not origins.are_loopback and _is_worker() else logging.INFO, line
+
+
+def _is_worker() -> bool:
+    """Return whether another process started this one by multiprocessing, as uvicorn, hypercorn and granian do."""
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    return multiprocessing is not None and multiprocessing.parent_process() is not None
 
 
 def _shown(names: Collection[str]) -> str:

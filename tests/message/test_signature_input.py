@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.work import lines_run
 
-from undersigned.errors import UndersignedError
+from undersigned import UndersignedError
 from undersigned.message.signature_input import (
     choose_signature_inputs,
     parse_signature_input,

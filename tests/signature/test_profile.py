@@ -4,8 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from undersigned import ConfigurationError, Request, profiles
-from undersigned.errors import SignatureError
+from undersigned import ConfigurationError, Request, SignatureError, profiles
 from undersigned.signature.rules import Caps, CoverageRule, DigestRule, ParameterRule, ReplayRule, Selection, Validity
 
 BARE = ("@method", "@target-uri", "@authority")

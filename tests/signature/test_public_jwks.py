@@ -6,7 +6,7 @@ import math
 import pytest
 from tests.keys import EC_PRIVATE, EC_PUBLIC, JWKS, OTHER_PUBLIC, PRIVATE, PUBLIC
 
-from undersigned.errors import ConfigurationError
+from undersigned import ConfigurationError
 from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
 
 RSA = {"kty": "RSA", "kid": "rsa", "n": "AQAB", "e": "AQAB"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.url.spellings import hostile, outcome, respellings
 
-from undersigned.errors import UndersignedError
+from undersigned import UndersignedError
 from undersigned.url import (
     CanonicalURL,
     Identifier,

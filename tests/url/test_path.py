@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.url.spellings import RULES, UNRESERVED
 
 from undersigned.url import URL, MalformedURL
-from undersigned.url.path import decode_unreserved, has_dot_segments, remove_dot_segments, upper_triplets
 
 dot_segments = RULES["dot-segments"]
 empty_path = RULES["empty-path"]
@@ -47,9 +46,9 @@ def remove_as_in_rfc_3986(path):
 
 @given(st.lists(st.sampled_from([".", "..", "", "a", "b", "...", ".a", "a."]), max_size=10).map("/".join))
 def test_dot_segments_are_removed_as_in_rfc_3986(path):
-    assert remove_dot_segments(f"/{path}") == remove_as_in_rfc_3986(f"/{path}")
-    assert dot_segments.apply(with_path(f"/{path}")).path == remove_as_in_rfc_3986(f"/{path}")
-    assert not has_dot_segments(remove_dot_segments(f"/{path}"))
+    removed = dot_segments.apply(with_path(f"/{path}"))
+    assert removed.path == remove_as_in_rfc_3986(f"/{path}")
+    assert dot_segments.apply(removed) is removed
 
 
 @pytest.mark.parametrize("path", ["", "a/../b", "..", "a/."])
@@ -61,15 +60,16 @@ def test_triplet_is_decoded_when_its_character_is_unreserved():
     for code in range(256):
         for triplet in (f"%{code:02X}", f"%{code:02x}"):
             decoded = chr(code) if chr(code) in UNRESERVED else triplet
-            assert decode_unreserved(f"/{triplet}{triplet}") == f"/{decoded}{decoded}"
-            assert upper_triplets(f"/{triplet}{triplet}") == f"/%{code:02X}%{code:02X}"
+            twice = with_path(f"/{triplet}{triplet}")
+            assert unreserved.apply(twice).path == f"/{decoded}{decoded}"
+            assert hex_case.apply(twice).path == f"/%{code:02X}%{code:02X}"
 
 
 @given(st.lists(st.from_regex(r"%[0-9a-fA-F]{2}|[^%]", fullmatch=True), max_size=8).map("".join))
 def test_hex_case_changes_triplets_only(path):
-    after = upper_triplets(decode_unreserved(path))
-    assert re.split(r"%[0-9A-Fa-f]{2}", after)[0].startswith(re.split(r"%[0-9A-Fa-f]{2}", path)[0])
-    assert upper_triplets(decode_unreserved(after)) == after
+    after = hex_case.apply(unreserved.apply(with_path(path)))
+    assert re.split(r"%[0-9A-Fa-f]{2}", after.path)[0].startswith(re.split(r"%[0-9A-Fa-f]{2}", path)[0])
+    assert hex_case.apply(unreserved.apply(after)) is after
 
 
 @pytest.mark.parametrize("rule", [unreserved, hex_case, triplets, encoded_dots], ids=lambda rule: rule.name)

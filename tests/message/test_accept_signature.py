@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from undersigned import UndersignedError
 from undersigned.message import parse_accept_signature
-from undersigned.message.structured_fields import MalformedField
 
 
 def test_member_has_its_label_components_and_parameters():
@@ -24,5 +24,5 @@ def test_member_has_its_label_components_and_parameters():
     "value", ['sig1=("a"', 'sig1="a"', 'sig1=("a" "a")', 'sig1=("A")', "sig1=(a)", "a=(), a=()", f"{'a' * 5000}=()"]
 )
 def test_other_value_is_malformed(value):
-    with pytest.raises(MalformedField):
+    with pytest.raises(UndersignedError):
         parse_accept_signature(value)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import string
 
 import pytest
 from hypothesis import given
@@ -129,3 +130,9 @@ def test_name_becomes_lower_case_if_it_is_ascii_however_it_is_spelled(lines):
     lower = [name.lower() if name.isascii() else name for name, _ in lines]
     fields = HeaderFields(lines)
     assert [name for name, _ in fields] == lower
+
+
+def test_name_has_the_characters_of_a_token():
+    # RFC 9110 section 5.6.2; the name of a pseudo-header begins with a colon.
+    found = {chr(code) for code in range(0x3000) if HeaderFields([(f"a{chr(code)}", "")]).are_valid}
+    assert found == {*"!#$%&'*+-.^_`|~", *string.digits, *string.ascii_letters}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from undersigned import UndersignedError
 from undersigned.message import DIRECTORY_PATH, SignatureAgent, write_signature_agent
 from undersigned.message.signature_agent import read_signature_agent
-from undersigned.message.structured_fields import MalformedField
 
 PUBLISHED = Path(__file__).parents[1] / "vectors" / "published" / "profiles" / "web-bot-auth"
 FIELDS = json.loads((PUBLISHED / "web_bot_auth_signature_agent_v1.json").read_text("utf-8"))
@@ -101,9 +101,9 @@ def test_string_that_names_no_directory_is_ignored():
 )
 def test_member_that_is_not_an_https_url_is_malformed(member):
     for form in ("jwks", "typed"):
-        with pytest.raises(MalformedField):
+        with pytest.raises(UndersignedError):
             read_signature_agent(f"sig1={member}", form=form, member="sig1")
-    with pytest.raises(MalformedField):
+    with pytest.raises(UndersignedError):
         read_signature_agent(member, form="string")
 
 
@@ -127,7 +127,7 @@ def test_member_that_is_not_an_https_url_is_malformed(member):
     ],
 )
 def test_field_of_another_shape_is_malformed(form, value):
-    with pytest.raises(MalformedField):
+    with pytest.raises(UndersignedError):
         read_signature_agent(value, form=form, member="sig1")
 
 
@@ -136,7 +136,7 @@ def test_any_text_is_read_or_malformed(value):
     for form in FORMS:
         try:
             agent = read_signature_agent(value, form=form, member="a")
-        except MalformedField:
+        except UndersignedError:
             continue
         assert agent is None or agent.location.startswith("https://")
 

@@ -95,16 +95,9 @@ def is_json(fields: HeaderFields) -> bool:
 def has_other_charset(fields: HeaderFields) -> bool:
     """Return whether a Content-Type may have a charset other than UTF-8.
 
-    A charset counts unless it is plainly UTF-8 or ASCII. A value longer than `LONGEST_FIELD` is not read, and counts
-    too.
+    A charset counts unless it is plainly UTF-8 or ASCII. The caller checks the length first.
     """
-    combined = fields.combined.get("content-type", "")
-    if len(combined) > LONGEST_FIELD:
-        return True
-    # The combined value is searched first, because the field may have a hundred lines.
-    return _CHARSET.search(combined) is not None and any(
-        len(_CHARSET.findall(line)) != len(_UTF_8.findall(line)) for line in fields.values("content-type")
-    )
+    return any(len(_CHARSET.findall(line)) != len(_UTF_8.findall(line)) for line in fields.values("content-type"))
 
 
 def has_content_coding(fields: HeaderFields) -> bool:

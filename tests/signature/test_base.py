@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from undersigned import Request, canonicalize
-from undersigned.message.signature_input import parse_signature_input
+from undersigned.message import parse_accept_signature
 from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 
 
 def base(text: str, *, headers=()) -> str:
     request = Request("POST", "https://www.example.com/path?q=1", headers)
-    read = parse_signature_input(f"s={text}")["s"]
-    return signature_base(ComponentValues(request, canonicalize(request.url)), read.components, read.text)
+    [read] = parse_accept_signature(f"s={text}")
+    return signature_base(ComponentValues(request, canonicalize(request.url)), read.components, text)
 
 
 def test_base_has_one_line_for_each_component_and_the_parameters_last():

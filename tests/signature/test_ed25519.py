@@ -6,13 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from tests.signature.edwards import ORDER, SMALL, encode, sign
 
-from undersigned import VerificationKey
+from undersigned import SigningKey, VerificationKey
 from undersigned.signature import ed25519
-from undersigned.signature.ed25519 import Ed25519, has_sodium, library, point_fault
 
 WYCHEPROOF = json.loads((Path(__file__).parents[1] / "vectors/wycheproof/ed25519_test.json").read_text("utf-8"))
 CASES = [
@@ -29,11 +27,14 @@ def is_accepted(test) -> bool:
     return test["result"] == "valid" or (test["result"], test["flags"]) == ("acceptable", ["MixedOrderPublicKey"])
 
 
+def published(public: bytes) -> VerificationKey:
+    x = base64.urlsafe_b64encode(public).rstrip(b"=").decode()
+    return VerificationKey.from_jwk({"kid": "k", "kty": "OKP", "crv": "Ed25519", "x": x, "alg": "EdDSA"})
+
+
 def verifies(public: bytes, signature: bytes, message: bytes) -> bool:
     """What a published key says of a signature."""
-    x = base64.urlsafe_b64encode(public).rstrip(b"=").decode()
-    key = VerificationKey.from_jwk({"kid": "k", "kty": "OKP", "crv": "Ed25519", "x": x, "alg": "EdDSA"})
-    return key.verifies(signature, message)
+    return published(public).verifies(signature, message)
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_openssl_answers_as_wycheproof_expects(public, test):
 
 
 def test_the_points_of_small_order_are_known_by_their_encodings():
-    assert [point_fault(encode(point)) for point in SMALL].count("") == 0
+    assert all("small order" in published(encode(point)).fault for point in SMALL)
 
 
 @pytest.mark.parametrize("r", SMALL)
@@ -62,8 +63,7 @@ def test_signature_with_an_r_of_small_order_is_invalid(r):
 def test_neutral_r_would_be_valid_without_our_check():
     public, signature = sign(SECRET, 0, MESSAGE)
     Ed25519PublicKey.from_public_bytes(public).verify(signature, MESSAGE)
-    with pytest.raises(InvalidSignature):
-        Ed25519(public_key=Ed25519PublicKey.from_public_bytes(public)).verify(signature, MESSAGE)
+    assert not verifies(public, signature, MESSAGE)
 
 
 @pytest.mark.usefixtures("by_openssl")
@@ -73,23 +73,15 @@ def test_signature_with_a_scalar_beyond_the_order_is_invalid():
     assert ORDER > 2**252
 
 
-def test_object_without_the_key_that_is_asked_for_does_nothing():
-    key = Ed25519PrivateKey.generate()
-    with pytest.raises(TypeError, match="no key for that"):
-        Ed25519(public_key=key.public_key()).sign(MESSAGE)
-    with pytest.raises(TypeError, match="no key for that"):
-        Ed25519(private_key=key).verify(b"r" * 64, MESSAGE)
-
-
 def test_openssl_is_named_and_used_when_pynacl_is_missing(monkeypatch):
     key = Ed25519PrivateKey.generate()
     for name in ("nacl.bindings", "nacl.exceptions"):
         monkeypatch.setitem(sys.modules, name, None)
-    has_sodium.cache_clear()
+    ed25519.has_sodium.cache_clear()
     try:
-        assert library() == "OpenSSL"
-        made = Ed25519(private_key=key).sign(MESSAGE)
+        assert ed25519.library() == "OpenSSL"
+        made = SigningKey.from_private_key(key, keyid="k").sign(MESSAGE)
         assert made == key.sign(MESSAGE)
-        Ed25519(public_key=key.public_key()).verify(made, MESSAGE)
+        assert VerificationKey.from_public_key(key.public_key(), keyid="k").verifies(made, MESSAGE)
     finally:
-        has_sodium.cache_clear()
+        ed25519.has_sodium.cache_clear()

@@ -16,7 +16,6 @@ from undersigned import (
     Verifier,
     profiles,
 )
-from undersigned.signature.jwk import thumbprint
 from undersigned.signature.rules import KeyRule
 
 ADCP = pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
@@ -50,8 +49,8 @@ def test_public_key_set_has_no_private_member_and_names_each_operation(algorithm
 
 @ALGORITHMS
 def test_kid_defaults_to_the_thumbprint_of_the_public_key(algorithm):
-    [public] = KeyPair.generate(algorithm).public["keys"]
-    assert public["kid"] == thumbprint(public)
+    [key] = KeyPair.generate(algorithm).key_set().keys.values()
+    assert key.keyid == key.thumbprint
     assert KeyPair.generate(algorithm, keyid="mine").private["kid"] == "mine"
 
 
@@ -98,7 +97,7 @@ def test_pair_of_a_key_object_or_of_its_pem_has_the_jwks_of_the_key(key, private
         KeyPair.from_pem(secret, keyid=public["kid"], password=b"password"),
     ):
         assert (pair.private, pair.public) == (private, {"keys": [public]})
-    assert KeyPair.from_pem(plain).private["kid"] == thumbprint(public)
+    assert KeyPair.from_pem(plain).private["kid"] == KeySet.from_jwks({"keys": [public]}).keys[public["kid"]].thumbprint
 
 
 @pytest.mark.parametrize("pem", ["", "-----BEGIN PRIVATE KEY-----", b"\xff", None])

@@ -13,7 +13,6 @@ from undersigned import (
     profiles,
 )
 from undersigned.message import HeaderFields
-from undersigned.signature.key_source import ExaminedKeys
 
 
 def test_key_set_finds_keys_by_keyid():
@@ -74,18 +73,11 @@ def test_jwk_set_without_a_key_to_verify_with_or_with_a_private_one_is_rejected(
     with pytest.raises(ConfigurationError, match=f"^keys: .*{told}") as caught:
         KeySet.from_jwks({"keys": members})
     assert str(OTHER_PRIVATE["d"]) not in str(caught.value)
-    assert len(ExaminedKeys.from_jwks({"keys": [PUBLIC, *members[1:]]}).keys) >= 1
 
 
 def test_key_set_of_no_keys_is_rejected():
     with pytest.raises(ConfigurationError, match="the key set is empty"):
         KeySet.of()
-
-
-def test_examined_keys_may_be_empty_and_unfit():
-    keys = ExaminedKeys.from_jwks({"keys": []})
-    keys.check_for(profiles.ADCP_3_2)
-    assert keys.find(lookup()) == ()
 
 
 RSA = {"kty": "RSA", "kid": "rsa", "n": b64url(b"\xc7" * 256), "e": "AQAB"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
@@ -21,7 +23,6 @@ from undersigned import (
     VerificationKey,
     profiles,
 )
-from undersigned.signature.remote_key import raw_signature
 
 EDWARDS = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
 ELLIPTIC = ec.derive_private_key(7, ec.SECP256R1())
@@ -117,6 +118,13 @@ def test_object_that_is_not_a_key_is_rejected_without_its_values(key, fault):
     with pytest.raises(ConfigurationError, match=f"^key: .*{fault}") as caught:
         signer(key)
     assert "s3cret" not in str(caught.value)
+
+
+def raw_signature(made: object, algorithm: str) -> bytes:
+    """Return the signature that is sent if a key of this algorithm returns `made`."""
+    key = SimpleNamespace(keyid="k", algorithm=algorithm, sign=lambda _base: made)
+    sent = dict(Signer(key, profile=profiles.GNAP).sign(REQUEST))["Signature"]
+    return base64.b64decode(sent.removeprefix("sig1=:").removesuffix(":"), validate=True)
 
 
 @pytest.mark.parametrize("length", [0, 1, 63, 65, 88])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from cryptography.exceptions import InvalidSignature
 from http_message_signatures.algorithms import ED25519, HTTPSignatureAlgorithm
@@ -63,8 +63,8 @@ class Ed25519(HTTPSignatureAlgorithm):
     def __init__(
         self, public_key: Ed25519PublicKey | None = None, private_key: Ed25519PrivateKey | None = None
     ) -> None:
-        self._check: Callable[[bytes, bytes], object] = _keyless
-        self._make: Callable[[bytes], bytes] = _keyless
+        self._check: Callable[[bytes, bytes], object]
+        self._make: Callable[[bytes], bytes]
         if public_key is not None:
             self._check = _check_function(public_key.public_bytes_raw()) if has_sodium() else public_key.verify
         if private_key is not None:
@@ -99,10 +99,6 @@ def has_sodium() -> bool:
 def library() -> str:
     """Return the name of the library that signs and verifies Ed25519."""
     return "libsodium" if has_sodium() else "OpenSSL"
-
-
-def _keyless(*_: bytes) -> NoReturn:
-    raise TypeError("this object has no key for that")
 
 
 def _check_function(public: bytes) -> Callable[[bytes, bytes], object]:

@@ -16,7 +16,6 @@ from undersigned.signature.rules import (
     Selection,
     Validity,
     covered_member,
-    is_component,
 )
 
 
@@ -236,14 +235,15 @@ def test_answer_has_a_form_of_its_own_if_one_option_differs(options):
     ],
 )
 def test_component_may_be_a_name_or_an_identifier(text):
-    assert is_component(text)
+    CoverageRule(always=(text,), field_types={"x": "item"}).check()
 
 
 @pytest.mark.parametrize(
     "text", ["", '""', '"x"; sf', '"x";', '"x";="a"', '"x";key=a', '"x";key=" "', '"x";key="\\"', '"@query-param";name']
 )
 def test_other_text_is_not_a_component(text):
-    assert not is_component(text)
+    with pytest.raises(ConfigurationError, match=r"^coverage\.always: "):
+        CoverageRule(always=(text,)).check()
 
 
 def test_first_component_that_is_required_and_forbidden_is_named():

@@ -9,19 +9,13 @@ from tests.publishing.signed import keyids_that_signed
 from undersigned import ConfigurationError, KeyPair, Request, SignatureError, SigningKey
 from undersigned.message import DIRECTORY_PATH, Response
 from undersigned.publishing import PublishedDirectory
+from undersigned.testing import FrozenNonceClock
 
 NOW = 1_795_305_605
 ORIGIN = "https://bot.example"
 PAIRS = [KeyPair.generate(), KeyPair.generate("ecdsa-p256-sha256"), KeyPair.generate()]
 KEYS = {"keys": [jwk for pair in PAIRS for jwk in pair.public["keys"]]}
 SIGNING_KEYS = [pair.signing_key() for pair in PAIRS]
-
-
-class Clock:
-    now = float(NOW)
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def publish(keys=KEYS, signing_keys=SIGNING_KEYS, **options) -> PublishedDirectory:
@@ -59,7 +53,7 @@ def test_answer_without_content_has_the_fields_that_sign_it():
 
 
 def test_directory_is_signed_again_before_its_signatures_end():
-    clock = Clock()
+    clock = FrozenNonceClock(NOW)
     published = publish(now=clock)
     first = published.response("GET")
     clock.now += 43_199
@@ -73,7 +67,7 @@ def test_directory_is_signed_again_before_its_signatures_end():
 
 
 def test_changed_file_is_served_with_the_signatures_of_the_keys_that_sign(tmp_path):
-    path, clock = tmp_path / "jwks.json", Clock()
+    path, clock = tmp_path / "jwks.json", FrozenNonceClock()
     path.write_text(json.dumps({"keys": KEYS["keys"][:1]}))
     published = publish(path, SIGNING_KEYS[:1], clock=clock)
     new = tmp_path / "new.json"
@@ -86,7 +80,7 @@ def test_changed_file_is_served_with_the_signatures_of_the_keys_that_sign(tmp_pa
 
 
 def test_file_with_another_kid_than_the_thumbprint_is_not_served(tmp_path, caplog):
-    path, clock = tmp_path / "jwks.json", Clock()
+    path, clock = tmp_path / "jwks.json", FrozenNonceClock()
     path.write_text(json.dumps(KEYS))
     published = publish(path, clock=clock)
     new = tmp_path / "new.json"

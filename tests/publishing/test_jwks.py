@@ -8,13 +8,7 @@ from tests.keys import EC_PUBLIC, JWKS, PRIVATE, PUBLIC, es256_key
 
 from undersigned import ConfigurationError, KeyPair
 from undersigned.publishing import PublishedKeys
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from undersigned.testing import FrozenNonceClock
 
 
 def fields(response) -> dict[str, str]:
@@ -54,7 +48,7 @@ def write(path, jwks: object) -> None:
 
 
 def test_file_is_served_as_it_is_now_and_never_with_private_material(tmp_path, caplog):
-    path, clock = tmp_path / "jwks.json", Clock()
+    path, clock = tmp_path / "jwks.json", FrozenNonceClock()
     write(path, {"keys": [PUBLIC]})
     published = PublishedKeys(path, clock=clock)
     before = published.response("GET")

@@ -80,12 +80,15 @@ def scope_of(message: Message, *, kind: str = "http", root_path: str = "", adds_
 
 
 async def call_asgi(app, scope: dict, body: bytes = b"") -> Answer:
-    """Call an ASGI application as a server does."""
+    """Call an ASGI application as a server does; with a scope of lifespan, start it and stop it."""
     answer = Answer()
     websocket = scope["type"] == "websocket"
-    messages = iter(
-        [{"type": "websocket.connect"}] if websocket else [{"type": "http.request", "body": body, "more_body": False}]
-    )
+    comes = {
+        "http": [{"type": "http.request", "body": body, "more_body": False}],
+        "websocket": [{"type": "websocket.connect"}],
+        "lifespan": [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}],
+    }
+    messages = iter(comes[scope["type"]])
     answered = asyncio.Event()
     gone = {"type": "websocket.disconnect", "code": 1001} if websocket else {"type": "http.disconnect"}
 

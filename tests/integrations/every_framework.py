@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from unittest.mock import ANY
 
+from tests.drive import call_asgi
 from tests.integrations.django_site import CSRF, site
 from tests.integrations.own_servers import aiohttp_server, sanic_app, sanic_server, tornado_server
 from tests.keys import HOST
@@ -1015,16 +1016,8 @@ def sanic_asgi(options):
         answer = ErrorResponse.of(error)
         return HTTPResponse(answer.body, answer.status, dict(answer.fields))
 
-    events = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
-
-    async def receive():
-        return events.pop(0)
-
-    async def send(_message):
-        pass
-
     # Sanic makes its router when its server says that it starts, which the servers of these tests do not.
-    asyncio.run(app({"type": "lifespan"}, receive, send))
+    asyncio.run(call_asgi(app, {"type": "lifespan"}))
     return wrapped(app, options)
 
 

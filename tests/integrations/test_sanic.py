@@ -8,6 +8,7 @@ import logging
 import pytest
 from sanic import Blueprint, Sanic
 from sanic.response import json as json_response
+from tests.drive import call_asgi
 from tests.integrations.every_framework import sanic
 from tests.integrations.own_servers import sanic_app, sanic_server
 from tests.keys import HOST, KEYID, ORIGINS
@@ -87,15 +88,7 @@ def test_request_that_sanic_did_not_let_verify_reaches_no_handler(party, caplog)
 
 def test_other_asgi_servers_are_named_the_middleware_to_use(party, caplog):
     app = sanic(optional(party))
-    events = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
-
-    async def receive() -> dict:
-        return events.pop(0)
-
-    async def send(_message) -> None:
-        pass
-
-    asyncio.run(app({"type": "lifespan"}, receive, send))
+    asyncio.run(call_asgi(app, {"type": "lifespan"}))
     with uvicorn_server(app) as port, caplog.at_level(logging.ERROR):
         assert ask(port, raw_request("GET", "/open/x")).status == 500
     assert "use undersigned.asgi.SignatureMiddleware instead" in caplog.text

@@ -11,7 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
-from tests.keys import HOST, KEYID, ORIGINS
+from tests.drive import Message, call_asgi, scope_of
+from tests.keys import KEYID, ORIGINS
 
 from undersigned import (
     AsyncVerifier,
@@ -31,30 +32,14 @@ UNSIGNED = "request_signature_required"
 
 
 def run(app, scope) -> list[dict]:
-    """Call an application with one scope, as a server does; returns what it sends."""
-    first = {"http": "request", "websocket": "connect", "lifespan": "startup"}[scope["type"]]
-    last = "shutdown" if scope["type"] == "lifespan" else "disconnect"
-    incoming = [{"type": f"{scope['type']}.{first}"}]
-    sent: list[dict] = []
-
-    async def receive():
-        return incoming.pop(0) if incoming else {"type": f"{scope['type']}.{last}", "code": 1000}
-
-    async def send(message):
-        sent.append(message)
-
-    asyncio.run(app(scope, receive, send))
-    return sent
+    """Call an application with one scope; returns what it sends."""
+    return asyncio.run(call_asgi(app, scope)).sent
 
 
-def http_scope(path: str = "/", fields=(), **more) -> dict:
-    headers = [(name.lower().encode(), value.encode()) for name, value in [("Host", HOST), *fields]]
-    scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b""}
-    return {**scope, "headers": headers, "http_version": "1.1", "scheme": "http", **more}
-
-
-def websocket_scope(fields=(), **more) -> dict:
-    return {**http_scope("/", fields), "type": "websocket", "subprotocols": [], **more}
+def scope_with(fields=(), kind: str = "http", **more) -> dict:
+    """Return the scope of a server that has no extensions and no state, unless they are given."""
+    scope = scope_of(Message("/", "GET", fields), kind=kind)
+    return {name: value for name, value in scope.items() if name not in {"state", "extensions"}} | more
 
 
 def guard(verifier):
@@ -98,7 +83,7 @@ both = pytest.mark.parametrize("make", [guard, guard_starlette])
 @both
 def test_async_verifier_is_accepted(make, party):
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=MemoryReplayStore())
-    start, body = run(make(verifier), http_scope(fields=party.fields("GET", "/")))
+    start, body = run(make(verifier), scope_with(fields=party.fields("GET", "/")))
     assert start["status"] == 200
     assert KEYID.encode() in body["body"]
 
@@ -108,7 +93,7 @@ def test_async_verifier_is_accepted(make, party):
 
 @both
 def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make, party):
-    scope = websocket_scope(extensions={"websocket.http.response": {}})
+    scope = scope_with(kind="websocket", extensions={"websocket.http.response": {}})
     start, body = run(make(party.verifier()), scope)
     assert (start["type"], start["status"]) == ("websocket.http.response.start", 401)
     assert challenge([start]) == f'Signature error="{UNSIGNED}"'
@@ -118,7 +103,7 @@ def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make,
 @both
 @pytest.mark.parametrize("extensions", [{}, {"extensions": None}, {"extensions": {}}])
 def test_unsigned_handshake_is_closed_when_the_server_cannot_answer_it(make, extensions, party):
-    sent = run(make(party.verifier()), websocket_scope(**extensions))
+    sent = run(make(party.verifier()), scope_with(kind="websocket", **extensions))
     assert sent == [{"type": "websocket.close", "code": 1008, "reason": UNSIGNED}]
 
 
@@ -138,8 +123,8 @@ def test_lifespan_state_is_kept_next_to_the_signature(party):
     assert [message["type"] for message in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert state["database"] == "open"
     fields = party.fields("GET", "/")
-    assert run(app, http_scope(fields=fields, state=state))[1]["body"] == f"open {KEYID}".encode()
-    assert challenge(run(app, http_scope(state=state))) == f'Signature error="{UNSIGNED}"'
+    assert run(app, scope_with(fields=fields, state=state))[1]["body"] == f"open {KEYID}".encode()
+    assert challenge(run(app, scope_with(state=state))) == f'Signature error="{UNSIGNED}"'
 
 
 # FastAPI
@@ -217,7 +202,7 @@ def test_dependency_runs_on_the_event_loop_without_a_thread(party, monkeypatch):
         raise AssertionError("a thread was taken")
 
     monkeypatch.setattr("fastapi.dependencies.utils.run_in_threadpool", no_thread)
-    start, _ = run(guard(party.verifier()), http_scope(fields=party.fields("GET", "/")))
+    start, _ = run(guard(party.verifier()), scope_with(fields=party.fields("GET", "/")))
     assert start["status"] == 200
 
 
@@ -233,7 +218,7 @@ def test_exception_handler_of_the_application_is_kept(party):
     async def endpoint(signature: Signature) -> str:
         raise AssertionError(signature)
 
-    start, body = run(app, http_scope())
+    start, body = run(app, scope_with())
     assert start["status"] == 401
     assert body["body"] == f"own answer to {UNSIGNED}".encode()
 
@@ -253,7 +238,7 @@ def test_handler_of_http_exceptions_or_of_the_status_makes_the_answer(make, hand
 
     app.add_exception_handler(handled, envelope)
     app.router.routes.append(Route("/", endpoint))
-    start, body = run(app, http_scope())
+    start, body = run(app, scope_with())
     assert (start["status"], body["body"]) == (401, f"ours: {UNSIGNED}".encode())
     assert challenge([start]) == f'Signature error="{UNSIGNED}"'
 
@@ -266,7 +251,7 @@ def test_dependency_override_replaces_the_requirement():
         return signature.keyid
 
     app.dependency_overrides[require_signature] = lambda: type("Stand", (), {"keyid": "stand-in"})
-    assert run(app, http_scope())[1]["body"] == b'"stand-in"'
+    assert run(app, scope_with())[1]["body"] == b'"stand-in"'
 
 
 # Asked by hand
@@ -281,17 +266,17 @@ def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rej
 
     app = Starlette(routes=[Route("/", endpoint)])
     app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
-    start, body = run(app, http_scope())
+    start, body = run(app, scope_with())
     assert (start["status"], body["body"]) == (401, UNSIGNED.encode())
-    assert run(app, http_scope(fields=party.fields("GET", "/")))[1]["body"] == b"ran"
+    assert run(app, scope_with(fields=party.fields("GET", "/")))[1]["body"] == b"ran"
     assert [signature.keyid for signature in found] == [KEYID]
 
 
 def test_exception_carries_the_whole_rejection_outside_of_an_application(party):
     guard = AsyncGuard(verifier=party.verifier(), origins=ORIGINS, mode="optional")
-    published = Verification(None, ScopeIncoming(guard, None, http_scope(), None))
+    published = Verification(None, ScopeIncoming(guard, None, scope_with(), None))
     with pytest.raises(SignatureRequired) as caught:
-        verified_signature(Request(http_scope(**{VERIFICATION: published})))
+        verified_signature(Request(scope_with(**{VERIFICATION: published})))
     assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
     assert caught.value.headers == {
         "WWW-Authenticate": f'Signature error="{UNSIGNED}"',
@@ -330,7 +315,7 @@ def test_endpoint_fails_without_the_middleware_and_the_error_says_to_add_it(publ
         fastapi,
     ):
         with pytest.raises(ConfigurationError, match="put SignatureMiddleware outside"):
-            run(app, http_scope(**published))
+            run(app, scope_with(**published))
 
 
 def test_endpoint_that_is_called_without_its_request_does_not_run(party):
@@ -343,7 +328,7 @@ def test_endpoint_that_is_called_without_its_request_does_not_run(party):
         raise AssertionError
 
     with pytest.raises(ConfigurationError, match="give it a request: Request parameter"):
-        run(app, http_scope(fields=party.fields("GET", "/")))
+        run(app, scope_with(fields=party.fields("GET", "/")))
 
 
 def test_decorated_function_keeps_its_name_and_signature():

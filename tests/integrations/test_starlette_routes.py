@@ -17,7 +17,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
-from tests.keys import ORIGIN, verifier
+from tests import drive
+from tests.keys import HOST, ORIGIN, verifier
 
 import undersigned_fastapi
 import undersigned_starlette
@@ -156,37 +157,16 @@ APPLICATIONS = {
 }
 
 
-def scope_of(method: str, path: str, *, kind: str = "http", host: str = "seller.example.com") -> dict:
-    scope = {
-        "type": kind,
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "https",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "headers": [(b"host", host.encode())],
-        "server": ("seller.example.com", 443),
-    }
-    if kind == "websocket":
-        del scope["method"]
-        scope["subprotocols"] = []
-    return scope
+def scope_of(method: str, path: str, *, kind: str = "http", host: str = HOST) -> dict:
+    scope = drive.scope_of(drive.Message(path, method), kind=kind)
+    return {**scope, "headers": [(b"host", host.encode())]}
 
 
 def call(app, scope: dict, **options) -> None:
     """Send an unsigned request through the middleware."""
-
-    async def receive() -> dict:
-        return {"type": "websocket.connect"} if scope["type"] == "websocket" else {"type": "http.request", "body": b""}
-
-    async def send(_message) -> None:
-        """Nobody listens."""
-
     guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], **options)
     with contextlib.suppress(Exception):
-        asyncio.run(guarded(scope, receive, send))
+        asyncio.run(drive.call_asgi(guarded, scope))
 
 
 def run(app, scope: dict) -> list[str]:
@@ -323,16 +303,8 @@ def test_router_without_an_application_answers_what_must_be_signed(kind):
     router = Router(routes=[Route("/create", create), WebSocketRoute("/create", create)])
     policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(router))
     guarded = SignatureMiddleware(router, verifier=verifier(), origins=[ORIGIN], policy=policy)
-    sent: list[dict] = []
     RAN.clear()
-
-    async def receive() -> dict:
-        return {"type": "http.request" if kind == "http" else "websocket.connect"}
-
-    async def send(message) -> None:
-        sent.append(message)
-
-    asyncio.run(guarded(scope_of("GET", "/create", kind=kind), receive, send))
+    sent = asyncio.run(drive.call_asgi(guarded, scope_of("GET", "/create", kind=kind))).sent
     assert (sent[0].get("status"), sent[0].get("code")) == ((401, None) if kind == "http" else (None, 1008))
     assert RAN == []
 

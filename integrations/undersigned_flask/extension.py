@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, default_exceptions
 from werkzeug.local import LocalProxy
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.middleware import ErrorResponse, Options, Verification, configured_verifier, is_preflight
+from undersigned.middleware import ErrorResponse, Verification, WSGIOptions, configured_verifier, is_preflight
 from undersigned.wsgi import VERIFICATION, SignatureMiddleware
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from undersigned import Verifier
     from undersigned.middleware import ConfiguredOrigins
-    from undersigned.wsgi import Environ, Fallback
+    from undersigned.wsgi import Environ
 
 EXTENSION = "undersigned"
 """The key of `app.extensions`."""
@@ -148,7 +148,7 @@ def rejection(error: SignatureError) -> HTTPException:
 
 
 _PREFIX = "UNDERSIGNED_"
-_OPTIONS = ("origins", "reconstruct", "http2_server", "fallback", *Options.__optional_keys__)
+_OPTIONS = ("origins", *WSGIOptions.__optional_keys__)
 
 
 class Undersigned:
@@ -164,12 +164,8 @@ class Undersigned:
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
-        http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host.
-        fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
-            if the policy would reject the request and another credential could change that.
-        options: the options of every middleware, as `undersigned.middleware.Options` lists them: `mode`, `policy` and
-            so on. Their functions get the environ. The operation is also in
+        options: the options of every WSGI middleware, as `undersigned.middleware.WSGIOptions` lists them: `mode`,
+            `policy` and so on. Their functions get the environ. The operation is also in
             `request.environ["undersigned"].operation`.
 
     Raises:
@@ -182,17 +178,11 @@ class Undersigned:
         *,
         verifier: Verifier | None = None,
         origins: ConfiguredOrigins = (),
-        reconstruct: bool = False,
-        http2_server: str | None = None,
-        fallback: Fallback | None = None,
-        **options: Unpack[Options[Environ]],
+        **options: Unpack[WSGIOptions[Environ]],
     ) -> None:
         self._verifier = verifier
         self._options: dict[str, Any] = {
             "origins": origins if isinstance(origins, str) or callable(origins) else tuple(origins),
-            "reconstruct": reconstruct,
-            "http2_server": http2_server,
-            "fallback": fallback,
             **options,
         }
         if app is not None:

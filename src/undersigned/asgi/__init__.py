@@ -4,9 +4,7 @@ from undersigned.asgi.guard import AsyncGuard
 from undersigned.asgi.incoming import Disconnected, ScopeIncoming, WireIncoming
 from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
 from undersigned.asgi.middleware import (
-    Fallback,
     ReadyRoute,
-    Rejection,
     SignatureMiddleware,
     check_route,
 )
@@ -18,11 +16,9 @@ __all__ = [
     "ASGIApp",
     "AsyncGuard",
     "Disconnected",
-    "Fallback",
     "Message",
     "ReadyRoute",
     "Receive",
-    "Rejection",
     "ResponseSigningMiddleware",
     "Scope",
     "ScopeIncoming",

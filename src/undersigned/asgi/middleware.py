@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from undersigned.asgi.guard import AsyncGuard, awaitable
 from undersigned.asgi.incoming import Disconnected, ScopeIncoming
-from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.readiness import Readiness
@@ -16,16 +14,12 @@ from undersigned.middleware.requirement import VERIFICATION, Verification
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
     from undersigned.middleware.options import AsyncOptions
     from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.verification.verifier import AsyncVerifier, Verifier
-
-Fallback: TypeAlias = Callable[[Scope], bool | Awaitable[bool]]
-"""Returns whether another authenticator accepts the caller."""
-Rejection: TypeAlias = Callable[[ErrorResponse, Scope], ErrorResponse]
-"""Returns the answer to a rejected request, made of the usual one."""
 
 
 class SignatureMiddleware:

@@ -5,7 +5,7 @@ from undersigned.middleware.answer import ErrorResponse, shaped
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision, Recorder
 from undersigned.middleware.evidence import Evidence
-from undersigned.middleware.options import AsyncOptions, Mode, Options
+from undersigned.middleware.options import AsyncOptions, Mode, Options, WSGIOptions
 from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.url.origin import ConfiguredOrigins
 
@@ -22,6 +22,7 @@ __all__ = [
     "Options",
     "Recorder",
     "Verification",
+    "WSGIOptions",
     "configured_verifier",
     "is_preflight",
     "shaped",

@@ -63,6 +63,23 @@ class AsyncOptions(Options[Context], total=False):
     fallback: Callable[[Context], bool | Awaitable[bool]] | None
 
 
+class WSGIOptions(Options[Context], total=False):
+    """The options that every middleware of a WSGI server takes, also those of `Options`.
+
+    Attributes:
+        reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target. That
+            works only for paths of unreserved characters, and cannot tell `/p?` from `/p`.
+        http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host. Without it, HTTP/2
+            is rejected.
+        fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
+            if the policy would reject the request and another credential could change that.
+    """
+
+    reconstruct: bool
+    http2_server: str | None
+    fallback: Callable[[Context], bool] | None
+
+
 def check_options(mode: object, policy: object, fallback: object, http2_server: str | None, **sizes: object) -> None:
     """Check the options that decide which requests pass. They may come from settings that no type checker reads.
 

@@ -7,9 +7,7 @@ from undersigned.middleware.requirement import VERIFICATION, find_signature, req
 from undersigned.wsgi.incoming import SIGNATURE, EnvironIncoming
 from undersigned.wsgi.middleware import (
     Environ,
-    Fallback,
     ReadyRoute,
-    Rejection,
     SignatureMiddleware,
     StartResponse,
     SyncGuard,
@@ -23,9 +21,7 @@ __all__ = [
     "VERIFICATION",
     "Environ",
     "EnvironIncoming",
-    "Fallback",
     "ReadyRoute",
-    "Rejection",
     "ResponseSigningMiddleware",
     "SignatureMiddleware",
     "StartResponse",

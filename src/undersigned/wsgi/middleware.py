@@ -18,7 +18,7 @@ from undersigned.wsgi.servers import NOTICES
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from undersigned.middleware.options import Options
+    from undersigned.middleware.options import WSGIOptions
     from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verified_signature import VerifiedSignature
@@ -30,10 +30,6 @@ StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
 WSGIApp: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
 """An application (PEP 3333)."""
 
-Fallback: TypeAlias = Callable[[Environ], bool]
-"""Returns whether another authenticator accepts the caller."""
-Rejection: TypeAlias = Callable[[ErrorResponse, Environ], ErrorResponse]
-"""Returns the answer to a rejected request, made of the usual one."""
 
 # http.HTTPStatus has older phrases for some of them until Python 3.13.
 _PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
@@ -61,15 +57,13 @@ class SyncGuard(Guard):
         *,
         verifier: Verifier,
         origins: ConfiguredOrigins,
-        reconstruct: bool = False,
-        http2_server: str | None = None,
-        fallback: Callable[..., bool] | None = None,
-        **options: Unpack[Options[Any]],
+        **options: Unpack[WSGIOptions[Any]],
     ) -> None:
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
-        super().__init__(verifier, origins, http2_server=http2_server, fallback=fallback, **options)
-        self.reconstruct = reconstruct
+        others: dict[str, Any] = {**options}
+        self.reconstruct: bool = others.pop("reconstruct", False)
+        super().__init__(verifier, origins, **others)
         self._noticed = False
 
     def verify_now(self, incoming: EnvironIncoming) -> Verification | ErrorResponse:
@@ -95,14 +89,9 @@ class SignatureMiddleware:
         verifier: the verifier.
         origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
             that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target. That
-            works only for paths of unreserved characters, and cannot tell `/p?` from `/p`.
-        http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host. Without it, HTTP/2
-            is rejected.
-        fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
-            if the policy would reject the request and another credential could change that.
-        options: the options of every middleware, as `undersigned.middleware.Options` lists them: `mode`, `policy` and
-            so on. Their functions get the environ. The operation is also in `environ["undersigned"].operation`.
+        options: the options of every WSGI middleware, as `undersigned.middleware.WSGIOptions` lists them: `mode`,
+            `policy` and so on. Their functions get the environ. The operation is also in
+            `environ["undersigned"].operation`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -114,20 +103,10 @@ class SignatureMiddleware:
         *,
         verifier: Verifier,
         origins: ConfiguredOrigins,
-        reconstruct: bool = False,
-        http2_server: str | None = None,
-        fallback: Fallback | None = None,
-        **options: Unpack[Options[Environ]],
+        **options: Unpack[WSGIOptions[Environ]],
     ) -> None:
         self.app = app
-        self._guard = SyncGuard(
-            verifier=verifier,
-            origins=origins,
-            reconstruct=reconstruct,
-            http2_server=http2_server,
-            fallback=fallback,
-            **options,
-        )
+        self._guard = SyncGuard(verifier=verifier, origins=origins, **options)
         self._guard.announce()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

@@ -25,9 +25,10 @@ class Message:
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """The header fields, those among them that a client adds."""
-        length = [("Content-Length", str(len(self.body)))] if self.body else []
-        return [("Host", HOST), *length, *self.fields]
+        """The header fields, with those that a client adds unless they are given."""
+        given = {name.lower() for name, _ in self.fields}
+        added = [("Host", HOST), *([("Content-Length", str(len(self.body)))] if self.body else [])]
+        return [*[(name, value) for name, value in added if name.lower() not in given], *self.fields]
 
     @property
     def raw_path(self) -> str:

@@ -22,6 +22,7 @@ import sanic
 import tests.integrations.django_site  # noqa: F401 - it configures Django
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
+from tests.drive import call_asgi
 from tests.integrations.own_servers import aiohttp_server, sanic_server, tornado_server
 from tests.keys import BODY, JSON, ORIGINS, Party, ed25519_pair
 from tests.serving import uvicorn_server, waitress_server
@@ -305,18 +306,11 @@ def test_handler_of_errors_lets_falcon_close_an_unsigned_handshake(run):
 
 def test_sanic_on_an_asgi_server(run, party):
     names = run("frameworks/sanic", "One route", "An ASGI server")
-    app, events = names["app"], [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    app = names["app"]
     # When an application starts, Sanic removes the signals that it does not use, also from other applications.
     app.config.TOUCHUP = False
-
-    async def receive() -> dict:
-        return events.pop(0)
-
-    async def send(_message) -> None:
-        pass
-
     # Sanic makes its router when its server says that it starts, which the servers of these tests do not.
-    asyncio.run(app({"type": "lifespan"}, receive, send))
+    asyncio.run(call_asgi(app, {"type": "lifespan"}))
     with uvicorn_server(names["served"]) as port:
         check(port, party)
 

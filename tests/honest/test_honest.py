@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from random import Random
-from urllib.parse import unquote
 
 import pytest
+from tests.drive import Message, call_asgi, call_wsgi, environ_of, scope_of
 from tests.honest.endpoints import PROFILES, rule_of, verifier
 from tests.honest.sender import HOST, Sent, request
 
@@ -41,25 +40,8 @@ def test_verifier_accepts_every_honest_request(name):
             pytest.fail(f"{error}: {error.detail}: {shown(given)}")
 
 
-def over_asgi(app, given: Sent) -> int:
-    path, _, query = given.target.partition("?")
-    scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": given.method, "scheme": "http",
-        "path": unquote(path), "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.fields],
-        "client": None, "server": ("127.0.0.1", 8000), "extensions": {},
-    }  # fmt: skip
-    status: list[int] = []
-
-    async def receive():
-        return {"type": "http.request", "body": given.body, "more_body": False}
-
-    async def send(message):
-        if message["type"] == "http.response.start":
-            status.append(message["status"])
-
-    asyncio.run(app(scope, receive, send))
-    return status[0]
+def message(given: Sent) -> Message:
+    return Message(given.target, given.method, given.fields, given.body)
 
 
 async def answer(_scope, receive, send):
@@ -72,23 +54,7 @@ async def answer(_scope, receive, send):
 def test_asgi_middleware_passes_every_honest_request(name):
     app = asgi.SignatureMiddleware(answer, verifier=verifier(PROFILES[name]), origins=[f"https://{HOST}"])
     for given in sent(name):
-        assert over_asgi(app, given) == 200, shown(given)
-
-
-def over_wsgi(app, given: Sent) -> str:
-    path, _, query = given.target.partition("?")
-    environ = {
-        "REQUEST_METHOD": given.method, "SCRIPT_NAME": "", "PATH_INFO": unquote(path, "latin-1"), "QUERY_STRING": query,
-        "RAW_URI": given.target, "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
-        "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(given.body), "wsgi.errors": io.StringIO(),
-    }  # fmt: skip
-    for name, value in given.fields:
-        key = name.upper().replace("-", "_")
-        key = key if key in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{key}"
-        environ[key] = f"{environ[key]},{value}" if key in environ else value
-    status: list[str] = []
-    app(environ, lambda line, _fields, _error=None: status.append(line))
-    return status[0]
+        assert asyncio.run(call_asgi(app, scope_of(message(given)), given.body)).status == 200, shown(given)
 
 
 def pages(_environ, start_response):
@@ -100,4 +66,4 @@ def pages(_environ, start_response):
 def test_wsgi_middleware_passes_every_honest_request(name):
     app = wsgi.SignatureMiddleware(pages, verifier=verifier(PROFILES[name]), origins=[f"https://{HOST}"])
     for given in sent(name):
-        assert over_wsgi(app, given) == "200 OK", shown(given)
+        assert call_wsgi(app, environ_of(message(given), "gunicorn")).status == 200, shown(given)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import logging
 
 import pytest
 from tests import keys
+from tests.drive import Message, call_asgi, environ_of, scope_of
 
 from undersigned import Request, asgi, wsgi
 
 ORIGIN = "https://seller.example.com"
-SIGNED = keys.signer().sign(Request("GET", f"{ORIGIN}/p"))
+MESSAGE = Message("/p", "GET", [*keys.signer().sign(Request("GET", f"{ORIGIN}/p"))])
 
 
 async def nobody(*_args) -> None:
@@ -21,40 +21,16 @@ async def nobody(*_args) -> None:
 
 def asgi_log(caplog, *, hosts=(b"seller.example.com",), **changes) -> str:
     app = asgi.SignatureMiddleware(nobody, verifier=keys.verifier(), origins=[ORIGIN])
-    headers = [(b"host", host) for host in hosts]
-    headers += [(name.lower().encode(), value.encode()) for name, value in SIGNED]
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "path": "/p",
-        "raw_path": b"/p",
-        "headers": headers,
-    }
-
-    async def receive() -> dict:
-        return {"type": "http.disconnect"}
-
-    async def send(_message) -> None:
-        return None
-
+    scope = scope_of(MESSAGE)
+    scope["headers"] = [*[(b"host", host) for host in hosts], *scope["headers"][1:]]
     with caplog.at_level(logging.INFO, "undersigned"):
-        asyncio.run(app({**scope, "query_string": b"", **changes}, receive, send))
+        asyncio.run(call_asgi(app, {**scope, **changes}))
     return caplog.text
 
 
 def wsgi_log(caplog, **changes) -> str:
     app = wsgi.SignatureMiddleware(lambda *_: [], verifier=keys.verifier(), origins=[ORIGIN])
-    environ = {
-        "REQUEST_METHOD": "GET",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "PATH_INFO": "/p",
-        "RAW_URI": "/p",
-        "HTTP_HOST": "seller.example.com",
-        "wsgi.input": io.BytesIO(),
-        **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in SIGNED},
-        **changes,
-    }
+    environ = {**environ_of(MESSAGE, "gunicorn"), **changes}
     with caplog.at_level(logging.INFO, "undersigned"):
         app({key: value for key, value in environ.items() if value is not None}, lambda *_: None)
     return caplog.text

@@ -20,9 +20,14 @@ from tests.mutation.trial import Trials
 ROOT: Final = Path(__file__).parents[2]
 
 _REQUEST: Final = ("message", "policy", "verification", "middleware", "asgi", "wsgi", "observations")
+_OTHERS: Final = frozenset(
+    f"undersigned_{name}" for name in ("demo", "inspector", "opentelemetry", "postgres", "redis")
+)
+"""The integrations that check no request, or whose tests need a server."""
+
 NEAR: Final = {
     "url": ("url", "message", "policy", "middleware", "normalization", "properties", "vectors"),
-    "normalization": ("normalization", "docs", "cli"),
+    "normalization": ("normalization", "docs"),
     "message": (*_REQUEST, "signature", "explanation", "properties", "vectors"),
     "signature": ("signature", "profiles", *_REQUEST, "cli", "conformance", "properties", "vectors"),
     "profiles": ("profiles", *_REQUEST, "signature", "conformance", "vectors"),
@@ -38,21 +43,11 @@ NEAR: Final = {
     "middleware": ("middleware", "asgi", "wsgi", "observations", "integrations"),
     "asgi": ("asgi", "middleware", "observations", "integrations"),
     "wsgi": ("wsgi", "middleware", "observations", "integrations"),
-    **dict.fromkeys(
-        (
-            "undersigned_aiohttp",
-            "undersigned_django",
-            "undersigned_fastapi",
-            "undersigned_flask",
-            "undersigned_gevent",
-            "undersigned_httpx",
-            "undersigned_requests",
-            "undersigned_sanic",
-            "undersigned_starlette",
-            "undersigned_tornado",
-        ),
-        ("integrations", "middleware", "wsgi"),
-    ),
+    **{
+        path.name: ("integrations", "middleware", "wsgi")
+        for path in sorted((ROOT / "integrations").glob("undersigned_*"))
+        if path.name not in _OTHERS
+    },
 }
 """The rooms whose tests run a package of the checking code or an integration, its own first."""
 

@@ -9,7 +9,6 @@ from undersigned import KeySourceError
 from undersigned.discovery.web_bot_auth import named_agent
 from undersigned.message import SignatureAgentForm  # noqa: TC001 - a dataclass's field
 from undersigned.signature import VerificationKey
-from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +99,7 @@ def verification_key(published: Any, algorithm: str = "", *, kid: str | None = N
     if jwk["kty"] == "oct":
         return VerificationKey.from_secret({**jwk, "kid": kid or KID}, keyid=kid or KID)
     public = {name: value for name, value in jwk.items() if name not in PRIVATE}
-    public["kid"] = kid or public.get("kid") or thumbprint(public) or KID
+    public["kid"] = kid or public.get("kid") or VerificationKey.from_jwk({**public, "kid": ""}).thumbprint or KID
     return VerificationKey.from_jwk({**public, **({"alg": algorithm} if algorithm else {})})
 
 

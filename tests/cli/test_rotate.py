@@ -174,6 +174,11 @@ def test_option_that_cannot_be_used_is_named(folder, options, told):
     assert names(folder) == {"private.jwk.json", "public.jwks.json"}
 
 
+def test_overlap_lasts_until_receivers_know_the_new_key_and_the_last_signature_has_expired(folder):
+    assert run(folder, "--overlap", str(900 + 300 + 60)).exit_code == 0
+    assert read_published(folder)["old"]["exp"] == NOW + 900 + 300 + 60
+
+
 def test_first_key_of_a_set_for_other_uses_replaces_none(tmp_path):
     (tmp_path / "public.jwks.json").write_text(
         json.dumps({"keys": [KeyPair.generate().public["keys"][0] | {"use": ""}]})

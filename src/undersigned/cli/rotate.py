@@ -5,29 +5,37 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import click
 
 from undersigned.cli.keygen import PRIVATE_MODE, algorithm_option, create_files, json_text, key_pair
-from undersigned.cli.rotation import (
-    LAST_SIGNATURE,
-    LEAST_OVERLAP,
-    SPREAD,
-    begin_rotation,
-    finish_rotation,
-)
 from undersigned.errors import ConfigurationError
-from undersigned.signature.public_jwks import read_public_jwks
+from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.signature.rules import KeyRule
+from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from undersigned.cli.rotation import Rotation
     from undersigned.signature.key_pair import Algorithm
 
-NEXT = "private.next.jwk.json"
+_JWK: TypeAlias = Mapping[str, object]
+
+_NEXT: Final = "private.next.jwk.json"
+_RULE: Final = KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
+
+_SPREAD: Final = 900
+"""Seconds until every receiver has fetched a new set: a quarter of an hour at most, as `RemoteJWKS` does."""
+
+_LAST_SIGNATURE: Final = 360
+"""Seconds that a signature may be accepted after it was made: its validity and the clock skew (AdCP)."""
+
+_LEAST_OVERLAP: Final = _SPREAD + _LAST_SIGNATURE
+"""Seconds that an old key is published at least after the new one: it signs until all receivers know the new one."""
 
 
 @click.command()
@@ -43,7 +51,7 @@ NEXT = "private.next.jwk.json"
 @click.option("--kid", "keyid", metavar="ID", help="The new key's kid.  [default: the RFC 7638 thumbprint]")
 @click.option(
     "--overlap",
-    type=click.IntRange(LEAST_OVERLAP, 31_536_000),
+    type=click.IntRange(_LEAST_OVERLAP, 31_536_000),
     metavar="SECONDS",
     help="How long the old key stays in the set.  [default: 3600]",
 )
@@ -67,16 +75,19 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
     path, now = path.resolve(), int(time.time())
     try:
         jwks = read_public_jwks(path.read_bytes())
+        kept, dropped = _drop_ended(jwks, now)
         if finish:
-            rotation = finish_rotation(jwks, now=now)
-            if rotation.dropped:
+            rotation = _Rotation.of(jwks, kept, dropped)
+            if dropped:
                 _replace(path, rotation.text)
             lines = _finished(rotation, path)
         else:
             pair = key_pair(algorithm, keyid, None)
-            [new] = cast("list[Mapping[str, object]]", pair.public["keys"])
-            rotation = begin_rotation(jwks, new, now=now, overlap=overlap or 3600)
-            private = path.with_name(NEXT)
+            [new] = cast("list[_JWK]", pair.public["keys"])
+            ends = now + (overlap or 3600)
+            retiring = [{**jwk, "exp": ends} if _signs(jwk) and _end(jwk) is None else jwk for jwk in kept]
+            rotation = _Rotation.of(jwks, [*retiring, new], dropped)
+            private = path.with_name(_NEXT)
             # The private key comes first, so that the set never has a public key without a private key.
             create_files({private: (PRIVATE_MODE, json_text(pair.private))})
             try:
@@ -96,6 +107,55 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
     click.echo("\n".join(lines))
 
 
+@dataclass(frozen=True, slots=True)
+class _Rotation:
+    """A public JWK set after a step of a rotation.
+
+    Attributes:
+        text: its JSON text.
+        retiring: the old keys that are still published, by `kid`, with the time at which they are to be dropped.
+        dropped: the `kid` of each key that is dropped.
+    """
+
+    text: bytes
+    retiring: Mapping[str, int]
+    dropped: tuple[str, ...]
+
+    @classmethod
+    def of(cls, jwks: _JWK, keys: Sequence[_JWK], dropped: tuple[str, ...]) -> _Rotation:
+        """Return the set with other keys.
+
+        Raises:
+            ConfigurationError: it must not be published, or has no key for request signing.
+        """
+        if not any(map(_signs, keys)):
+            raise ConfigurationError("no key for request signing would be left; add one first, without --finish")
+        ends = {cast("str", jwk["kid"]): end for jwk in keys if _signs(jwk) and (end := _end(jwk)) is not None}
+        return cls(public_jwks_text({**jwks, "keys": list(keys)}), ends, dropped)
+
+
+def _drop_ended(jwks: _JWK, now: int) -> tuple[list[_JWK], tuple[str, ...]]:
+    """Return the keys whose overlap is not over, and the `kid` of each other one. Keys for other uses stay."""
+    public_jwks_text(jwks)
+    keys = cast("list[_JWK]", jwks["keys"])
+    ended = [jwk for jwk in keys if _signs(jwk) and (end := _end(jwk)) is not None and end <= now]
+    return [jwk for jwk in keys if jwk not in ended], tuple(cast("str", jwk["kid"]) for jwk in ended)
+
+
+def _signs(jwk: _JWK) -> bool:
+    """Return whether a key is for request signing."""
+    key = VerificationKey.from_jwk(jwk)
+    return not key.misuse(key.algorithm, _RULE)
+
+
+def _end(jwk: _JWK) -> int | None:
+    """Return the member `exp`, the time in seconds since the epoch at which an old key is to be dropped, or None."""
+    end = jwk.get("exp")
+    if end is not None and type(end) is not int:
+        raise ConfigurationError("keys: exp must be whole seconds since the epoch, or absent")
+    return end
+
+
 def _replace(path: Path, text: bytes) -> None:
     """Replace the text of a file as a whole, with the same mode.
 
@@ -111,7 +171,7 @@ def _replace(path: Path, text: bytes) -> None:
         replacement.unlink(missing_ok=True)
 
 
-def _begun(rotation: Rotation, keyid: str, public: Path, private: Path, now: int) -> list[str]:
+def _begun(rotation: _Rotation, keyid: str, public: Path, private: Path, now: int) -> list[str]:
     published, signing = click.format_filename(public), click.format_filename(private)
     lines = [
         f"kid of the new key: {keyid}",
@@ -119,16 +179,16 @@ def _begun(rotation: Rotation, keyid: str, public: Path, private: Path, now: int
         f"public JWK set to publish: {published}",
         *_dropped(rotation),
         f"next: 1. Publish {published} at once.",
-        f"      2. From {_time(now + SPREAD)} on, sign with {signing}: by then receivers know the key.",
+        f"      2. From {_time(now + _SPREAD)} on, sign with {signing}: by then receivers know the key.",
         "         The kid changes: receivers must know you by signature.signer, not by the keyid.",
     ]
     for old, end in rotation.retiring.items():
-        lines.append(f"      3. Before {_time(end - LAST_SIGNATURE)}, stop signing with {old}.")
+        lines.append(f"      3. Before {_time(end - _LAST_SIGNATURE)}, stop signing with {old}.")
         lines.append(f"      4. From {_time(end)} on, drop it: undersigned rotate --finish --jwks {published}")
     return lines
 
 
-def _finished(rotation: Rotation, public: Path) -> list[str]:
+def _finished(rotation: _Rotation, public: Path) -> list[str]:
     kept = [f"kept until {_time(end)}: {keyid}" for keyid, end in rotation.retiring.items()]
     if not rotation.dropped:
         return [*kept, "nothing is dropped: no overlap is over"]
@@ -136,7 +196,7 @@ def _finished(rotation: Rotation, public: Path) -> list[str]:
     return [*_dropped(rotation), *kept, f"next: publish {name}, and delete the private keys of what was dropped."]
 
 
-def _dropped(rotation: Rotation) -> list[str]:
+def _dropped(rotation: _Rotation) -> list[str]:
     return [f"dropped, as its overlap is over: {keyid}" for keyid in rotation.dropped]
 
 

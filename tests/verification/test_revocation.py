@@ -66,6 +66,11 @@ def test_revocation_list_is_read_in_its_published_form(text, issuer):
     assert listed.issuer == "https://gov.example.com"
 
 
+@pytest.mark.parametrize("updated", ["2026-04-18T16:00:00+02:00", "2026-04-18T14:00:00.000Z"])
+def test_time_of_a_list_may_have_any_zone_and_fractions(updated):
+    assert RevocationList.from_json(json.dumps(PUBLISHED | {"updated": updated})).updated == 1_776_520_800
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -77,6 +82,9 @@ def test_revocation_list_is_read_in_its_published_form(text, issuer):
         ({"updated": 1_776_520_800}, "dates and times with a zone"),
         ({"next_update": "soon"}, "dates and times with a zone"),
         ({"next_update": "2026-04-18T14:15:00"}, "dates and times with a zone"),
+        ({"next_update": "2026-04-18"}, "dates and times with a zone"),
+        ({"next_update": "2026-13-01T00:00:00Z"}, "dates and times with a zone"),
+        ({"next_update": "9" * 99}, "dates and times with a zone"),
         ({"next_update": "2026-04-18T14:00:59Z"}, "1 to 30 minutes"),
         ({"next_update": "2026-04-18T14:30:01Z"}, "1 to 30 minutes"),
         ({"next_update": "2026-04-18T13:59:00Z"}, "1 to 30 minutes"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import received_target
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Parameter
     from undersigned.signature.profile import Profile
-
-_NONE: Final[Mapping[str, Parameter]] = MappingProxyType({})
 
 
 def written_parameters(profile: Profile, message: Request | Response) -> dict[str, Parameter]:
@@ -67,5 +64,5 @@ def _of_request(profile: Profile, message: Request | Response) -> Mapping[str, P
     try:
         chosen = choose_signature_inputs(given, profile.selection.labels)
     except MalformedField:
-        return _NONE
-    return chosen[0][1].parameters if chosen else _NONE
+        return {}
+    return chosen[0][1].parameters if chosen else {}

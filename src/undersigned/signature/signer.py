@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os import urandom
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, SigningError
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Encoding
 
-_NO_PARAMETERS: Mapping[str, Parameter] = MappingProxyType({})
 _FIELD_NAME: Final = re.compile(rf"{token.LOWER}+")
 _LARGEST_INTEGER: Final = 999_999_999_999_999
 _NONCE_BYTES: Final = 16
@@ -270,7 +268,7 @@ class Signer:
         expires: int | None = None,
         nonce: str | None = None,
         label: str | None = None,
-        parameters: Mapping[str, Parameter] = _NO_PARAMETERS,
+        parameters: Mapping[str, Parameter] = {},
         digest: str | None = None,
     ) -> PreparedSignature:
         profile = self.profile

@@ -96,9 +96,7 @@ class Never(BasePermission):
 def public(request: HttpRequest) -> JsonResponse:
     names = ("Transfer-Encoding", "Content-Length")
     fields = {name: request.headers[name] for name in names if name in request.headers}
-    return JsonResponse(
-        {"signed": request.signature is not None, "body": len(request.body), "path": request.path, **fields}
-    )
+    return JsonResponse({"signed": request.signature is not None, "body": len(request.body), **fields})
 
 
 urlpatterns = [
@@ -107,7 +105,6 @@ urlpatterns = [
     path("drf", Caller.as_view()),
     path("drf/<str:plan>", Plans.as_view()),
     path("public", public),
-    path("~public", public),
 ]
 
 

@@ -57,11 +57,6 @@ def port(request, party):
 interfaces = pytest.mark.parametrize("interface", SERVERS)
 
 
-def test_view_gets_the_canonical_path_that_was_verified(port, party):
-    raw = party.raw("GET", "/%7Epublic")
-    assert ask(port, raw).json["path"] == "/~public"
-
-
 def test_unsigned_body_reaches_an_open_view_whole(port):
     csrf_free = raw_request("POST", "/view/x", body=b"x" * 100_000)
     assert_rejected(ask(port, csrf_free), UNSIGNED)

@@ -16,6 +16,7 @@ from django.utils import translation
 from django.views import View
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
 from tests.integrations.django_apis import CALLED, Orders, order, routes
+from tests.integrations.routes import Asked, environ_of
 from tests.keys import ORIGIN, verifier
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
@@ -24,7 +25,7 @@ from undersigned.wsgi import SignatureMiddleware
 from undersigned_django import RouteResolver
 
 if TYPE_CHECKING:
-    from undersigned.policy import MatchedRoute, Operation
+    from undersigned.policy import MatchedRoute
 
 LOCALE = "django.middleware.locale.LocaleMiddleware"
 COMMON = "django.middleware.common.CommonMiddleware"
@@ -71,28 +72,16 @@ URLS = urlconf()
 LOCALIZED = urlconf(*i18n_patterns(path("local", update)))
 
 
-def environ_of(method: str, target: str, **fields) -> dict:
-    return EnvironBuilder(target, base_url=ORIGIN, method=method, headers=fields).get_environ()
-
-
 ROUTE = "undersigned_django.middleware.RouteMiddleware"
 
 
-class Asked(RouteResolver):
-    """A resolver that keeps the routes that the policy is asked about."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.routes: list[MatchedRoute] = []
-
-    def operation_of(self, route: MatchedRoute) -> Operation:
-        self.routes.append(route)
-        return super().operation_of(route)
+class Resolver(Asked, RouteResolver):
+    """A resolver that keeps the routes."""
 
 
 def find(environ: dict) -> MatchedRoute | None:
     """Return the route that Django asks the policy about, which lists nothing, or None if it does not ask."""
-    resolver = Asked()
+    resolver = Resolver()
     app = SignatureMiddleware(
         WSGIHandler(), verifier=verifier(), origins=[ORIGIN], policy=Policy(resolver=resolver), reconstruct=True
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from flask import Blueprint, Flask
 from flask.views import MethodView
+from tests.integrations.routes import Asked, environ_of
 from tests.keys import ORIGIN, verifier
-from werkzeug.test import EnvironBuilder, run_wsgi_app
+from werkzeug.test import run_wsgi_app
 
 from undersigned import ConfigurationError, Policy
-from undersigned.policy import MatchedRoute, Operation
+from undersigned.policy import MatchedRoute
 from undersigned_flask import RouteResolver, Undersigned
 
 RAN: list[str] = []
@@ -63,25 +64,13 @@ def make(**config) -> Flask:
     return app
 
 
-def environ_of(method: str, path: str, **fields) -> dict:
-    return EnvironBuilder(path, base_url=ORIGIN, method=method, headers=fields).get_environ()
-
-
-class Asked(RouteResolver):
-    """A resolver that keeps the routes that the policy is asked about."""
-
-    def __init__(self, app: Flask) -> None:
-        super().__init__(app)
-        self.routes: list[MatchedRoute] = []
-
-    def operation_of(self, route: MatchedRoute) -> Operation:
-        self.routes.append(route)
-        return super().operation_of(route)
+class Resolver(Asked, RouteResolver):
+    """A resolver that keeps the routes."""
 
 
 def find(app: Flask, environ: dict) -> MatchedRoute | None:
     """Return the route that the application asks the policy about, which lists nothing, or None if it does not ask."""
-    resolver = Asked(app)
+    resolver = Resolver(app)
     Undersigned(app, verifier=verifier(), origins=[ORIGIN], policy=Policy(resolver=resolver), reconstruct=True)
     RAN.clear()
     run_wsgi_app(app, environ)

@@ -1,0 +1,24 @@
+"""What the tests share that see which route a WSGI framework asks the policy about."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from tests.keys import ORIGIN
+from werkzeug.test import EnvironBuilder
+
+
+class Asked:
+    """The part of a resolver that keeps the routes that the policy is asked about."""
+
+    @cached_property
+    def routes(self) -> list:
+        return []
+
+    def operation_of(self, route):
+        self.routes.append(route)
+        return super().operation_of(route)
+
+
+def environ_of(method: str, target: str, **fields) -> dict:
+    return EnvironBuilder(target, base_url=ORIGIN, method=method, headers=fields).get_environ()

@@ -39,8 +39,6 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 # Without it, a signature lists the 45 reasons.
 autodoc_type_aliases = {name: name for name in ("Reason", "Step")}
-# "" stays what Python writes.
-smartquotes_action = "D"
 napoleon_use_ivar = True
 napoleon_numpy_docstring = False
 

@@ -36,7 +36,7 @@ _SECTION = re.compile(r"^\[([^\]]+)\]\(([^)#:]+\.md)#([^)]+)\)$", re.MULTILINE)
 _LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)(?:: ([\w ]+))?$", re.MULTILINE)
-_CODE = re.compile(r"(?<!:)(``.+?``|`[^`]+`)(?=(\w?))", re.DOTALL)
+_CODE = re.compile(r"""(?<![:\w"])(``.+?``|`[^`]+`|b?""(?!"))(?=(\w?))""", re.DOTALL)
 _NAME = re.compile(r"`[A-Za-z_][\w.]*(?:\(\))?`")
 _ANNOTATED = re.compile(r"[~\w.]*\bAnnotated\[([~\w.]+), .*\)\]")
 _ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
@@ -197,8 +197,8 @@ def _read(app: Sphinx, name: str, source: list[str]) -> None:
 def closed(lines: list[str], words: Collection[str] = ()) -> list[str]:
     """Return lines of a docstring whose code is reStructuredText.
 
-    Code that is not a name is a literal: a role would cut off a dot at its beginning. Code that a letter follows has a
-    mark after it.
+    Code that is not a name is a literal: a role would cut off a dot at its beginning. So is "", whose quotes Sphinx
+    would bend. Code that a letter follows has a mark after it.
 
     Args:
         lines: the lines.
@@ -206,8 +206,9 @@ def closed(lines: list[str], words: Collection[str] = ()) -> list[str]:
     """
 
     def written(code: re.Match[str]) -> str:
-        is_done = code[1].startswith("``") or (_NAME.fullmatch(code[1]) and code[1][1:-1] not in words)
-        return (code[1] if is_done else f"`{code[1]}`") + ("\\ " if code[2] else "")
+        inner, is_name = code[1].strip("`"), _NAME.fullmatch(code[1])
+        is_done = code[1].startswith("``") or (is_name and inner not in words)
+        return (code[1] if is_done else f"``{inner}``") + ("\\ " if code[2] else "")
 
     return _CODE.sub(written, "\n".join(lines)).split("\n")
 

@@ -22,7 +22,7 @@ from unittest.mock import ANY
 from tests.drive import call_asgi
 from tests.integrations.django_site import CSRF, site
 from tests.integrations.own_servers import aiohttp_server, sanic_app, sanic_server, tornado_server
-from tests.keys import HOST
+from tests.keys import HOST, ORIGINS, Party
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
 
 from undersigned import Policy, asgi, wsgi
@@ -124,6 +124,11 @@ class Framework:
         """Serve the application with these options of the middleware, or without the middleware; yields the port."""
         with self.serve(self.make(options)) as port:
             yield port
+
+
+def optional(party: Party, **options) -> dict[str, Any]:
+    """Return the options of a middleware that lets unsigned requests pass."""
+    return {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional", **options}
 
 
 def by_route(options, resolver, *arguments) -> dict:
@@ -1072,4 +1077,4 @@ FRAMEWORKS = (
     Framework("sanic", sanic, sanic_server, websocket=True, guards=SANIC, advice="call verify_signatures(app, ...)"),
 )  # fmt: skip
 
-__all__ = ["FRAMEWORKS", "HOST", "SECRET", "Framework"]
+__all__ = ["FRAMEWORKS", "HOST", "SECRET", "Framework", "optional"]

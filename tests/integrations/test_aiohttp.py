@@ -6,7 +6,7 @@ import socket
 
 import pytest
 from aiohttp import web
-from tests.integrations.every_framework import SECRET, aiohttp
+from tests.integrations.every_framework import SECRET, aiohttp, optional
 from tests.integrations.own_servers import aiohttp_server
 from tests.keys import BODY, JSON, ORIGINS
 from tests.wire import ask, assert_rejected, raw_request
@@ -15,10 +15,6 @@ from undersigned import Decision, Policy
 from undersigned.middleware import Verification
 from undersigned.policy import RouteResolver
 from undersigned_aiohttp import SignatureRequired, signature_middleware, verified_signature
-
-
-def optional(party, **options) -> dict:
-    return {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional", **options}
 
 
 def serve(party, path: str, handle):

@@ -7,9 +7,9 @@ import json
 import logging
 
 import pytest
-from tests.integrations.every_framework import FRAMEWORKS, SECRET
+from tests.integrations.every_framework import FRAMEWORKS, SECRET, optional
 from tests.integrations.unsigned import LEAVING, leave_early, uploads_ended
-from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, Party
+from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS
 from tests.wire import (
     CHANGES,
     SIGNED,
@@ -37,10 +37,6 @@ PACKAGES = [
 ]  # fmt: skip
 PATHS = ["Z%C3%BCrich", "%E2%82%AC", "%F0%9F%98%80", "a%2Fb", "caf%c3%a9", "%7Euser", "a+b;c=d", "not%FFutf8"]
 """Paths with escapes, after the route."""
-
-
-def optional(party: Party) -> dict:
-    return {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional"}
 
 
 every_framework = pytest.mark.parametrize("framework", FRAMEWORKS, ids=lambda framework: framework.name)
@@ -90,7 +86,7 @@ every_guard = pytest.mark.parametrize(
 @every_guard
 def test_signed_request_reaches_a_guarded_view_once_and_no_other_one_does(framework, path, party):
     decisions: list[Decision] = []
-    with framework.running({**optional(party), "on_decision": decisions.append}) as port:
+    with framework.running(optional(party, on_decision=decisions.append)) as port:
         name = ask(port, raw_request("GET", f"/open{SIGNED}")).json["name"]
         raw = party.raw("POST", f"{path}{SIGNED}", BODY)
         answer = ask(port, raw).json
@@ -128,7 +124,7 @@ def unsigned_decision(target: str, route: str | None) -> Decision:
 
 @every_framework
 def test_guarded_view_rejects_with_the_code_of_the_profile(framework, party):
-    with framework.running({**optional(party), "verifier": party.verifier(profiles.ADCP_WEBHOOK)}) as port:
+    with framework.running(optional(party, verifier=party.verifier(profiles.ADCP_WEBHOOK))) as port:
         assert_unsigned(ask(port, raw_request("POST", "/signed/x", JSON, BODY)), "webhook_signature_required")
 
 
@@ -206,7 +202,7 @@ def test_function_shapes_an_answer_and_one_that_fails_leaves_it_as_it_is(framewo
         method = part_of(request, "REQUEST_METHOD", "method")
         return response.with_content({"PUT": method.encode()}[method], "text/plain")
 
-    with framework.running({**optional(party), "mode": "required", "rejection": shape}) as port:
+    with framework.running(optional(party, mode="required", rejection=shape)) as port:
         shaped = ask(port, raw_request("PUT", "/open/x"))
         assert (shaped.status, shaped.content, shaped.fields["content-type"]) == (401, b"PUT", "text/plain")
         assert "accept-signature" in shaped.fields
@@ -232,7 +228,7 @@ def test_head_of_a_rejected_request_is_answered_without_content(framework, party
 
 @every_framework
 def test_content_over_the_limit_is_answered_413(framework, party):
-    with framework.running({**optional(party), "max_body": len(BODY) - 1}) as port:
+    with framework.running(optional(party, max_body=len(BODY) - 1)) as port:
         assert ask(port, party.raw("POST", "/read", BODY)).status == 413
 
 

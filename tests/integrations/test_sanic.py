@@ -9,7 +9,7 @@ import pytest
 from sanic import Blueprint, Sanic
 from sanic.response import json as json_response
 from tests.drive import call_asgi
-from tests.integrations.every_framework import sanic
+from tests.integrations.every_framework import optional, sanic
 from tests.integrations.own_servers import sanic_app, sanic_server
 from tests.keys import HOST, KEYID, ORIGINS
 from tests.serving import uvicorn_server
@@ -17,10 +17,6 @@ from tests.wire import ask, assert_rejected, handshake, raw_request
 
 from undersigned import Policy
 from undersigned_sanic import SignatureRequired, verified_signature, verify_signatures
-
-
-def optional(party) -> dict:
-    return {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional"}
 
 
 def test_target_is_rejected_when_sanic_would_route_another_spelling(party):

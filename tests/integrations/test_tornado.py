@@ -7,7 +7,7 @@ import logging
 import socket
 
 import pytest
-from tests.integrations.every_framework import tornado
+from tests.integrations.every_framework import optional, tornado
 from tests.integrations.own_servers import tornado_server
 from tests.keys import BODY, JSON, KEYID, ORIGINS
 from tests.wire import ask, exchange, raw_request, read_response
@@ -45,10 +45,6 @@ class Shared(RequestHandler):
 
     def options(self) -> None:
         self.set_status(204)
-
-
-def optional(party, **options) -> dict:
-    return {"verifier": party.verifier(), "origins": ORIGINS, "mode": "optional", **options}
 
 
 @pytest.fixture(scope="module")

@@ -38,6 +38,7 @@ from undersigned.middleware.requirement import Verification, is_preflight
 from undersigned.policy.operation import Operation, UnresolvedOperation, check_path
 from undersigned.policy.policy import is_forgivable, is_of_adcp
 from undersigned.policy.route import RouteResolver
+from undersigned.replay.memory import MemoryReplayStore
 from undersigned.url import Origins
 from undersigned.verification.verifier import SIGNATURE_FIELDS, AsyncVerifier
 
@@ -79,6 +80,7 @@ class Guard:
     Attributes:
         profile: the verifier's profile.
         recorder: logs and passes on what is decided.
+        in_memory: whether nonces are kept in the memory of this process only.
         unsigned_bounds: the options that bound JSON without a valid signature, in bytes.
 
     Raises:
@@ -117,12 +119,15 @@ class Guard:
         self._has_noted_unnamed = False
         self._verifier = verifier
         self.unsigned_bounds = {"max_unsigned_body": max_unsigned_body, "max_body": max_body}
+        self.in_memory = (
+            isinstance(verifier.replay, MemoryReplayStore) and verifier.profile.replay.remembers != "nothing"
+        )
         self.recorder = Recorder(verifier.profile, verifier.clock, on_decision, origins=self._origins)
 
     def announce(self) -> None:
         """Log what is verified and where, and whether nonces are kept in this process only."""
         level, line = start_line(
-            self.profile, self._origins, mode=self._mode, policy=self.policy, replay=self._verifier.replay
+            self.profile, self._origins, mode=self._mode, policy=self.policy, in_memory=self.in_memory
         )
         logger.log(level, "%s", line)
 

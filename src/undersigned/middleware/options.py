@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, Generic, Literal, TypedDict, TypeVar, g
 from undersigned.errors import ConfigurationError, printable
 from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy
-from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.ed25519 import library
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ _MODES: Final[Mapping[Mode, str]] = {
 
 
 def start_line(
-    profile: Profile, origins: Origins, *, mode: Mode, policy: Policy | None, replay: object
+    profile: Profile, origins: Origins, *, mode: Mode, policy: Policy | None, in_memory: bool
 ) -> tuple[int, str]:
     """Return the level and the text of one line that says what a middleware verifies and where.
 
@@ -131,9 +130,8 @@ def start_line(
         lists = [f"{name} {_shown(names)}" for name, names in policy.lists() if names]
         asked = f"policy: {', '.join(lists) or 'it lists no operation'}"
     verified = f"undersigned verifies requests by the profile {profile.name}, Ed25519 by {library()}"
-    kept = isinstance(replay, MemoryReplayStore) and profile.replay.remembers != "nothing"
-    line = printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if kept else ''}")
-    return logging.WARNING if kept and not origins.are_loopback and _is_worker() else logging.INFO, line
+    line = printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if in_memory else ''}")
+    return logging.WARNING if in_memory and not origins.are_loopback and _is_worker() else logging.INFO, line
 
 
 def _is_worker() -> bool:

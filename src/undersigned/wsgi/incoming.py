@@ -69,7 +69,7 @@ class EnvironIncoming(Incoming):
     def server(self) -> str | None:
         """Return the name of the server, if it can be recognised."""
         server = detected_server(self._environ, self._start_response)
-        self._notice(server)
+        self._notice(server, self._environ)
         check_server(server, self._environ, self.guard.profile)
         return server
 

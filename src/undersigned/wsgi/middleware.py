@@ -13,7 +13,7 @@ from undersigned.middleware.readiness import Readiness
 from undersigned.middleware.requirement import VERIFICATION, Verification
 from undersigned.verification.verifier import Verifier, finish
 from undersigned.wsgi.incoming import SIGNATURE, EnvironIncoming
-from undersigned.wsgi.servers import NOTICES
+from undersigned.wsgi.servers import NOTICES, SEVERAL
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -70,11 +70,14 @@ class SyncGuard(Guard):
         """Verify one request, as `verify` does."""
         return finish(self.verify(incoming))
 
-    def notice(self, server: str | None) -> None:
-        """Log once what the operator of a development server has to know."""
-        if server in NOTICES and not self._noticed:
+    def notice(self, server: str | None, environ: Environ) -> None:
+        """Log once what the operator of a development server, or of several processes, has to know."""
+        text = NOTICES.get(server)
+        if text is None and self.in_memory and environ.get("wsgi.multiprocess"):
+            text = SEVERAL
+        if text is not None and not self._noticed:
             self._noticed = True
-            logger.warning(NOTICES[server])
+            logger.warning(text)
 
 
 class SignatureMiddleware:

@@ -34,6 +34,12 @@ NOTICES: Mapping[str | None, str] = {
 }
 """What is logged once about a server that works, but not well enough for production."""
 
+SEVERAL = (
+    "the server has several processes, and each keeps its nonces in memory, so each accepts the same signed request "
+    "once; use SqliteReplayStore, RedisReplayStore or PostgresReplayStore"
+)
+"""What is logged once if several processes do not share their nonces."""
+
 _RAW_TARGET: Mapping[str, str] = {
     "gevent": "gevent's pywsgi gives no raw target: pass handler_class=undersigned_gevent.RawTargetHandler to its "
     "WSGIServer",

@@ -14,6 +14,7 @@ from tests.conformance.case import Case, File, same
 from undersigned import UndersignedError, VerificationKey
 from undersigned.discovery import Network
 from undersigned.discovery.fetch_errors import UnusableDocument
+from undersigned.discovery.registry import read_registry
 from undersigned.discovery.web_bot_auth import read_card
 from undersigned.message.signature_agent import read_signature_agent
 
@@ -48,6 +49,12 @@ def card(case: dict[str, Any]) -> None:
         read_card(json.dumps(case["card"]).encode(), url=case["url"])
         valid = True
     same("card is valid", case["valid"], valid)
+
+
+def registry(case: dict[str, Any]) -> None:
+    """Compare the URLs of the cards that a registry lists."""
+    found = read_registry(case["registry_txt"].encode("utf-8", "surrogatepass"))
+    same("cards", case["signature_agent_cards"], list(found))
 
 
 def key_thumbprint(case: dict[str, Any]) -> None:

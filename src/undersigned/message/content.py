@@ -48,7 +48,6 @@ class Content:
         return self._joined
 
     def __len__(self) -> int:
-        """Return how many bytes there are."""
         return sum(map(len, self.chunks))
 
     def __eq__(self, other: object) -> bool:
@@ -56,7 +55,6 @@ class Content:
         return bytes(self) == bytes(other) if isinstance(other, Content) else NotImplemented
 
     def __hash__(self) -> int:
-        """Return a hash of the bytes."""
         return hash(bytes(self))
 
     def __repr__(self) -> str:

@@ -63,23 +63,18 @@ class HeaderFields:
         return are_tokens and not ("\r" in text or "\n" in text or "\0" in text)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the (name, value) pairs in their order."""
         return iter(self.lines)
 
     def __len__(self) -> int:
-        """Return the number of field lines."""
         return len(self.lines)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether `other` has the same lines."""
         return self.lines == other.lines if isinstance(other, HeaderFields) else NotImplemented
 
     def __hash__(self) -> int:
-        """Return a hash of the lines."""
         return hash(self.lines)
 
     def __repr__(self) -> str:
-        """Return the number of field lines; values may hold secrets."""
         return f"<HeaderFields: {len(self.lines)} lines>"
 
     def values(self, name: str) -> Sequence[str]:

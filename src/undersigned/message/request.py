@@ -77,16 +77,7 @@ class Request:
     def unread(
         method: str, target: RequestTarget, origin: Origin, fields: HeaderFields, *, has_body: bool, query_unknown: bool
     ) -> Request:
-        """Return a received request whose content has not been read.
-
-        Args:
-            method: as of the class.
-            target: the request target as it was on the wire.
-            origin: the origin that the request is for. Its URL and the target are the URL of the request.
-            fields: as of the class.
-            has_body: as of the class.
-            query_unknown: as of the class.
-        """
+        """Return a received request whose content has not been read. Its URL is that of the target at the origin."""
         url = target.url(origin)
         request = Request(method, url, fields, has_body=has_body, query_unknown=query_unknown)
         request._parts = origin, target

@@ -65,7 +65,6 @@ class SignedFields:
     signature_base: str = field(repr=False)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the header fields to add."""
         return iter(self.fields)
 
 

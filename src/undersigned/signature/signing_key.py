@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.signature.algorithms import BY_NAME, algorithm_for
@@ -32,12 +32,6 @@ _GIVE: Final = "give the private JWK, such as keys/private.jwk.json"
 _Purposes: TypeAlias = Iterable[str]
 
 
-class _Algorithm(Protocol):
-    """An algorithm of http-message-signatures, which has no types."""
-
-    def sign(self, message: bytes) -> bytes: ...
-
-
 @dataclass(slots=True, eq=False)
 class SigningKey:
     """A private key and its `kid`. Its repr shows no key material. A key equals only itself.
@@ -51,7 +45,7 @@ class SigningKey:
     keyid: str
     algorithm: str
     purposes: frozenset[str]
-    _signer: _Algorithm = field(repr=False)
+    _signer: HTTPSignatureAlgorithm = field(repr=False)
 
     @classmethod
     def from_jwk(cls, jwk: JWK) -> SigningKey:
@@ -75,7 +69,7 @@ class SigningKey:
         except UnusableKey as unusable:
             advice = "" if "d" in jwk or "k" in jwk else f"; it has no private member: {_GIVE}"
             raise ConfigurationError(f"the signing JWK cannot be used: {unusable}{advice}") from None
-        signer = cast("_Algorithm", BY_NAME[name](private_key=secret))
+        signer = BY_NAME[name](private_key=secret)
         return cls(cast("str", keyid), name, texts_of(jwk.get("adcp_use")), _signer=signer)
 
     @classmethod
@@ -148,11 +142,11 @@ class SigningKey:
     def _of(cls, signer: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes) -> SigningKey:
         if not is_keyid(keyid):
             raise ConfigurationError("keyid: give printable ASCII: the verifier looks the key up by it")
-        return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=cast("_Algorithm", signer))
+        return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=signer)
 
     def sign(self, base: bytes) -> bytes:
         """Return the signature over `base` (RFC 9421 section 3.3); ECDSA as r and s, with leading zeros."""
-        return self._signer.sign(base)
+        return cast("bytes", self._signer.sign(base))
 
 
 def is_keyid(value: object) -> bool:

@@ -72,7 +72,6 @@ class Origin(NamedTuple):
         return CanonicalURL(f"{self.scheme}://{self.authority}{canonical}{after}", self.authority)
 
     def __str__(self) -> str:
-        """Return the origin as a URL."""
         return f"{self.scheme}://{self.authority}{self.prefix}"
 
 

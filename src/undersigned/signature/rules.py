@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from undersigned.errors import SignatureError
-    from undersigned.message.component import Coverage
+    from undersigned.message.coverage import Coverage
     from undersigned.message.request import Request
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Parameter

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
-from undersigned.message.component import Component
 from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
+from undersigned.message.coverage import Component
 from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import labels_of_inputs, serialize_signature_input
 from undersigned.message.structured_fields import (

@@ -2,16 +2,16 @@
 
     screen         steps 0 to 6    what the message says about its signatures -> ReceivedSignature
     usable_keys    steps 7 and 8   the keys that may verify a signature
-    _prove_by      steps 9 and 9a  those that are not revoked, and whose cap of live nonces is not reached
-    prove          step 10         a key signed the base that is rebuilt here
+    _prove_by      steps 9, 9a     asks which of them are revoked, or at their cap of live nonces
+    prove          steps 9a, 10    a key that is not at its cap signed the base that is rebuilt here
     check_content  step 11         the content is the one that was signed
     remembered     step 12         what the replay store is told to remember, and for how long
     check_claim    steps 12, 13    it was fresh, and is used up now
     complete       step 14         no JSON object repeats a key -> VerifiedSignature
 
-These functions do no IO. The verifiers, below them, take the steps in this order. Between the steps, they ask the key
-source, the revocation list, the replay store and the clock. An `AsyncVerifier` awaits the answers. The answers of a
-`Verifier`'s sources never have to be awaited, so `finish` runs the same coroutines to their end.
+Except `_prove_by`, these functions do no IO. The verifiers, below them, take the steps in this order. Between the
+steps, they ask the key source, the revocation list, the replay store and the clock. An `AsyncVerifier` awaits the
+answers. Those of a `Verifier`'s sources never have to be awaited, so `finish` runs the same coroutines to their end.
 """
 
 # A Verifier has the methods of an AsyncVerifier, and none of them has to be awaited.
@@ -49,9 +49,9 @@ from undersigned.limits import (
     MOST_LOGGED_HOSTS,
     MOST_SELECTED,
 )
-from undersigned.message.component import whole_field
 from undersigned.message.content import Content, is_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
+from undersigned.message.coverage import whole_field
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.signature_input import choose_signature_inputs
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from undersigned.errors import Step
-    from undersigned.message.component import Coverage
+    from undersigned.message.coverage import Coverage
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.response import Response
     from undersigned.message.signature_input import SignatureInput
@@ -112,7 +112,7 @@ _FORGOTTEN: Final = (
 )
 
 _BELOW_CAP: Final = math.inf
-"""What is noted of a key whose cap was not reached, in place of the time when it was found reached."""
+"""Kept for a key below its cap, instead of the time at which its cap was found reached."""
 
 _SECONDS_AT_CAP: Final = 1.0
 """How long a key counts as at its cap before the store is asked again."""
@@ -144,7 +144,7 @@ class ReceivedSignature:
         nonce: its nonce, or "".
         created: seconds since the epoch, or None.
         expires: seconds since the epoch, or None.
-        until: the time after which no clock within the skew accepts the signature, or infinity (step 13).
+        until: the latest time at which a verifier may still accept it, or infinity if it never ends (step 13).
         key: the key that verified it. `prove` sets this and the next two.
         target: the canonical target that was signed.
         signature_base: the base that was signed.
@@ -222,15 +222,14 @@ def screen(
         now: seconds since the epoch.
 
     Returns:
-        The signatures to verify, in their order. If the profile takes `any` of several, one that is not what the
-        profile asks for is returned as its error.
+        The signatures to verify, in their order. If one valid signature of several is enough, a signature that is not
+        what the profile asks for is returned as its error.
 
     Raises:
         SignatureError: the message is not signed, or a signature that must be valid is malformed or not what the
             profile asks for. The error is of the first step that fails.
     """
     screened: list[ReceivedSignature | SignatureError] = []
-    takes_any = False
     try:
         selected = _selected(message.fields, profile)
         takes_any = len(selected) > 1 and profile.selection.pick != "all"
@@ -362,7 +361,7 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
             return None
     value = fields.combined.get("content-digest", "")
     digest = parse_content_digest(value, *profile.digest.encodings, algorithms=profile.digest.algorithms)
-    # Anybody can change a member that is not covered. So without one that is, no content matches.
+    # Anybody can change a digest that is not covered. If no digest is covered, no content matches.
     return digest if not keys or any(key in digest for key in keys) else {}
 
 
@@ -402,7 +401,7 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
     """Return the keys that may verify a signature, at most four, of those that a source found (steps 7 and 8).
 
     Raises:
-        SignatureError: no key was found, none of them may verify the signature, or the source's answer is no keys.
+        SignatureError: no key was found, none of them may verify the signature, or the source returned something else.
     """
     profile, algorithm = signature.profile, signature.algorithm
     usable: list[VerificationKey] = []
@@ -466,7 +465,7 @@ def prove(
         shown = CanonicalURL(f"{target.target_uri}?", target.authority)
         if _is_signed(signature, keys, shown, with_empty_query(base, signature.coverage.components)):
             return signature
-    # The signature may be by a key whose cap is reached. The check of the cap comes before the signature's check.
+    # A key at its cap was not tried, and may have signed. Step 9a comes before step 10.
     error = profile.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE)
     if full:
         error = profile.error("signature_rate_abuse", step="9a", detail=_CAP_REACHED)
@@ -570,7 +569,7 @@ def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
     """Check an answer of the replay store other than `fresh` (steps 12 and 13).
 
     Raises:
-        SignatureError: the nonce was seen or may have been, the cap is reached, or the answer is no claim.
+        SignatureError: the nonce was seen or may have been, the cap is reached, or the store's answer is unknown.
     """
     profile = signature.profile
     if claim == "same" and profile.replay.accepts_repeats:
@@ -633,7 +632,7 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
 class AsyncVerifier:
     """A verifier that verifies messages by one profile, and awaits the answers of its sources.
 
-    A subclass may override `screen` alone: `verify` takes the other steps itself.
+    A subclass may override `screen`, and no other step: `verify` takes them itself.
 
     Args:
         profile: what makes a signature acceptable.
@@ -647,7 +646,7 @@ class AsyncVerifier:
     """
 
     _prefix = "async_"
-    """What the names of the methods begin with that a source is asked by, if it has them."""
+    """The beginning of the names of the methods that are looked for first: `async_find` before `find`."""
 
     def __init__(
         self,
@@ -700,6 +699,7 @@ class AsyncVerifier:
         """
         signature = await self.authenticate(request)
         digest = signature.running_digest(request.body)
+        # The application gets only content that was signed.
         content = Content() if digest is None and request.body else request.content
         return await self.complete(signature, content, digest=digest)
 
@@ -723,8 +723,8 @@ class AsyncVerifier:
             message: the request, or a response with the request that it answers.
 
         Returns:
-            The first authentic signature or, if all must be authentic, one with all others in `others`. A signature
-            that covers the content comes first.
+            The first valid signature. If all must be valid, the others are in its `others`, and one that covers the
+            content comes first.
 
         Raises:
             SignatureError: the message is rejected, or it cannot be verified now.
@@ -780,10 +780,13 @@ class AsyncVerifier:
     async def _other_keys(
         self, signature: ReceivedSignature, found: Sequence[VerificationKey]
     ) -> Sequence[VerificationKey]:
-        """Return the keys that a source of several sources finds if it is asked again, besides those it found."""
+        """Ask a source of several sources again. Return only the keys that it has not returned before.
+
+        The key that signed may be there, even if a key with the same keyid is revoked or at its cap.
+        """
         if not getattr(self._keys, "asks_again", False):
             return ()
-        # Another source that is down is no reason to call the signature valid: what was found before decides.
+        # If asking again fails, the first error is raised.
         with suppress(Exception):
             again = await awaited(self._find(signature.lookup(again=True)))
             return [key for key in again if key not in found]
@@ -793,8 +796,8 @@ class AsyncVerifier:
         """Take the steps 8 to 10 with keys that were found."""
         keys = usable_keys(signature, found)
         if len(keys) > 1:
-            # The keys of one name may be of different owners. The list and the cap of one must not delay or reject the
-            # requests of another. So they are asked for the key that verifies alone, if one does.
+            # Different owners may have keys with one keyid. Only the list and the cap of the owner who signed count, so
+            # the key that verifies is found first.
             with suppress(SignatureError):
                 keys = [prove(signature, keys, ()).key]
         if self._current is not None:
@@ -822,7 +825,7 @@ class AsyncVerifier:
         return found
 
     def _warn_of(self, found: RevocationList, now: float) -> None:
-        """Log, once for each list, that the next one is late; or once, that this warning will come late."""
+        """Warn once of each list that is late, and once of an issuer whose lists end within an hour of being late."""
         grace = found.stale_after - found.next_update
         is_late = found.next_update <= now < found.stale_after
         known = (found.issuer, found.updated if is_late else -math.inf)
@@ -841,7 +844,7 @@ class AsyncVerifier:
         else:
             _logger.warning(
                 "the revocation lists of %s have a short interval: if the next one does not come, the signatures that "
-                "it applies to get 503 (revocation_stale) %d seconds after it was due. With 15 minutes it is an hour",
+                "it applies to get 503 (revocation_stale) %d seconds after it was due. 15 minutes would give an hour",
                 issuer, grace,
             )  # fmt: skip
 
@@ -849,8 +852,8 @@ class AsyncVerifier:
         """Return whether the cap of a key is reached, as far as this process knows (step 9a).
 
         The store is asked about a key that this process has not seen yet, and about a key that was at its cap a second
-        ago. A request that names another key, by whomever, does not reach the store before its signature has been
-        verified. The claim finds a cap that was reached in the meantime.
+        ago. For any other key, the store is not asked before the signature has been verified. The claim finds a cap
+        that was reached in the meantime.
         """
         known, name = self._full_at, key.replay_name
         full_at = known.get(name)
@@ -858,7 +861,7 @@ class AsyncVerifier:
             return True
         if full_at is None and len(known) >= MOST_CAPS_KNOWN:
             known.clear()
-        # Requests that come while the store is asked do not ask it too.
+        # Meanwhile, other requests read this instead of asking the store too.
         known[name] = _BELOW_CAP if full_at is None else now
         try:
             is_full: bool = await awaited(self._full(name, now=now, caps=self.profile.replay.caps))
@@ -896,7 +899,7 @@ class AsyncVerifier:
             return verified
         others: list[VerifiedSignature] = []
         for other in signature.others:
-            # If it covers the content too, it is by the same digest. Else the content is not of this signature.
+            # A signature that covers the content too has the same digest. Any other gets no content.
             if other.digest == signature.digest:
                 others.append(await self.complete(other, content, digest=digest))
             else:
@@ -919,8 +922,7 @@ class AsyncVerifier:
             self._note_recovery()
         if claim == "full":
             self._full_at[name] = now
-        answer: Claim = claim
-        return answer
+        return cast("Claim", claim)
 
     def _store_unavailable(self, failure: Exception, *, step: Step) -> SignatureError:
         self._store_failed = True
@@ -1038,8 +1040,7 @@ def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
     """Run a coroutine that never waits, and return its result.
 
     Raises:
-        RuntimeError: it waits. The error is first raised inside the coroutine, so a verifier reports an unavailable
-            source instead.
+        RuntimeError: it waits. The coroutine gets the error first, so a verifier can say which source is unavailable.
     """
     try:
         coroutine.send(None)

@@ -182,7 +182,8 @@ def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server,
     with pytest.raises(KeySourceError, match="see the log"):
         world.find(source, "x")
     assert "a resolver's mistake" in caplog.text
-    assert caplog.records[0].levelno == logging.ERROR
+    # A fetch of an earlier test may end now, and warn.
+    assert logging.ERROR in {record.levelno for record in caplog.records}
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,13 @@ from undersigned.url.value import URL
 if TYPE_CHECKING:
     from undersigned.url.rule_set import RuleSet
 
-# Nearly every URL is canonical already. This one is, unless a segment begins with a dot: it has no escape, no port and
-# no IPv6 address. Every repetition is possessive: without backtracking, time is linear.
+# Nearly every URL is canonical already. This one is, unless it has a dot segment: its path has no escape, and its
+# authority is no IPv6 address and has no default port. Every repetition is possessive, so time is linear.
 _CANONICAL: Final = re.compile(
-    r"https?://([a-z0-9_-]{1,63}+(?>(?:\.[a-z0-9_-]{1,63}+)*))/[!\"$&->@-\[\]-~]*+(?>(?:\?[!-\"$-\[\]-~]*+)?)"
+    r"https?://([a-z0-9_-]{1,63}+(?>(?:\.[a-z0-9_-]{1,63}+)*)(?>(?::(?!(?:80|443)/)[1-9][0-9]{0,3}+)?))"
+    r"/[!\"$&->@-\[\]-~]*+(?>(?:\?[!-\"$-\[\]-~]*+)?)"
 )
+_DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
 
 _A_LABELS_UNCHECKED: Final[RuleSet] = tuple([rule for rule in ADCP_RECEIVED if rule is not a_labels])
 
@@ -137,7 +139,9 @@ def same_url(a: str, b: str) -> bool:
 def _if_canonical(url: str) -> CanonicalURL | None:
     """Return `url` if it is plainly canonical already. None means that the rules decide."""
     match = _CANONICAL.fullmatch(url)
-    if match is None or "xn--" in match[1] or len(match[1]) > LONGEST_NAME or "/." in url:
+    if match is None or "xn--" in match[1] or len(match[1]) > LONGEST_NAME:
+        return None
+    if "/." in url and _DOT_SEGMENT.search(url):
         return None
     # Not `url` itself, which may be an instance of a subclass of `str`.
     return CanonicalURL(match[0], match[1])

@@ -51,7 +51,7 @@ def lower_ascii(text: str) -> str:
 
     Other letters stay: their lower case can depend on the language.
     """
-    return text.translate(_LOWER)
+    return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
 def to_ascii(host: str) -> str:

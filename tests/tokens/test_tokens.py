@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import threading
 from dataclasses import replace
 
 import pytest
+from tests.drive import Message, call_asgi, scope_of
 from tests.keys import Awaited
 from tests.profiles.examples import EXAMPLES, FILE
 from tests.tokens.issuing import issue
@@ -24,7 +26,9 @@ from undersigned import (
     SignatureError,
     VerificationUnavailable,
     Verifier,
+    asgi,
 )
+from undersigned.discovery import KeySources
 from undersigned.message import HeaderFields
 from undersigned.tokens import WorkloadTokenKeys
 
@@ -87,6 +91,37 @@ def test_task_does_not_block_on_an_issuer_that_can_be_awaited():
     keys = WorkloadTokenKeys({"a.example": Fetching()}, clock=lambda: NOW)
     [key] = asyncio.run(keys.async_find(lookup("workload-identity-token", token())))
     assert key.owner == CLAIMS["sub"]
+
+
+class Blocking:
+    """A source for threads alone, which remembers the threads that asked it."""
+
+    blocking = True
+
+    def __init__(self) -> None:
+        self.threads = []
+
+    def find(self, lookup):
+        self.threads.append(threading.current_thread())
+        return ISSUERS["wimse-request"].find(lookup)
+
+
+@pytest.mark.parametrize("several", [True, False], ids=["of several sources", "alone"])
+def test_issuer_that_blocks_is_asked_in_a_thread_over_asgi(several):
+    issuer = Blocking()
+    keys = WorkloadTokenKeys({"example.com": issuer}, clock=lambda: WIMSE.now)
+    sources = KeySources({"example.com": keys}) if several else keys
+    request, origin = WIMSE.request, "https://" + dict(WIMSE.request.fields)["host"]
+
+    async def app(_scope, _receive, send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body"})
+
+    served = asgi.SignatureMiddleware(app, verifier=WIMSE.verifier(keys=sources), origins=[origin])
+    message = Message(request.url.removeprefix(origin), request.method, list(request.fields), request.body)
+    assert asyncio.run(call_asgi(served, scope_of(message), request.body)).status == 200
+    assert issuer.threads
+    assert threading.current_thread() not in issuer.threads
 
 
 @pytest.mark.parametrize("name", ["keyid", "thumbprint"])

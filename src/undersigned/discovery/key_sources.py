@@ -258,7 +258,7 @@ class _Question:
         source, future = self._source, Future[object]()
         if self._wait is wait_in_task:
             find = getattr(source, "async_find", None)
-            if find is None and getattr(source, "blocking", False):
+            if getattr(source, "blocks_tasks", find is None and getattr(source, "blocking", False)):
                 return in_thread(lambda: source.find(self._lookup), "undersigned-keys")
             return _settle(future, find or source.find, self._lookup)
         if getattr(source, "blocking", True):

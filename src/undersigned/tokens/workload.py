@@ -75,6 +75,16 @@ class WorkloadTokenKeys:
         """Whether looking for the keys of an issuer may block."""
         return any(getattr(source, "blocking", True) for source in self._issuers.values())
 
+    @property
+    def blocks_tasks(self) -> bool:
+        """Whether `async_find` may block too, because the source of an issuer has nothing to be awaited."""
+        return any(
+            getattr(source, "blocking", True)
+            and not hasattr(source, "async_find")
+            and not iscoroutinefunction(source.find)
+            for source in self._issuers.values()
+        )
+
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key that is bound to the token.
 

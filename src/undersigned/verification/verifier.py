@@ -1008,7 +1008,9 @@ class Verifier(AsyncVerifier):
         """Return a verifier that does the same in tasks of an event loop, or None if a source would block the loop."""
         asked_for = (("find", self._keys), ("claim", self.replay), ("current", self._revocations))
         blocks = any(
-            source is not None and getattr(source, "blocking", True) and not hasattr(source, f"async_{method}")
+            source is not None
+            and getattr(source, "blocking", True)
+            and getattr(source, "blocks_tasks", not hasattr(source, f"async_{method}"))
             for method, source in asked_for
         )
         if blocks or type(self) is not Verifier:

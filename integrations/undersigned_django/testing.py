@@ -28,4 +28,6 @@ class SignedClient(Client):
 
     def request(self, **request: Any) -> Any:
         """Sign a request and send it to the site."""
-        return super().request(**sign_environ(request, self._signer, origin=self._origin))
+        # Django says that there are several processes, each of which would have nonces of its own.
+        environ = {"wsgi.multiprocess": False, **request}
+        return super().request(**sign_environ(environ, self._signer, origin=self._origin))

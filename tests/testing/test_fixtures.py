@@ -92,10 +92,11 @@ def test_client_of_flask_signs_requests(signed_client, verifier):  # noqa: F811 
     assert signed_client.flask(app).post("/plans/a?x=1", json={}).json == {"caller": "test-key", "plan": "a"}
 
 
-def test_client_of_django_signs_requests(signed_client, verifier):  # noqa: F811 - the fixture
+def test_client_of_django_signs_requests_of_one_process(signed_client, verifier, caplog):  # noqa: F811 - the fixture
     with site(verifier, ORIGINS=[ORIGIN]):
         answer = signed_client.django().get("/public")
     assert answer.json()["signed"] is True
+    assert "several processes" not in caplog.text
 
 
 def test_client_of_a_server_signs_requests(signed_client, verifier):  # noqa: F811 - the fixture

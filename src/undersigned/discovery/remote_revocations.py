@@ -149,7 +149,8 @@ def read_signed_list(
     """
     try:
         token = read_token(_compact(text), types={LIST_TYPE}, most=MOST_LIST_BYTES)
-        token.check_issuer([key for keyid, key in keys.keys.items() if keyid == token.keyid])
+        key = keys.keys.get(token.keyid)
+        token.check_issuer([] if key is None else [key])
         read = RevocationList.from_document(token.claims, issuer)
     except (KeySourceError, ConfigurationError) as error:
         raise UnusableDocument(str(error)) from None

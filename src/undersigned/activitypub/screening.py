@@ -16,7 +16,7 @@ from undersigned.cavage.header import (
     parse_digest,
     read_http_date,
 )
-from undersigned.message.coverage import Coverage
+from undersigned.message.covered import Coverage
 from undersigned.message.structured_fields import MalformedField
 from undersigned.verification.verifier import ReceivedSignature, check_fields
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
-from undersigned.message.coverage import Component
+from undersigned.message.covered import Component
 from undersigned.signature.components import FIELD_VALUE, NO_VALUE, UnresolvableComponent, check_method
 
 if TYPE_CHECKING:

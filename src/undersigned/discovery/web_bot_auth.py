@@ -39,7 +39,7 @@ from undersigned.message.signature_agent import (
 )
 from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.jwk import thumbprint
-from undersigned.signature.rules import covered_member
+from undersigned.signature.rules.coverage import covered_member
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:

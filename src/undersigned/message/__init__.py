@@ -1,7 +1,7 @@
 """HTTP messages: requests and responses, their header fields and their content."""
 
 from undersigned.message.content import Content
-from undersigned.message.coverage import Component
+from undersigned.message.covered import Component
 from undersigned.message.header_fields import HeaderFields, Headers
 from undersigned.message.reading import LENIENT, STRICT, Reading
 from undersigned.message.request import Request

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undersigned.limits import LONGEST_SIGNATURE_INPUT, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
-from undersigned.message.coverage import Component, Coverage
+from undersigned.message.covered import Component, Coverage
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,

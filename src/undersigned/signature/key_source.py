@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
-from undersigned.message.coverage import whole_field
+from undersigned.message.covered import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS, read_key_file
 from undersigned.signature.verification_key import VerificationKey
 

@@ -10,8 +10,6 @@ from undersigned.message.reading import Reading
 from undersigned.message.structured_fields import Encoding
 from undersigned.signature.algorithms import ALGORITHMS
 from undersigned.signature.rules import (
-    PARAMETERS,
-    SPELLING,
     Answers,
     CoverageRule,
     DigestRule,
@@ -20,8 +18,9 @@ from undersigned.signature.rules import (
     ReplayRule,
     Selection,
     Validity,
-    name_of,
 )
+from undersigned.signature.rules.coverage import name_of
+from undersigned.signature.rules.parameters import PARAMETERS, SPELLING
 
 if TYPE_CHECKING:
     import re

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
-from undersigned.message.coverage import Component
+from undersigned.message.covered import Component
 from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import labels_of_inputs, serialize_signature_input
 from undersigned.message.structured_fields import (
@@ -31,7 +31,8 @@ from undersigned.signature.components import ComponentValues, UnresolvableCompon
 from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.profile import Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
-from undersigned.signature.rules import PARAMETERS, name_of
+from undersigned.signature.rules.coverage import name_of
+from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.url import CanonicalURL, canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ from undersigned.limits import (
 )
 from undersigned.message.content import Content, is_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
-from undersigned.message.coverage import whole_field
+from undersigned.message.covered import whole_field
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.signature_input import choose_signature_inputs
@@ -68,7 +68,7 @@ from undersigned.signature.components import (
 from undersigned.signature.key_source import KeyLookup, KeySet, is_key_source
 from undersigned.signature.own_parameters import fault_of_own
 from undersigned.signature.profile import Profile
-from undersigned.signature.rules import PARAMETERS
+from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.verified_signature import VerifiedSignature
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from undersigned.errors import Step
-    from undersigned.message.coverage import Coverage
+    from undersigned.message.covered import Coverage
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.response import Response
     from undersigned.message.signature_input import SignatureInput

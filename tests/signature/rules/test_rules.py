@@ -15,8 +15,8 @@ from undersigned.signature.rules import (
     ReplayRule,
     Selection,
     Validity,
-    covered_member,
 )
+from undersigned.signature.rules.coverage import covered_member
 
 
 def made(named, rule):

@@ -1,0 +1,171 @@
+"""Which components a signature must cover, and which it must not (RFC 9421 section 2)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+
+from undersigned.message import token
+from undersigned.message.reading import FieldType, field_type
+from undersigned.signature.rules.checks import FIELD, check, check_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from undersigned.message.covered import Coverage
+    from undersigned.message.request import Request
+    from undersigned.message.response import Response
+
+_DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
+_COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")
+_PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
+# A query parameter is a component only with its name.
+_IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
+_MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
+
+
+class CoverageRule(NamedTuple):
+    """The components that a signature must cover, and those it must not.
+
+    A component is a name in lower case, such as `@method`, or a whole identifier, such as `"@authority";req`.
+
+    Attributes:
+        always: components that every signature covers.
+        any_of: groups of components: a signature covers at least one of each group. A signer covers the first.
+        with_content: further components if the message has content.
+        with_query: further components if the request has a query.
+        if_sent: header fields that a signature covers if the message has them.
+        if_asked: header fields of the request that a response covers, by ;req, if the request has them.
+        sent: header fields that the message must have.
+        member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
+            or the only one that it covers. Empty: no such field.
+        never: components that a signature must not cover, with or without parameters.
+        field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
+            `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
+    """
+
+    always: tuple[str, ...] = ("@method", "@target-uri", "@authority")
+    any_of: tuple[tuple[str, ...], ...] = ()
+    with_content: tuple[str, ...] = ()
+    with_query: tuple[str, ...] = ()
+    if_sent: tuple[str, ...] = ()
+    if_asked: tuple[str, ...] = ()
+    sent: tuple[str, ...] = ()
+    member_of: str = ""
+    never: frozenset[str] = frozenset()
+    field_types: Mapping[str, FieldType] = {}
+
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        every = (*self.always, *self.with_content, *self.with_query, *(one for group in self.any_of for one in group))
+        for option in ("always", "with_content", "with_query"):
+            check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
+        for option in ("if_sent", "if_asked", "sent"):
+            check_texts(f"coverage.{option}", getattr(self, option), FIELD.fullmatch, example='("content-type",)')
+        for group in self.any_of:
+            check_texts("coverage.any_of", group or ("",), is_component, example='("@authority", "@target-uri")')
+        are_names = all(map(_COMPONENT.fullmatch, self.never - {"@query-param"}))
+        check("coverage.never", are_names, 'give a frozenset of names, such as frozenset({"@query-param"})')
+        is_field = not self.member_of or FIELD.fullmatch(self.member_of)
+        check("coverage.member_of", is_field, "give the name of a header field in lower case")
+        required = {name_of(one) for one in (*self.required(has_content=True), *self.with_query)}
+        clash = sorted(required & self.never)
+        check("coverage.never", not clash, f"{''.join(clash[:1])} is required, so it cannot be forbidden")
+        types = get_args(FieldType)
+        are_types = all(name == name.lower() and kind in types for name, kind in self.field_types.items())
+        advice = f"give names in lower case, each with one of {', '.join(types)}"
+        check("coverage.field_types", are_types, advice)
+        # Outside of its strings, an identifier has its flags between semicolons.
+        serialized = [name_of(one) for one in every if "sf" in "".join(one.split('"')[2::2]).split(";")]
+        untyped = [name for name in serialized if field_type(name, self.field_types) is None]
+        check("coverage.field_types", not untyped, f";sf needs the type of {''.join(untyped[:1])}: add it here")
+
+    def required(self, *, has_content: bool) -> tuple[str, ...]:
+        """Return `always`, the first of each group and, for a message with content, `with_content`, in this order."""
+        first = [group[0] for group in self.any_of]
+        return tuple(dict.fromkeys((*self.always, *first, *(self.with_content if has_content else ()))))
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether more than names is asked for, or what is asked for depends on more than content."""
+        rules = (
+            self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of, self.never
+        )  # fmt: skip
+        return any(rules) or any(one[0] == '"' for one in self.required(has_content=True))
+
+    def components_of(self, request: Request | Response) -> tuple[str, ...]:
+        """Return the components that a signer covers of this message, in their order."""
+        asked = [*self.required(has_content=request.has_body)]
+        if self.with_query and "?" in request.url:
+            asked += self.with_query
+        if self.if_sent:
+            combined = request.fields.combined
+            asked += [name for name in self.if_sent if name in combined]
+        if self.if_asked:
+            asked += [f'"{name}";req' for name in self._asked_fields(request)]
+        return tuple(dict.fromkeys(asked))
+
+    def _asked_fields(self, message: Request | Response) -> list[str]:
+        """Return the header fields of the request that a response must cover, if it must cover any."""
+        request = cast("Response", message).request
+        return [] if request is None else [name for name in self.if_asked if name in request.fields.combined]
+
+    def faults(self, coverage: Coverage, request: Request | Response, label: str) -> list[str]:
+        """Return what `coverage` lacks or must not have, a sentence each.
+
+        Args:
+            coverage: what the signature covers.
+            request: the message.
+            label: the label of the signature.
+        """
+        required = (*self.always, *self.with_content) if request.has_body else self.always
+        if self.with_query and "?" in request.url:
+            required += self.with_query
+        if self.if_sent:
+            combined = request.fields.combined
+            required += tuple([name for name in self.if_sent if name in combined])
+        missing = [one for one in required if not coverage.covers(one)]
+        faults = [f"{', '.join(dict.fromkeys(missing))} must be covered"] if missing else []
+        for group in self.any_of:
+            if not any(map(coverage.covers, group)):
+                faults += [f"{' or '.join(group)} must be covered"]
+        if self.if_asked:
+            faults += [
+                f'"{name}";req must be covered'
+                for name in self._asked_fields(request)
+                if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts)
+            ]
+        if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
+            faults.append(f"one member of {self.member_of} must be covered, by ;key")
+        return faults
+
+    def absent(self, request: Request | Response) -> list[str]:
+        """Return the header fields that the message must have and does not have."""
+        return [name for name in self.sent if name not in request.fields.combined]
+
+
+def covered_member(identifiers: Iterable[str], field_name: str, label: str) -> str | None:
+    """Return the key of the member of a dictionary field that a signature is about, or None (Web Bot Auth 5.2.1).
+
+    It is the member of the signature's own label, if that is covered, else the only one that is covered.
+
+    Args:
+        identifiers: the identifiers of the covered components.
+        field_name: the field.
+        label: the label of the signature.
+    """
+    matches = [_MEMBER.fullmatch(text) for text in identifiers]
+    keys = [match[2] for match in matches if match is not None and match[1] == field_name]
+    if label in keys:
+        return label
+    return keys[0] if len(keys) == 1 else None
+
+
+def name_of(component: str) -> str:
+    """Return the name of a component that is written as a name or as an identifier."""
+    return component[1:].partition('"')[0] if component[0] == '"' else component
+
+
+def is_component(text: str) -> bool:
+    """Return whether `text` is the name or the identifier of a component that a profile can require."""
+    return (_IDENTIFIER if text[:1] == '"' else _COMPONENT).fullmatch(text) is not None

@@ -1,0 +1,20 @@
+"""What a key must declare about itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class KeyRule(NamedTuple):
+    """A rule for what a key must declare about itself.
+
+    Attributes:
+        purposes: the accepted values of the JWK's `adcp_use`. Empty: it is not looked at.
+        is_declared: whether the JWK must have `use` sig, `key_ops` with verify, and an `alg` that fits its type. If
+            not, these members may be absent, but must not say otherwise.
+        is_thumbprint: whether `keyid` must be the key's JWK thumbprint (RFC 7638).
+    """
+
+    purposes: frozenset[str] = frozenset()
+    is_declared: bool = False
+    is_thumbprint: bool = False

@@ -1,0 +1,66 @@
+"""When a signature is valid, and for how long."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from undersigned.signature.rules.checks import check, check_seconds
+
+
+class Validity(NamedTuple):
+    """A rule for when a signature is valid, and for how long. All values are whole seconds.
+
+    Attributes:
+        longest: the most from `created` to `expires`. None: as long as `expires` says.
+        ahead: how far in the future `created` may be, since clocks differ.
+        behind: how long after its end a signature is accepted, since clocks differ.
+        default: how long a signature without `expires` is valid after `created`. None: `longest_age` alone ends it.
+        longest_age: the most from `created` to now, whatever `expires` says. None: no such bound.
+        signed_for: how long a signer's signatures are valid if nothing else is asked for.
+    """
+
+    longest: int | None = 300
+    ahead: int = 60
+    behind: int = 60
+    default: int | None = None
+    longest_age: int | None = None
+    signed_for: int = 300
+
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        for option, seconds in zip(self._fields, self, strict=True):
+            check_seconds(f"validity.{option}", seconds, 0 if option in {"ahead", "behind"} else 1)
+        is_within = self.longest is None or self.signed_for <= self.longest
+        check("validity.signed_for", is_within, "a signer cannot make signatures valid longer than longest")
+
+    def end(self, created: int | None, expires: int | None) -> int | None:
+        """Return when a signature with these parameters ends, or None if nothing ends it."""
+        ends = [] if expires is None else [expires]
+        if created is not None and expires is None and self.default is not None:
+            ends.append(created + self.default)
+        if created is not None and self.longest_age is not None:
+            ends.append(created + self.longest_age)
+        return min(ends, default=None)
+
+    def window(self, created: int | None, expires: int | None, *, now: float) -> tuple[float, str]:
+        """Return the time after which no clock within the skew accepts a signature, and why it is not valid at `now`.
+
+        Args:
+            created: its parameter `created`.
+            expires: its parameter `expires`.
+            now: seconds since the epoch.
+
+        Returns:
+            Seconds since the epoch, or infinity if nothing ends it. Then the reason, or "" if it is valid.
+        """
+        end = expires if expires is not None and self.longest_age is None else self.end(created, expires)
+        until = math.inf if end is None else float(end + self.behind)
+        if created is not None:
+            if expires is not None and expires <= created:
+                return until, "expires is not after created"
+            if expires is not None and self.longest is not None and expires - created > self.longest:
+                return until, f"the signature is valid for longer than {self.longest} seconds"
+            if created > now + self.ahead:
+                return until, "created lies in the future"
+        return until, "the signature has expired" if until < now else ""

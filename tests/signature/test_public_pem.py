@@ -5,8 +5,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 
 from undersigned import ConfigurationError, KeyPair, KeySet, VerificationKey
-from undersigned.signature.jwk import is_pem
-from undersigned.signature.public_jwks import pem_jwks
+from undersigned.signature.pem import is_pem, pem_jwks
 
 PEM, INFO = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
 GENERATE = {

@@ -15,9 +15,9 @@ from undersigned.cli.options import STANDARD_INPUT, file_name
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.signature.algorithms import RSA
-from undersigned.signature.jwk import is_pem, public_jwk, read_private_pem, read_public_pem, thumbprint
+from undersigned.signature.jwk import public_jwk, thumbprint
 from undersigned.signature.key_source import ExaminedKeys
-from undersigned.signature.public_jwks import pem_jwks
+from undersigned.signature.pem import is_pem, pem_jwks, read_private_pem, read_public_pem
 from undersigned.signature.signing_key import SigningKey
 
 if TYPE_CHECKING:

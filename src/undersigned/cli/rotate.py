@@ -14,7 +14,7 @@ import click
 
 from undersigned.cli.keygen import PRIVATE_MODE, algorithm_option, create_files, json_text, key_pair
 from undersigned.errors import ConfigurationError
-from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.publishing.public_jwks import public_jwks_text, read_public_jwks
 from undersigned.signature.rules import KeyRule
 from undersigned.signature.verification_key import VerificationKey
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from undersigned.discovery.jwk_set import Keys, read_json_object, read_jwk_set
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
-from undersigned.signature.jwk import PRIVATE_FAULT, SHARED_FAULT, is_pem
-from undersigned.signature.public_jwks import pem_jwks
-from undersigned.signature.watched_file import WatchedFile
+from undersigned.signature.jwk import PRIVATE_FAULT, SHARED_FAULT
+from undersigned.signature.pem import is_pem, pem_jwks
+from undersigned.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     import os

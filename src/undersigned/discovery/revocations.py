@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 from undersigned.discovery.waiting import in_thread
 from undersigned.limits import MOST_LIST_BYTES
-from undersigned.signature.watched_file import WatchedFile
 from undersigned.verification.revocation import RevocationList
 from undersigned.verification.verifier import is_ready
+from undersigned.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     import os

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
-from undersigned.signature.jwk import is_pem
-from undersigned.signature.public_jwks import pem_jwks, public_jwks_text, read_public_jwks
-from undersigned.signature.watched_file import WatchedFile
+from undersigned.publishing.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.signature.pem import is_pem, pem_jwks
+from undersigned.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Keys as they are written: JWK, PEM, shared secrets and thumbprints (RFC 7517, RFC 7518, RFC 7638, RFC 8037)."""
+"""Keys in JSON: JWKs, shared secrets and thumbprints (RFC 7517, RFC 7518, RFC 7638, RFC 8037)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from undersigned.errors import ConfigurationError
@@ -20,7 +17,6 @@ from undersigned.signature.ed25519 import point_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
 
 JWK: TypeAlias = Mapping[str, object]
@@ -322,67 +318,3 @@ def public_jwk(key: PublicKey) -> dict[str, str]:
 def base64url_integer(number: int) -> str:
     """Return a number in Base64urlUInt (RFC 7518 section 2)."""
     return base64url(number.to_bytes(-(-number.bit_length() // 8), "big"))
-
-
-def is_pem(text: bytes) -> bool:
-    """Return whether a text has a PEM block, and is not JSON."""
-    return b"-----BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
-
-
-def read_key_file(path: str | PathLike[str], *, keyid: str | None, expected: str) -> object:
-    """Return the PEM in a file, as bytes, or the JSON in it.
-
-    Args:
-        path: the file.
-        keyid: the key id of a key in PEM, which has none.
-        expected: what the file has to be.
-
-    Raises:
-        ConfigurationError: it cannot be read, is neither, or is a PEM without `keyid`.
-    """
-    try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"path: {path} cannot be read: {error.strerror}") from None
-    if not is_pem(text):
-        try:
-            return json.loads(text)
-        except ValueError:
-            raise ConfigurationError(f"path: {path} is not {expected}") from None
-    if keyid is None:
-        raise ConfigurationError(f"keyid: {path} is a PEM, which has no key id: pass keyid=")
-    return text
-
-
-def read_public_pem(pem: bytes | str) -> PublicKey:
-    """Return the public key in a PEM text, which may be of another kind than a verifier can use.
-
-    Raises:
-        ConfigurationError: there is no key.
-    """
-    try:
-        key = serialization.load_pem_public_key(_pem_octets(pem))
-    except (ValueError, UnsupportedAlgorithm):
-        raise ConfigurationError("pem: expected one public key, -----BEGIN PUBLIC KEY-----") from None
-    return cast("PublicKey", key)
-
-
-def read_private_pem(pem: bytes | str, password: bytes | None) -> PrivateKey:
-    """Return the private key in a PEM text, which may be of another kind than a signer can use.
-
-    Raises:
-        ConfigurationError: there is no key, or `password` does not fit it. Nothing of it is in the message.
-    """
-    try:
-        key = serialization.load_pem_private_key(_pem_octets(pem), password)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ConfigurationError("pem: expected one private key, and its password if it is encrypted") from None
-    return cast("PrivateKey", key)
-
-
-def _pem_octets(pem: object) -> bytes:
-    if isinstance(pem, str):
-        return pem.encode("utf-8", "surrogatepass")
-    if isinstance(pem, bytes):
-        return pem
-    raise ConfigurationError("pem: give the text of a PEM file, as str or bytes")

@@ -10,8 +10,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LEAST_RSA_BITS
 from undersigned.message.structured_fields import base64url
-from undersigned.signature.jwk import ALGS, base64url_integer, public_jwk, read_private_pem, thumbprint
+from undersigned.signature.jwk import ALGS, base64url_integer, public_jwk, thumbprint
 from undersigned.signature.key_source import KeySet
+from undersigned.signature.pem import read_private_pem
 from undersigned.signature.signing_key import SigningKey
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.message.covered import whole_field
-from undersigned.signature.jwk import PRIVATE_MEMBERS, read_key_file
+from undersigned.signature.jwk import PRIVATE_MEMBERS
+from undersigned.signature.pem import read_key_file
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:

@@ -14,12 +14,11 @@ from undersigned.signature.jwk import (
     UnusableKey,
     algorithm_of,
     private_key_of,
-    read_key_file,
-    read_private_pem,
     read_secret,
     secret_of,
     texts_of,
 )
+from undersigned.signature.pem import read_key_file, read_private_pem
 
 if TYPE_CHECKING:
     from os import PathLike

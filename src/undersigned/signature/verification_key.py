@@ -22,12 +22,12 @@ from undersigned.signature.jwk import (
     named_algorithm,
     public_jwk,
     public_key_of,
-    read_public_pem,
     read_secret,
     text_of,
     texts_of,
     thumbprint,
 )
+from undersigned.signature.pem import read_public_pem
 
 if TYPE_CHECKING:
     from undersigned.signature.jwk import PublicKey

@@ -7,7 +7,7 @@ import pytest
 from tests.keys import EC_PRIVATE, EC_PUBLIC, JWKS, OTHER_PUBLIC, PRIVATE, PUBLIC
 
 from undersigned import ConfigurationError
-from undersigned.signature.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.publishing.public_jwks import public_jwks_text, read_public_jwks
 
 RSA = {"kty": "RSA", "kid": "rsa", "n": "AQAB", "e": "AQAB"}
 X25519 = {"kty": "OKP", "crv": "X25519", "kid": "sealing", "use": "enc", "x": PUBLIC["x"]}

@@ -5,48 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, cast
 
-from cryptography.hazmat.primitives.asymmetric import rsa
-
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_KEYID, MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
-from undersigned.signature.algorithms import RSA, algorithm_for
-from undersigned.signature.jwk import ALGS, PRIVATE_MEMBERS, public_jwk, read_public_pem, thumbprint
+from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _TYPES: Final = ("EC", "OKP", "RSA")
 """The kinds of keys whose private members are known. An `oct` key is a secret as a whole."""
-
-
-def pem_jwks(
-    pem: bytes | str, *, keyid: str | None = None, purposes: Iterable[str] = ("request-signing",)
-) -> dict[str, object]:
-    """Return the JWK set of a public key in PEM (RFC 7468 section 13, or PKCS #1 for RSA).
-
-    An RSA key has no `alg`: a PEM does not say which of the two it is for.
-
-    Args:
-        pem: the text.
-        keyid: the `kid`, or None for the thumbprint of the key (RFC 7638).
-        purposes: what the key may verify (AdCP `adcp_use`), one at least.
-
-    Raises:
-        ConfigurationError: there is no such key, or there are several.
-    """
-    key = read_public_pem(pem)
-    if (pem.encode("utf-8", "surrogatepass") if isinstance(pem, str) else pem).count(b"-----BEGIN ") > 1:
-        raise ConfigurationError("pem: it has several keys, and does not name them; give a JWK set")
-    # Which of the two algorithms of an RSA key is asked for does not matter: the check of the key is the same.
-    name = algorithm_for(key, private=False, algorithm=RSA[0] if isinstance(key, rsa.RSAPublicKey) else None)
-    members = public_jwk(key)
-    alg = {} if name in RSA else {"alg": ALGS[name]}
-    kid = thumbprint(members) if keyid is None else keyid
-    first, *more = sorted(purposes)
-    uses = {"use": "sig", "key_ops": ["verify"], "adcp_use": [first, *more] if more else first}
-    return {"keys": [{"kid": kid, **members, **alg, **uses}]}
 
 
 def public_jwks_text(jwks: object) -> bytes:

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from mangum import Mangum
 from tests import keys
 from tests.drive import Message, call_wsgi, environ_of
 from tests.proxies import haproxy, nginx
 
-from undersigned import Request, SignatureError, wsgi
+from undersigned import Request, SignatureError, asgi, wsgi
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
 
@@ -53,3 +54,24 @@ def test_page_shows_the_start_of_the_log_line_of_a_wrong_base(page):
     assert f"evidence: {start}line by line. ..." in page
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in explained
     assert '  "@target-uri": https://seller.example.com/a/b/c\n' in page
+
+
+@pytest.mark.parametrize("path", ["/orders/7", "/a%2Fb", "/caf%C3%A9"])
+def test_page_shows_what_verifies_under_mangum_on_lambda(page, party, path):
+    (code,) = find_fenced(page, "python")
+    found: dict[str, object] = {}
+    exec(code, found)  # noqa: S102 - the page is ours
+    seen = []
+
+    async def app(scope, _receive, send):
+        seen.append(scope["state"]["signature"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    verified = asgi.SignatureMiddleware(app, verifier=party.verifier(), origins=[keys.ORIGIN])
+    handler = Mangum(found["with_raw_path"](verified), lifespan="off")
+    http = {"method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1"}
+    event = {"version": "2.0", "rawPath": path, "rawQueryString": "q=1", "requestContext": {"http": http}}
+    headers = {"host": keys.ORIGIN.removeprefix("https://")} | dict(party.fields("GET", f"{path}?q=1"))
+    answer = handler({**event, "headers": headers, "isBase64Encoded": False}, None)
+    assert (answer["statusCode"], len(seen), seen[0] is None) == (200, 1, False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.metrics import Observation
 
 from undersigned.replay import NoConnection
+from undersigned.verification import awaited, from_tasks, may_block
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -110,7 +110,7 @@ class CountedReplayStore:
     @property
     def blocking(self) -> bool:
         """Whether a call of the store may block."""
-        return getattr(self._store, "blocking", True)
+        return may_block(self._store)
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """As `ReplayStore.full`."""
@@ -141,14 +141,13 @@ class AsyncCountedReplayStore:
     __slots__ = ("_claim", "_claims", "_full")
 
     def __init__(self, store: AsyncReplayStore, claims: Claims) -> None:
-        self._full: Callable[..., bool | Awaitable[bool]] = getattr(store, "async_full", store.full)
-        self._claim: Callable[..., Claim | Awaitable[Claim]] = getattr(store, "async_claim", store.claim)
+        self._full: Callable[..., bool | Awaitable[bool]] = from_tasks(store, "full")
+        self._claim: Callable[..., Claim | Awaitable[Claim]] = from_tasks(store, "claim")
         self._claims = claims
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """As `AsyncReplayStore.full`."""
-        answer = self._full(keyid, now=now, caps=caps)
-        return await answer if isawaitable(answer) else answer
+        return await awaited(self._full(keyid, now=now, caps=caps))
 
     async def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
@@ -157,7 +156,7 @@ class AsyncCountedReplayStore:
         begun = self._claims.begin()
         try:
             answer = self._claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-            result = await answer if isawaitable(answer) else answer
+            result: Claim = await awaited(answer)
         except BaseException as failure:
             self._claims.end(begun, failure)
             raise

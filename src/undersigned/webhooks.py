@@ -21,7 +21,7 @@ from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize
-from undersigned.verification.verifier import finish
+from undersigned.verification.asking import finish
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

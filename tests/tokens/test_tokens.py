@@ -286,7 +286,7 @@ def test_source_for_threads_is_unavailable_if_the_answers_of_an_issuer_have_to_b
     keys = WorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
     with pytest.raises(VerificationUnavailable) as caught:
         WIMSE.verifier(keys=keys).verify(WIMSE.request)
-    assert "use an AsyncVerifier" in str(caught.value.__cause__)
+    assert "use AsyncVerifier" in str(caught.value.__cause__)
 
 
 def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():

@@ -1,29 +1,20 @@
-"""The guard of a server with an event loop, and the verifier that it asks without blocking the loop."""
+"""The guard of a server with an event loop."""
 
 from __future__ import annotations
 
-import contextvars
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from undersigned.limits import MOST_VERIFYING_THREADS, TURNS_BEFORE_REJECTION
+from undersigned.limits import TURNS_BEFORE_REJECTION
 from undersigned.middleware.guard import Guard
-from undersigned.verification.verifier import AsyncVerifier, Verifier, finish
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from undersigned.message.content import Content
-    from undersigned.message.content_digest import RunningDigest
-    from undersigned.message.request import Request
-    from undersigned.message.response import Response
     from undersigned.middleware.options import AsyncOptions
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import Part, ReceivedSignature
+    from undersigned.verification.verifier import AsyncVerifier
 
 Answer = TypeVar("Answer")
 
@@ -69,48 +60,4 @@ class AsyncGuard(Guard):
 
 def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:
     """Return the verifier as a guard awaits it, without blocking the event loop."""
-    if not isinstance(verifier, Verifier) or not verifier.blocking:
-        return verifier
-    return verifier.for_tasks() or ThreadedVerifier(verifier)
-
-
-class ThreadedVerifier(AsyncVerifier):
-    """A verifier whose methods are awaited, and call the methods of another verifier in a thread.
-
-    The threads are its own: those of asyncio resolve names, and the application waits in them for its own work.
-
-    Args:
-        verifier: the verifier whose sources block.
-    """
-
-    def __init__(self, verifier: Verifier) -> None:
-        self._verifier = verifier
-        self.profile, self.clock, self.replay = verifier.profile, verifier.clock, verifier.replay
-        self._executor, self._pid = _new_executor(), os.getpid()
-
-    async def unready(self) -> tuple[Part, ...]:
-        """As `Verifier.unready`, in a thread."""
-        return await self._run(self._verifier.unready)
-
-    async def authenticate(self, message: Request | Response) -> ReceivedSignature:
-        """As `Verifier.authenticate`, in a thread."""
-        return await self._run(lambda: finish(self._verifier.authenticate(message)))
-
-    async def complete(
-        self, signature: ReceivedSignature, content: Content, *, digest: RunningDigest | None
-    ) -> VerifiedSignature:
-        """As `Verifier.complete`, in a thread."""
-        return await self._run(lambda: finish(self._verifier.complete(signature, content, digest=digest)))
-
-    async def _run(self, call: Callable[[], Answer]) -> Answer:
-        import asyncio  # noqa: PLC0415 - as above
-
-        if self._pid != os.getpid():
-            # The threads did not survive the fork.
-            self._executor, self._pid = _new_executor(), os.getpid()
-        in_context = partial(contextvars.copy_context().run, call)
-        return await asyncio.get_running_loop().run_in_executor(self._executor, in_context)
-
-
-def _new_executor() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(MOST_VERIFYING_THREADS, "undersigned")
+    return verifier.for_tasks() if isinstance(verifier, Verifier) else verifier

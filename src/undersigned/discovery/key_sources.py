@@ -16,7 +16,7 @@ from undersigned.discovery.waiting import in_thread, wait_in_task, wait_in_threa
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.signature.key_source import is_key_source
-from undersigned.verification.verifier import finish, is_ready
+from undersigned.verification.asking import finish, from_tasks, is_ready, may_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -100,7 +100,7 @@ class KeySources:
     @property
     def blocking(self) -> bool:
         """Whether one of the sources may block."""
-        return any(getattr(source, "blocking", True) for source in self._sources.values())
+        return may_block(*self._sources.values())
 
     def is_ready(self) -> bool:
         """Return whether one of the sources can answer. Fetches that are due begin; none is waited for."""
@@ -165,7 +165,7 @@ class KeySources:
         source = self._sources[signer]
         if hasattr(source, "fetched_question"):
             return cast("FetchedKeys", source).held(lookup.keyid)
-        return () if getattr(source, "blocking", True) else cast("Sequence[VerificationKey]", source.find(lookup))
+        return () if may_block(source) else cast("Sequence[VerificationKey]", source.find(lookup))
 
     async def _ask(
         self, lookup: KeyLookup, signers: Sequence[str], wait: Wait
@@ -257,11 +257,8 @@ class _Question:
     def _ask(self) -> Future[object]:
         source, future = self._source, Future[object]()
         if self._wait is wait_in_task:
-            find = getattr(source, "async_find", None)
-            if getattr(source, "blocks_tasks", find is None and getattr(source, "blocking", False)):
-                return in_thread(lambda: source.find(self._lookup), "undersigned-keys")
-            return _settle(future, find or source.find, self._lookup)
-        if getattr(source, "blocking", True):
+            return _settle(future, from_tasks(source, "find"), self._lookup)
+        if may_block(source):
             return in_thread(lambda: source.find(self._lookup), "undersigned-keys")
         return _settle(future, source.find, self._lookup)
 

@@ -16,7 +16,7 @@ from undersigned.discovery.waiting import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError, MalformedURL
 from undersigned.limits import LONGEST_BACKOFF
 from undersigned.url import canonicalize
-from undersigned.verification.verifier import finish
+from undersigned.verification.asking import finish
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -14,7 +14,7 @@ from undersigned.discovery.network import Network
 from undersigned.discovery.waiting import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES
-from undersigned.verification.verifier import finish
+from undersigned.verification.asking import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

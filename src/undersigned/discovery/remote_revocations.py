@@ -19,8 +19,8 @@ from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_LIST_BYTES
 from undersigned.signature.key_source import KeySet
 from undersigned.tokens.jwt import read_token
+from undersigned.verification.asking import finish
 from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
-from undersigned.verification.verifier import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from undersigned.discovery.waiting import in_thread
 from undersigned.limits import MOST_LIST_BYTES
+from undersigned.verification.asking import from_tasks, is_ready, may_block
 from undersigned.verification.revocation import RevocationList
-from undersigned.verification.verifier import is_ready
 from undersigned.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Awaitable, Callable, Mapping
 
-    from undersigned.verification.revocation import AsyncRevocationSource, RevocationSource
+    from undersigned.verification.revocation import AsyncRevocationSource
 
 
 class RevocationFile:
@@ -66,15 +64,16 @@ class RevocationSources:
         sources: a source for each owner, as the key source names them.
     """
 
-    __slots__ = ("_sources",)
+    __slots__ = ("_from_tasks", "_sources")
 
     def __init__(self, sources: Mapping[str, AsyncRevocationSource]) -> None:
         self._sources = dict(sources)
+        self._from_tasks = {owner: from_tasks(source, "current") for owner, source in sources.items()}
 
     @property
     def blocking(self) -> bool:
         """Whether one of the sources may block."""
-        return any(getattr(source, "blocking", True) for source in self._sources.values())
+        return may_block(*self._sources.values())
 
     def is_ready(self, now: float) -> bool:
         """Return whether one of the sources can answer: the keys of its owners can be accepted."""
@@ -88,11 +87,5 @@ class RevocationSources:
 
     def async_current(self, owner: str) -> RevocationList | Awaitable[RevocationList | None] | None:
         """As `current`, without blocking the event loop."""
-        source = self._sources.get(owner)
-        if source is None:
-            return None
-        ask = getattr(source, "async_current", None)
-        if ask is None and getattr(source, "blocking", False):
-            blocking = cast("RevocationSource", source)
-            return asyncio.wrap_future(in_thread(lambda: blocking.current(owner), "undersigned-revocations"))
-        return (ask or source.current)(owner)
+        ask = self._from_tasks.get(owner)
+        return None if ask is None else ask(owner)

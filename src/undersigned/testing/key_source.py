@@ -15,7 +15,7 @@ from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.testing.contract import finish, require
-from undersigned.verification.verifier import awaited
+from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

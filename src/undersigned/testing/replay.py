@@ -17,7 +17,7 @@ from undersigned.limits import LONGEST_CLOCK_STEP
 from undersigned.replay.store import Claim
 from undersigned.signature.rules import Caps
 from undersigned.testing.contract import finish, require
-from undersigned.verification.verifier import awaited
+from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from inspect import isawaitable, iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
+from undersigned.verification.asking import awaited, from_tasks, from_threads, may_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -46,7 +46,7 @@ class WorkloadTokenKeys:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_audience", "_clock", "_issuers")
+    __slots__ = ("_audience", "_clock", "_from_tasks", "_issuers")
 
     def __init__(
         self,
@@ -67,23 +67,14 @@ class WorkloadTokenKeys:
         if isinstance(audience, str):
             raise ConfigurationError('audience: list the names of this service, such as ("https://orders.example",)')
         self._issuers = dict(issuers)
+        self._from_tasks = {domain: from_tasks(source, "find") for domain, source in issuers.items()}
         self._audience = frozenset(audience)
         self._clock = clock
 
     @property
     def blocking(self) -> bool:
         """Whether looking for the keys of an issuer may block."""
-        return any(getattr(source, "blocking", True) for source in self._issuers.values())
-
-    @property
-    def blocks_tasks(self) -> bool:
-        """Whether `async_find` may block too, because the source of an issuer has nothing to be awaited."""
-        return any(
-            getattr(source, "blocking", True)
-            and not hasattr(source, "async_find")
-            and not iscoroutinefunction(source.find)
-            for source in self._issuers.values()
-        )
+        return may_block(*self._issuers.values())
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key that is bound to the token.
@@ -91,21 +82,18 @@ class WorkloadTokenKeys:
         Raises:
             KeySourceError: there is no token, or it cannot be trusted.
         """
-        token, issuer = self._read(lookup)
-        if iscoroutinefunction(issuer.find):
-            raise ConfigurationError("issuers: the answers of one have to be awaited: use an AsyncVerifier")
-        keys: Any = issuer.find(lookup._replace(keyid=token.keyid))
-        return self._bound_key(token, keys)
+        token, domain = self._read(lookup)
+        find = from_threads(self._issuers[domain], "find", option="issuers")
+        return self._bound_key(token, find(lookup._replace(keyid=token.keyid)))
 
     async def async_find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key as `find` does, and await the answer of an issuer's source."""
-        token, issuer = self._read(lookup)
-        find: Callable[[KeyLookup], Any] = getattr(issuer, "async_find", issuer.find)
-        keys: Any = find(lookup._replace(keyid=token.keyid))
-        return self._bound_key(token, await keys if isawaitable(keys) else keys)
+        token, domain = self._read(lookup)
+        find = self._from_tasks[domain]
+        return self._bound_key(token, await awaited(find(lookup._replace(keyid=token.keyid))))
 
-    def _read(self, lookup: KeyLookup) -> tuple[Token, AsyncKeySource]:
-        """Return the token of a message, and the source of its issuer's keys.
+    def _read(self, lookup: KeyLookup) -> tuple[Token, str]:
+        """Return the token of a message, and the trust domain of its issuer.
 
         Raises:
             KeySourceError: the message has no token, or its token cannot be read or is of another issuer.
@@ -121,7 +109,7 @@ class WorkloadTokenKeys:
             raise KeySourceError(
                 "signature_jwks_untrusted", "issuers: the trust domain of the token is not one of them"
             )
-        return token, self._issuers[workload[1]]
+        return token, workload[1]
 
     def _bound_key(self, token: Token, keys: Sequence[VerificationKey]) -> tuple[VerificationKey, ...]:
         """Return the key that is bound to a token, if one of the issuer's keys signed it.

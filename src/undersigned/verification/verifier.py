@@ -28,8 +28,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from undersigned.errors import (
     ConfigurationError,
@@ -71,10 +70,11 @@ from undersigned.signature.profile import Profile
 from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
+from undersigned.verification.asking import awaited, finish, from_tasks, from_threads, is_ready, may_block
 from undersigned.verification.verified_signature import VerifiedSignature
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Callable, Mapping
 
     from undersigned.errors import Step
     from undersigned.message.covered import Coverage
@@ -85,8 +85,6 @@ if TYPE_CHECKING:
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeySource
     from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
-
-Answer = TypeVar("Answer")
 
 _WARNED_BEFORE: Final = 3600
 """The seconds between the warning of a late revocation list and the first signature that is rejected for it."""
@@ -119,8 +117,6 @@ _SECONDS_AT_CAP: Final = 1.0
 
 _PROBE: Final = "undersigned readiness"
 """The name under which the readiness check claims nonces. No key has it: a name of a key is a digest."""
-
-_WAITS: Final = "the answer has to be awaited: use AsyncVerifier"
 
 _logger = logging.getLogger("undersigned")
 
@@ -636,8 +632,9 @@ class AsyncVerifier:
 
     Args:
         profile: what makes a signature acceptable.
-        keys: finds the key that a keyid names. A source that does not have to be awaited works too.
-        replay: tells whether a nonce is fresh. A store that does not have to be awaited works too.
+        keys: finds the key that a keyid names. A source that does not have to be awaited works too; if it may block, it
+            is asked in a thread. A source without a `blocking` attribute is taken to block.
+        replay: tells whether a nonce is fresh. Any store works, as for `keys`.
         revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
         clock: returns seconds since the epoch.
 
@@ -645,8 +642,8 @@ class AsyncVerifier:
         ConfigurationError: no key can verify a signature of the profile.
     """
 
-    _prefix = "async_"
-    """The beginning of the names of the methods that are looked for first: `async_find` before `find`."""
+    _asking = staticmethod(from_tasks)
+    """Chooses how a method of a source is called."""
 
     def __init__(
         self,
@@ -670,18 +667,14 @@ class AsyncVerifier:
             keys.check_for(profile)
         self.profile, self.clock, self.replay = profile, clock, replay
         self._keys, self._revocations = keys, revocations
-        self._find = self._method(keys, "find")
-        self._full = self._method(replay, "full")
-        self._claim = self._method(replay, "claim")
-        self._current = None if revocations is None else self._method(revocations, "current")
+        self._find = self._asking(keys, "find", option="keys")
+        self._full = self._asking(replay, "full", option="replay")
+        self._claim = self._asking(replay, "claim", option="replay")
+        self._current = None if revocations is None else self._asking(revocations, "current", option="revocations")
         # When each key was last found at its cap. Only keys that a key source knows are in it.
         self._full_at: dict[str, float] = {}
         self._store_failed = False
         self._late: set[tuple[str, float]] = set()
-
-    def _method(self, source: object, name: str) -> Callable[..., Any]:
-        method: Callable[..., Any] | None = getattr(source, f"{self._prefix}{name}", None)
-        return method or getattr(source, name)
 
     def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
         """Read and check the signatures of a message (steps 0 to 6), as the function `screen` does.
@@ -985,7 +978,7 @@ class Verifier(AsyncVerifier):
         ConfigurationError: no key can verify a signature of the profile, or the answers of a source have to be awaited.
     """
 
-    _prefix = ""
+    _asking = staticmethod(from_threads)
 
     def __init__(
         self,
@@ -997,27 +990,11 @@ class Verifier(AsyncVerifier):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
-        for option, method in (("keys", self._find), ("replay", self._claim), ("revocations", self._current)):
-            if iscoroutinefunction(method):
-                raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
-        self.blocking: bool = any(
-            getattr(source, "blocking", True) for source in (keys, replay, revocations) if source is not None
-        )
+        self.blocking = may_block(keys, replay, revocations)
 
-    def for_tasks(self) -> AsyncVerifier | None:
-        """Return a verifier that does the same in tasks of an event loop, or None if a source would block the loop."""
-        asked_for = (("find", self._keys), ("claim", self.replay), ("current", self._revocations))
-        blocks = any(
-            source is not None
-            and getattr(source, "blocking", True)
-            and getattr(source, "blocks_tasks", not hasattr(source, f"async_{method}"))
-            for method, source in asked_for
-        )
-        if blocks or type(self) is not Verifier:
-            return None
-        return AsyncVerifier(
-            self.profile, keys=self._keys, replay=self.replay, revocations=self._revocations, clock=self.clock
-        )
+    def for_tasks(self) -> AsyncVerifier:
+        """Return a verifier that does the same in tasks of an event loop. What may block it is asked in a thread."""
+        return _TaskVerifier(self) if self.blocking else self
 
     def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body has been read."""
@@ -1032,33 +1009,22 @@ class Verifier(AsyncVerifier):
         return finish(super().unready())
 
 
-def is_ready(source: object, *now: float) -> bool:
-    """Return whether a source can answer now. One without the method always can."""
-    ask: Callable[..., bool] | None = getattr(source, "is_ready", None)
-    return ask is None or ask(*now)
+class _TaskVerifier(AsyncVerifier):
+    """An `AsyncVerifier` with the sources of a `Verifier`, and with its `screen`."""
 
+    def __init__(self, verifier: Verifier) -> None:
+        super().__init__(
+            verifier.profile,
+            keys=verifier._keys,  # noqa: SLF001 - one of this module
+            replay=verifier.replay,
+            revocations=verifier._revocations,  # noqa: SLF001 - as above
+            clock=verifier.clock,
+        )
+        self._screen = verifier.screen
 
-def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run a coroutine that never waits, and return its result.
-
-    Raises:
-        RuntimeError: it waits. The coroutine gets the error first, so a verifier can say which source is unavailable.
-    """
-    try:
-        coroutine.send(None)
-        coroutine.throw(RuntimeError(_WAITS))
-    except StopIteration as done:
-        answer: Answer = done.value
-        return answer
-    coroutine.close()
-    raise RuntimeError(_WAITS)
-
-
-async def awaited(answer: Answer | Awaitable[Answer]) -> Answer:
-    """Return an answer, which may have to be awaited."""
-    given: Any = answer
-    settled: Answer = await given if hasattr(given, "__await__") else given
-    return settled
+    def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
+        """As the verifier."""
+        return self._screen(message)
 
 
 def _add_evidence(error: SignatureError, signature: ReceivedSignature, base: str | None = None) -> None:

@@ -11,7 +11,8 @@ from undersigned.middleware.answer import ErrorResponse, logger
 from undersigned.middleware.guard import Guard
 from undersigned.middleware.readiness import Readiness
 from undersigned.middleware.requirement import VERIFICATION, Verification
-from undersigned.verification.verifier import Verifier, finish
+from undersigned.verification.asking import finish
+from undersigned.verification.verifier import Verifier
 from undersigned.wsgi.incoming import SIGNATURE, EnvironIncoming
 from undersigned.wsgi.servers import NOTICES, SEVERAL
 

@@ -10,18 +10,19 @@ import pytest
 from tests import keys
 from tests.drive import Message, call_asgi, scope_of
 
-from undersigned import MemoryReplayStore, RevocationList, asgi
-from undersigned.discovery import RevocationSources
+from undersigned import AsyncVerifier, MemoryReplayStore, RevocationList, Verifier, asgi, profiles
+from undersigned.discovery import KeySources, RevocationSources
 
 
-def made(**options) -> asgi.SignatureMiddleware:
+def made(make=Verifier, **options) -> asgi.SignatureMiddleware:
     """A middleware around an application that answers with the key id of the signature."""
 
     async def app(scope, _receive, send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": asgi.required_signature(scope).keyid.encode()})
 
-    return asgi.SignatureMiddleware(app, verifier=keys.verifier(**options), origins=[keys.ORIGIN])
+    given = {"keys": keys.KEYS, "replay": MemoryReplayStore(), "clock": lambda: keys.NOW, **options}
+    return asgi.SignatureMiddleware(app, verifier=make(profiles.ADCP_3_2, **given), origins=[keys.ORIGIN])
 
 
 async def answer(app) -> tuple[int, bytes]:
@@ -136,6 +137,35 @@ def test_revocation_source_that_blocks_is_asked_in_a_thread(several):
     revocations = RevocationSources({"": blocking}) if several else blocking
     assert asyncio.run(answer(made(revocations=revocations))) == VERIFIED
     assert threading.current_thread() not in blocking.threads
+
+
+class Silent:
+    """Any source, which does not say whether it blocks, and notes the threads that it is asked in."""
+
+    def __init__(self, source, *methods) -> None:
+        self.threads = set()
+        for method in methods:
+            setattr(self, method, self._noting(getattr(source, method)))
+
+    def _noting(self, ask):
+        def noted(*arguments, **options):
+            self.threads.add(threading.current_thread())
+            return ask(*arguments, **options)
+
+        return noted
+
+
+@pytest.mark.parametrize("make", [Verifier, AsyncVerifier])
+@pytest.mark.parametrize("several", [True, False], ids=["of several", "alone"])
+def test_source_that_does_not_say_whether_it_blocks_is_never_asked_on_the_loop(make, several):
+    found = Silent(keys.KEYS, "find")
+    store = Silent(MemoryReplayStore(), "full", "claim")
+    lists = Silent(BlockingList(), "current")
+    sources = {"keys": found, "revocations": lists}
+    if several:
+        sources = {"keys": KeySources({"": found}), "revocations": RevocationSources({"": lists})}
+    assert asyncio.run(answer(made(make=make, replay=store, **sources))) == VERIFIED
+    assert all(one.threads and threading.current_thread() not in one.threads for one in (found, store, lists))
 
 
 def test_source_of_several_lists_answers_nothing_for_another_owner():

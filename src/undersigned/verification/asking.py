@@ -1,0 +1,103 @@
+"""Asking a neighbour: a key source, a source of revocation lists or a replay store. How is decided here, for all.
+
+A neighbour has a method such as `find`, and may have `async_find`. `blocking` says whether `find` may block; if a
+neighbour does not say, it may. A thread calls `find`. A task of an event loop calls `async_find`, or `find` if that is
+a coroutine function or does not block. Any other `find` is called in a thread, and never on the loop.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_VERIFYING_THREADS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+Answer = TypeVar("Answer")
+
+_WAITS: Final = "the answer has to be awaited: use AsyncVerifier"
+
+
+def may_block(*neighbours: object) -> bool:
+    """Return whether a thread that asks one of them may be blocked."""
+    return any(getattr(one, "blocking", True) for one in neighbours if one is not None)
+
+
+def needs_thread(neighbour: object, method: str) -> bool:
+    """Return whether an event loop would be blocked, so that the method must be called in a thread."""
+    is_awaited = hasattr(neighbour, f"async_{method}") or iscoroutinefunction(getattr(neighbour, method))
+    return may_block(neighbour) and not is_awaited
+
+
+def from_threads(neighbour: object, method: str, *, option: str = "") -> Callable[..., Any]:
+    """Return the method that a thread calls. Errors name `option`.
+
+    Raises:
+        ConfigurationError: its answers have to be awaited.
+    """
+    ask: Callable[..., Any] = getattr(neighbour, method)
+    if iscoroutinefunction(ask):
+        raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
+    return ask
+
+
+def from_tasks(neighbour: object, method: str, *, option: str = "") -> Callable[..., Any]:  # noqa: ARG001 - as above
+    """Return a function that a task calls. It takes what the method takes; what it returns may have to be awaited."""
+    ask: Callable[..., Any] = getattr(neighbour, method)
+    return _InThread(ask) if needs_thread(neighbour, method) else getattr(neighbour, f"async_{method}", ask)
+
+
+class _InThread:
+    """A method that is called in threads of its own: those of asyncio resolve names and work for the application."""
+
+    __slots__ = ("_ask", "_executor", "_pid")
+
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
+        self._executor: ThreadPoolExecutor | None = None
+        self._pid = 0
+
+    async def __call__(self, *args: object, **options: object) -> object:
+        import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
+
+        if self._executor is None or self._pid != os.getpid():
+            # Threads do not survive a fork.
+            self._executor, self._pid = ThreadPoolExecutor(MOST_VERIFYING_THREADS, "asking"), os.getpid()
+        call = partial(contextvars.copy_context().run, self._ask, *args, **options)
+        return await awaited(await asyncio.get_running_loop().run_in_executor(self._executor, call))
+
+
+def is_ready(neighbour: object, *now: float) -> bool:
+    """Return whether a neighbour can answer now. One without the method always can."""
+    ask: Callable[..., bool] | None = getattr(neighbour, "is_ready", None)
+    return ask is None or ask(*now)
+
+
+def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
+    """Run a coroutine that never waits, and return its result.
+
+    Raises:
+        RuntimeError: it waits. The coroutine gets the error first, so a verifier can say which source is unavailable.
+    """
+    try:
+        coroutine.send(None)
+        coroutine.throw(RuntimeError(_WAITS))
+    except StopIteration as done:
+        answer: Answer = done.value
+        return answer
+    coroutine.close()
+    raise RuntimeError(_WAITS)
+
+
+async def awaited(answer: Answer | Awaitable[Answer]) -> Answer:
+    """Return an answer, which may have to be awaited."""
+    given: Any = answer
+    settled: Answer = await given if hasattr(given, "__await__") else given
+    return settled

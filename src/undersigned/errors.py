@@ -157,6 +157,7 @@ class SignatureError(UndersignedError):
         signature_base: the base as rebuilt from the message, once it is known; text from the sender.
         reason: why the message is rejected, whatever the profile calls it, or None if nobody said.
         form: how the profile tells the sender, or None for the usual way.
+        fix: what the operator does, if this error needs other advice than its reason; else None.
     """
 
     def __init__(
@@ -172,6 +173,7 @@ class SignatureError(UndersignedError):
         self.code = code
         self.reason: Reason | None = reason
         self.form: AnswerForm | None = None
+        self.fix: str | None = None
         self.step: Step = step
         self.detail = detail
         self.received = received

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.errors import Reason
+    from undersigned.errors import Reason, SignatureError
 
 
 class Advice(NamedTuple):
@@ -196,3 +196,10 @@ UNREAD_FIXES: Final[Mapping[str, str]] = {
     "request_header_fields_too_large": "the sender must send fewer header fields",
 }
 """What to do about each code of a request that was not read to its end."""
+
+
+def fix_of(error: SignatureError) -> str:
+    """Return what the operator does about an error: its own advice, that for its reason, or ""."""
+    if error.fix is not None:
+        return error.fix
+    return UNREAD_FIXES.get(error.code, "") if error.reason is None else REASONS[error.reason].operator

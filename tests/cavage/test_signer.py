@@ -91,7 +91,7 @@ def test_wrong_option_is_a_configuration_error(options, fault):
         (Request("GET", GET.url, [("Host", "other.example")]), "Host is not the URL's authority"),
         (Request("GET", GET.url, [("X", "a\nb")]), "CR, LF or NUL"),
         (Request("GET", GET.url, [("X", "é")]), "not printable ASCII"),
-        (Request("GET", GET.url), "no value in this message"),
+        (Request("GET", GET.url), "a covered field is not in the message"),
         (Request("A" * 65, GET.url, [("X", "a")]), "the method has 65 characters"),
         (Request("A B", GET.url, [("X", "a")]), "the method is not a token"),
     ],

@@ -32,7 +32,7 @@ def test_type_of_a_field_is_the_registered_one(name, line, expected):
 
 
 def test_field_without_a_type_has_no_serialization():
-    with pytest.raises(UnresolvableComponent, match="no value"):
+    with pytest.raises(UnresolvableComponent, match="the type of a field"):
         value("x-unknown", "a")
 
 

@@ -259,13 +259,13 @@ def test_request_is_not_signed_when_its_host_is_not_an_authority():
 
 
 def test_request_is_not_signed_when_a_covered_field_is_absent():
-    with pytest.raises(SigningError, match=r"a covered component has no value in this message \(covered: .*x-none\)"):
+    with pytest.raises(SigningError, match=r'a covered field is not in the message: "x-none"; correct'):
         signer(components=["x-none"]).sign(GET)
 
 
 def test_request_without_a_covered_member_is_to_be_corrected():
     by_members = Signer(SigningKey.from_jwk(PRIVATE), profile=profiles.WEB_BOT_AUTH_TYPED)
-    with pytest.raises(SigningError, match=r'"signature-agent";key="sig1"\); correct the message before it is signed'):
+    with pytest.raises(SigningError, match=r'"signature-agent";key="sig1"; correct the message before it is signed'):
         by_members.sign(Request("GET", URL, [("Signature-Agent", '"https://bot.example"')]))
 
 

@@ -17,7 +17,7 @@ READ = json.loads((ROOT / "rfc9421_vectors.json").read_text("utf-8"))
 STRICTER = {
     "2.1.2-key-repeated-last-wins": "a label or key is repeated",
     "2.2.1-lowercase-method": "the method is not an upper-case token",
-    **dict.fromkeys([case["id"] for case in READ["components"] if case.get("sf_type")], "has no value"),
+    **dict.fromkeys([case["id"] for case in READ["components"] if case.get("sf_type")], "the type of a field"),
 }
 """The components that have a value in the file, and none as AdCP reads them without types of the application."""
 

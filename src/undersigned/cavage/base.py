@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
 from undersigned.message.covered import Component
-from undersigned.signature.components import FIELD_VALUE, NO_VALUE, UnresolvableComponent, check_method
+from undersigned.signature.components import FIELD_VALUE, NO_FIELD, UnresolvableComponent, check_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ def _request_target(method: str, target: CanonicalURL) -> str:
 def _value(request: Request, name: str) -> str:
     value = request.fields.combined.get(name)
     if value is None:
-        raise UnresolvableComponent(NO_VALUE)
+        raise UnresolvableComponent(NO_FIELD)
     if FIELD_VALUE.fullmatch(value) is None:
         raise UnresolvableComponent("a signed field has a character that is not printable ASCII")
     return value

@@ -24,7 +24,7 @@ from undersigned.limits import LONGEST_IN_LINE
 from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.authority import matched_origin
 from undersigned.middleware.evidence import Claims, Evidence, rebuilt_target_uri, without_query
-from undersigned.reasons import REASONS, UNREAD_FIXES
+from undersigned.reasons import fix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -269,7 +269,7 @@ def line_of(error: SignatureError, decision: Decision) -> str:
         f"received: {printable(received, limit=LONGEST_IN_LINE)}" if received else "",
     ]
     check = "" if isinstance(error, UnreadRequest) else f" ({CHECKS[error.step]})"
-    fix = UNREAD_FIXES.get(error.code, "") if error.reason is None else REASONS[error.reason].operator
+    fix = fix_of(error)
     line = f"{error.code}{check}: {printable(error.detail.rstrip('.'))} ({'; '.join(filter(None, told))})"
     return f"{line}. Fix: {fix}" if fix else line
 

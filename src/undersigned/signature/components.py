@@ -47,9 +47,10 @@ QUERY_COMPONENTS = frozenset({"@target-uri", "@request-target", "(request-target
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 """The methods that nearly every request has. Any other method is checked to be a token."""
 
-NO_VALUE: Final = "a covered component has no value in this message"
-"""What an error says of a component that has no value."""
+NO_FIELD: Final = "a covered field is not in the message"
+"""What an error says of a field that is not there."""
 
+_NO_COMPONENT: Final = "a covered component does not exist for this message, or not with these parameters"
 FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 """A value that can be a line of a signature base, which is ASCII (RFC 9421 section 2.5)."""
 
@@ -63,7 +64,13 @@ _IDENTIFIER = re.compile(rf'"[^"\\]*+"(?>(?:{_FLAG})*)')
 
 
 class UnresolvableComponent(UndersignedError, ValueError):
-    """Raised when the message has no value for a covered component. The error has no text of the message."""
+    """Raised when the message has no value for a covered component. Its text has no text of the message.
+
+    Attributes:
+        component: the identifier of the component, as the message spells it, or "".
+    """
+
+    component: str = ""
 
 
 class OutOfBounds(UnresolvableComponent):
@@ -79,7 +86,7 @@ def signature_base(values: ComponentValues, components: Sequence[Component], par
         parameters: the value of `@signature-params`.
 
     Raises:
-        UnresolvableComponent: the message has no value for a component.
+        UnresolvableComponent: the message has no value for a component. The error names it.
     """
     known, fields = values.known, values.fields.combined
     lines: list[str] = []
@@ -232,10 +239,16 @@ class ComponentValues:
         Raises:
             UnresolvableComponent: the message has no such component, or its value is not printable ASCII.
         """
-        value = self.resolve(component.name, {} if component.bare else _flags(component.text))
+        try:
+            value = self.resolve(component.name, {} if component.bare else _flags(component.text))
+        except UnresolvableComponent as unresolvable:
+            unresolvable.component = component.text
+            raise
         if FIELD_VALUE.fullmatch(value):
             return value
-        raise UnresolvableComponent("the value of a covered component is not printable ASCII")
+        unprintable = UnresolvableComponent("the value of a covered component is not printable ASCII")
+        unprintable.component = component.text
+        raise unprintable
 
     def resolve(self, name: str, flags: Flags) -> str:
         """Return the value of a component that has a name and parameters.
@@ -267,14 +280,14 @@ class ComponentValues:
         if not flags and name not in self.known and isinstance(request, Request):
             self.known = {**self._of_target(request), **self.known}
         if flags or name not in self.known:
-            raise UnresolvableComponent(NO_VALUE)
+            raise UnresolvableComponent(_NO_COMPONENT)
         return self.known[name]
 
     def _field(self, fields: HeaderFields, name: str, flags: Flags) -> str:
         """Return the value of a field of a section (section 2.1)."""
         text = fields.combined.get(name)
         if text is None or (name == "set-cookie" and name in fields.repeated and "bs" not in flags):
-            raise UnresolvableComponent(NO_VALUE)
+            raise UnresolvableComponent(NO_FIELD if text is None else _NO_COMPONENT)
         lines = fields.values(name)
         if "\n" in text:
             # As RFC 9421 section 2.1 reads a folded line. Signers and verifiers reject it before that.
@@ -294,9 +307,11 @@ class ComponentValues:
                 return self._member((id(fields), name), text, key)
         except MalformedField as malformed:
             raise UnresolvableComponent(f"a covered structured field cannot be read: {malformed}") from None
-        except (KeyError, ValueError):
-            raise UnresolvableComponent(NO_VALUE) from None
-        raise UnresolvableComponent(NO_VALUE)
+        except KeyError:
+            raise UnresolvableComponent("a covered dictionary has no such member") from None
+        except (UnicodeError, http_sf.StructuredFieldError):
+            raise UnresolvableComponent("a covered structured field cannot be read") from None
+        raise UnresolvableComponent(_NO_COMPONENT)
 
     def _member(self, place: tuple[int, str], text: str, key: str) -> str:
         """Return a member of a dictionary in its strict serialization (section 2.1.2)."""
@@ -309,7 +324,7 @@ class ComponentValues:
         """Return a structured field in its strict serialization (section 2.1.1)."""
         tltype = field_type(name, self._reading.field_types)
         if tltype is None:
-            raise UnresolvableComponent(NO_VALUE)
+            raise UnresolvableComponent("the type of a field that is covered with ;sf is not known")
         if tltype == "dictionary":
             return http_sf.ser(cast("http_sf.DictionaryType", dict(self._parse(text))))
         on_repeated = None if self._reading.repeated_keys else reject_repeated
@@ -354,14 +369,14 @@ class ComponentValues:
             parsed.query_parameters = parse_qs(query, keep_blank_values=True)
         values = parsed.query_parameters.get(name, ())
         if len(values) != 1:
-            raise UnresolvableComponent(NO_VALUE)
+            raise UnresolvableComponent("a covered query parameter is not in the query, or more than once")
         return _encode(values[0])
 
 
 def _flags(text: str) -> Flags:
     """Return the parameters of an identifier."""
     if _IDENTIFIER.fullmatch(text) is None:
-        raise UnresolvableComponent(NO_VALUE)
+        raise UnresolvableComponent(_NO_COMPONENT)
     _, _, rest = text[1:].partition('"')
     return {name: value[2:-1] if value else True for name, value in _FLAGS.findall(rest)}
 

@@ -296,7 +296,7 @@ class Signer:
             base = signature_base(values, components, text).encode("ascii")
         except UnresolvableComponent as unresolvable:
             raise SigningError(
-                f"{unresolvable} (covered: {', '.join(names)}); correct the message before it is signed"
+                f"{unresolvable}: {unresolvable.component}; correct the message before it is signed"
             ) from None
         key = self._key
         return PreparedSignature(key.keyid, key.algorithm, base, names, target.target_uri, message, label, text, digest)

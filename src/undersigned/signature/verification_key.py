@@ -178,6 +178,19 @@ class VerificationKey:
         """
         return frozenset(self._verifiers)
 
+    @property
+    def declared(self) -> str:
+        """What the key says it is for, in words for a log: text of its publisher."""
+        members = {
+            "use": self.use,
+            "key_ops": " ".join(sorted(self.operations)),
+            "adcp_use": " ".join(sorted(self.purposes)),
+            "kid": self.keyid,
+            "thumbprint": self.thumbprint,
+        }
+        algorithms = " or ".join(sorted(self._verifiers)) or "no usable algorithm"
+        return ", ".join([algorithms, *(f"{name} {value or '(none)'}" for name, value in members.items())])
+
     def with_owner(self, owner: str) -> VerificationKey:
         """Return this key as a key of `owner`."""
         return replace(self, owner=owner)

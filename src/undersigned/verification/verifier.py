@@ -57,6 +57,7 @@ from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
 from undersigned.signature.components import (
+    NO_FIELD,
     QUERY_COMPONENTS,
     ComponentValues,
     OutOfBounds,
@@ -68,6 +69,7 @@ from undersigned.signature.key_source import KeyLookup, KeySet, is_key_source
 from undersigned.signature.own_parameters import fault_of_own
 from undersigned.signature.profile import Profile
 from undersigned.signature.rules.parameters import PARAMETERS
+from undersigned.signature.rules.validity import SECONDS_EXPECTED, is_in_milliseconds
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
 from undersigned.verification.asking import awaited, finish, from_tasks, from_threads, is_ready, may_block
@@ -102,6 +104,9 @@ _NOT_OVER_THIS_BASE: Final = (
     "the key did not sign this base: compare it with the sender's base line by line. Another scheme or prefix in "
     "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
     "bases: another key, or a changed signature"
+)
+_SAME_COMPONENTS: Final = (
+    "the sender must send what it covers, and a proxy must forward it; otherwise the sender must not cover it"
 )
 _CAP_REACHED: Final = "the key's cap of live nonces is reached"
 _FORGOTTEN: Final = (
@@ -255,15 +260,23 @@ def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, Signatu
     check_fields(fields)
     if given is None or signature is None:
         raise MalformedField("Signature and Signature-Input must come together")
-    members = choose_signature_inputs(given, profile.selection.labels)
-    signatures = parse_byte_sequences(signature, profile.encoding)
+    try:
+        members = choose_signature_inputs(given, profile.selection.labels)
+    except MalformedField as malformed:
+        raise MalformedField(f"Signature-Input: {malformed}") from None
+    try:
+        signatures = parse_byte_sequences(signature, profile.encoding)
+    except MalformedField as malformed:
+        raise MalformedField(f"Signature: {malformed}") from None
     for label, _ in members:
         if label not in signatures:
             raise MalformedField("the label to verify is in Signature-Input and not in Signature")
     if len(members) > MOST_SELECTED:
         raise MalformedField(f"more than {MOST_SELECTED} signatures are of this profile: send at most {MOST_SELECTED}")
     if not members:
-        raise profile.error("signature_required", step=0, detail="no signature of the message is of this profile")
+        expected = f", whose tag is {' or '.join(profile.selection.tags)}" if profile.selection.tags else ""
+        detail = f"no signature of the message is of this profile{expected}"
+        raise profile.error("signature_required", step=0, detail=detail, received=given)
     return [(label, member, signatures[label]) for label, member in members]
 
 
@@ -300,7 +313,8 @@ def _screened(
     stated: Any = parameters
     pattern = profile.nonce_pattern
     if "nonce" in stated and pattern is not None and pattern.fullmatch(stated["nonce"]) is None:
-        raise MalformedField(f"the nonce is not unpadded Base64url of at least {profile.parameters.nonce_bytes} bytes")
+        detail = f"the nonce is not unpadded Base64url of at least {profile.parameters.nonce_bytes} bytes"
+        raise profile.error("signature_header_malformed", step=1, detail=detail, received=f"nonce {stated['nonce']}")
     _check_content_type(message.fields, coverage)
     digest = _covered_digest(message.fields, coverage, profile)
     if not parameters.keys() >= profile.required:
@@ -318,12 +332,16 @@ def _screened(
         stated = {name: value for name, value in parameters.items() if name not in profile.ignored}
     created, expires, nonce, keyid, algorithm, tag = map(stated.get, PARAMETERS)
     if not profile.selection.accepts(tag):
-        raise profile.error("signature_tag_invalid", step=3, detail="tag is not the profile's")
+        detail = f"tag is not the profile's: expected {' or '.join(profile.selection.tags)}"
+        raise profile.error("signature_tag_invalid", step=3, detail=detail, received=f"tag {tag or '(none)'}")
     if algorithm is not None and algorithm not in profile.algorithms:
-        raise profile.error("signature_alg_not_allowed", step=4, detail="alg is not one of the profile's algorithms")
+        detail = f"alg is not one of the profile's algorithms: {', '.join(sorted(profile.algorithms))}"
+        raise profile.error("signature_alg_not_allowed", step=4, detail=detail, received=f"alg {algorithm}")
     until, fault = profile.validity.window(created, expires, now=now)
     if fault:
-        raise profile.error("signature_window_invalid", step=5, detail=fault)
+        error = profile.error("signature_window_invalid", step=5, detail=fault)
+        error.fix = SECONDS_EXPECTED if is_in_milliseconds(created, expires) else None
+        raise error
     _check_coverage(coverage, message, profile, label)
     return ReceivedSignature(
         message, profile, now, label, coverage, parameters, text, signature, digest, keyid or "", algorithm or "",
@@ -355,8 +373,13 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
         if not keys:
             # What is covered is the field of the request that a response answers, or a trailer field.
             return None
-    value = fields.combined.get("content-digest", "")
-    digest = parse_content_digest(value, *profile.digest.encodings, algorithms=profile.digest.algorithms)
+    value = fields.combined.get("content-digest")
+    if value is None:
+        raise MalformedField(f"Content-Digest: {NO_FIELD}")
+    try:
+        digest = parse_content_digest(value, *profile.digest.encodings, algorithms=profile.digest.algorithms)
+    except MalformedField as malformed:
+        raise MalformedField(f"Content-Digest: {malformed}") from None
     # Anybody can change a digest that is not covered. If no digest is covered, no content matches.
     return digest if not keys or any(key in digest for key in keys) else {}
 
@@ -401,7 +424,7 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
     """
     profile, algorithm = signature.profile, signature.algorithm
     usable: list[VerificationKey] = []
-    misuse = ""
+    misuse = declared = ""
     if not isinstance(keys, (tuple, list, Sequence)) or [key for key in keys if not isinstance(key, VerificationKey)]:
         detail = "the key source returned something other than a sequence of keys: fix the source"
         raise profile.error("signature_jwks_unavailable", step=7, detail=detail)
@@ -410,13 +433,15 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
         if not fault and not algorithm and not key.only_algorithm(profile.algorithms):
             fault = "the key is not for exactly one of the profile's algorithms"
         if fault:
-            misuse = misuse or fault
+            misuse, declared = (misuse, declared) if misuse else (fault, key.declared)
         elif len(usable) < MOST_CANDIDATES:
             usable.append(key)
     if usable:
         return usable
     if misuse:
-        raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse)
+        named = f"alg {algorithm}; " if algorithm else ""
+        received = f"{named}the JWK has {declared}"
+        raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse, received=received)
     raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
 
 
@@ -485,7 +510,9 @@ def _rebuilt(signature: ReceivedSignature) -> tuple[CanonicalURL, str]:
         # The signature may be valid, so it is not called invalid.
         raise profile.error("signature_header_malformed", step=10, detail=str(beyond)) from None
     except UnresolvableComponent as unresolvable:
-        raise profile.error("signature_invalid", step=10, detail=str(unresolvable)) from None
+        error = profile.error("signature_invalid", step=10, detail=str(unresolvable), received=unresolvable.component)
+        error.fix = _SAME_COMPONENTS
+        raise error from None
     if len(base) > LONGEST_BASE:
         detail = (
             f"the signature base has {len(base):,} characters, and at most {LONGEST_BASE:,} are verified: cover fewer "
@@ -527,7 +554,15 @@ def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *,
         raise profile.error("signature_window_invalid", step=5, detail="the signature expired while the body was read")
     if signature.digest is not None and (digest is None or not digest.matches(signature.digest)):
         detail = "the body does not match the signed Content-Digest"
-        raise profile.error("signature_digest_mismatch", step=11, detail=detail)
+        if signature.digest:
+            raise profile.error("signature_digest_mismatch", step=11, detail=detail)
+        detail = f"no digest that is covered is by an accepted algorithm: {', '.join(profile.digest.algorithms)}"
+        declared = signature.request.fields.combined.get("content-digest", "")
+        error = profile.error(
+            "signature_digest_mismatch", step=11, detail=detail, received=f"Content-Digest {declared}"
+        )
+        error.fix = "the sender must declare a digest by one of these algorithms"
+        raise error
 
 
 def remembered(signature: ReceivedSignature, *, now: float) -> tuple[str, float, str | None] | None:

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from undersigned.signature.rules.checks import check, check_seconds
+
+SECONDS_EXPECTED: Final = "the sender must write created and expires in seconds since the epoch (RFC 9421 section 2.3)"
+"""What to do about a time in milliseconds, which no clock explains."""
+
+_LATEST_SECOND: Final = 100_000_000_000
+"""The year 5138; in milliseconds, 1973."""
+
+
+def is_in_milliseconds(created: int | None, expires: int | None) -> bool:
+    """Return whether a time is in milliseconds, as `Date.now()` of JavaScript returns it."""
+    return max(created or 0, expires or 0) >= _LATEST_SECOND
 
 
 class Validity(NamedTuple):
@@ -56,6 +67,8 @@ class Validity(NamedTuple):
         """
         end = expires if expires is not None and self.longest_age is None else self.end(created, expires)
         until = math.inf if end is None else float(end + self.behind)
+        if is_in_milliseconds(created, expires):
+            return until, "created or expires is in milliseconds"
         if created is not None:
             if expires is not None and expires <= created:
                 return until, "expires is not after created"

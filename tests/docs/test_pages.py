@@ -69,7 +69,8 @@ def test_every_bound_is_defined_in_limits():
     }
     assert kept == {
         "key_sources._MOST_AT_ONCE",
-        "named_keys._MOST_FOR_A_SITE",
+        "sender_limits._MOST_FOR_A_SITE",
+        "sender_limits._MOST_HANGING",
         "revocation.LONGEST_INTERVAL",
         "route._MOST_WRAPPERS",
         "sqlite._LONGEST_TIMEOUT",

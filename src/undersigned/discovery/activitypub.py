@@ -10,8 +10,8 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, read_json_object
-from undersigned.discovery.kept import Copy, Loader, source_error
-from undersigned.discovery.named_keys import FoundKeys, NamedKeys, Senders
+from undersigned.discovery.kept_document import Copy, source_error
+from undersigned.discovery.named_keys import FoundKeys, NamedKeys
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_ACTOR_BYTES, MOST_ACTORS, MOST_AGENT_FETCHES, MOST_KEYS, MOST_NEW_ACTORS
@@ -71,7 +71,7 @@ class ActorKeys(NamedKeys[_Actor]):
             host of the keyid and for the host of the key's owner.
         freshness: how long keys are used.
         network: which addresses may be reached, and in what time.
-        most_at_once: how many fetches may be in flight.
+        most_at_once: how many fetches may be in flight, without those that hang.
         most_a_minute: how many keyids that gave no key yet may be fetched in a minute.
         clock: seconds that never go back.
 
@@ -94,8 +94,7 @@ class ActorKeys(NamedKeys[_Actor]):
         most_a_minute: int = MOST_NEW_ACTORS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        loader = Loader(network, freshness, clock)
-        super().__init__(Senders(loader, most=MOST_ACTORS, at_once=most_at_once, a_minute=most_a_minute))
+        super().__init__(network, freshness, clock, most=MOST_ACTORS, at_once=most_at_once, a_minute=most_a_minute)
         self._signer = signer
         self._trusted = trusted
 
@@ -119,7 +118,7 @@ class ActorKeys(NamedKeys[_Actor]):
 
     def is_enough(self, copy: Copy[Keys], lookup: KeyLookup) -> bool:
         """Return whether a copy has the key, and is new enough if its key failed."""
-        loader = self._senders.loader
+        loader = self._loader
         # A key that did not verify the signature is fetched again.
         if lookup.again and loader.clock() >= copy.fetched + loader.freshness.interval:
             return False
@@ -161,7 +160,7 @@ class ActorKeys(NamedKeys[_Actor]):
         request = FetchRequest(
             url=url, max_bytes=MOST_ACTOR_BYTES, accept=ACTOR_TYPES, fields=fields, accepts=_is_activity
         )
-        return self._senders.loader.load(request, read_json_object)
+        return self._loader.load(request, read_json_object)
 
     def _location(self, url: str) -> str:
         """Return the URL of a document in canonical form, without the fragment.

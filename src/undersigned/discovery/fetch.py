@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from undersigned.discovery.fetch_errors import NotConnected, Redirected, Unreachable, UntrustedURL, UnusableDocument
-from undersigned.discovery.waiting import in_thread
+from undersigned.discovery.threads_and_tasks import in_thread
 from undersigned.errors import MalformedURL, missing_extra
 from undersigned.limits import CONNECT_TIMEOUT, LONGEST_URL, MOST_RESPONSE_HEAD, MOST_TRIES
 from undersigned.url import URL, canonicalize

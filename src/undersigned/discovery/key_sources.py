@@ -12,7 +12,7 @@ from inspect import isawaitable
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.discovery.waiting import in_thread, wait_in_task, wait_in_thread
+from undersigned.discovery.threads_and_tasks import in_thread, wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.signature.key_source import is_key_source
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from undersigned.discovery.remote_jwks import FetchedKeys, FetchedQuestion
-    from undersigned.discovery.waiting import Wait
+    from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup
     from undersigned.signature.verification_key import VerificationKey
 

@@ -9,9 +9,9 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
-from undersigned.discovery.kept import Kept, Loader, source_error
+from undersigned.discovery.kept_document import Kept, Loader, source_error
 from undersigned.discovery.network import Network
-from undersigned.discovery.waiting import wait_in_task, wait_in_thread
+from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES
 from undersigned.verification.asking import finish
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept import Copy, Flight
-    from undersigned.discovery.waiting import Wait
+    from undersigned.discovery.kept_document import Copy, Flight
+    from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.verification_key import VerificationKey
 

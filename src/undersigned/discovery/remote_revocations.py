@@ -11,10 +11,10 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object
-from undersigned.discovery.kept import Kept, Loader, anything, source_error
+from undersigned.discovery.kept_document import Kept, Loader, anything, source_error
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import check_url
-from undersigned.discovery.waiting import wait_in_task, wait_in_thread
+from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_LIST_BYTES
 from undersigned.signature.key_source import KeySet
@@ -25,7 +25,7 @@ from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTER
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
-    from undersigned.discovery.kept import Copy
+    from undersigned.discovery.kept_document import Copy
 
 LIST_FRESHNESS: Final = Freshness(
     least=SHORTEST_INTERVAL, default=SHORTEST_INTERVAL, most=LONGEST_INTERVAL, stale=10 * LONGEST_INTERVAL

@@ -10,8 +10,8 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
-from undersigned.discovery.kept import Loader, source_error
-from undersigned.discovery.named_keys import NamedKeys, Senders, TrustedAgents, trusted_urls
+from undersigned.discovery.kept_document import source_error
+from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_AGENT_FETCHES, MOST_AGENTS, MOST_NAMED_KEYS, MOST_NEW_AGENTS, MOST_UCP_PROFILE_BYTES
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept import Copy
+    from undersigned.discovery.kept_document import Copy
     from undersigned.signature.key_source import KeyLookup
 
 __all__ = ["UCPKeys"]
@@ -44,7 +44,7 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         is_business: whether senders are businesses, such as those of webhooks: their URL ends in `/.well-known/ucp`.
         freshness: how long keys are used.
         network: which addresses may be reached, and in what time.
-        most_at_once: how many fetches may be in flight.
+        most_at_once: how many fetches may be in flight, without those that hang.
         most_a_minute: how many URLs that gave no keys yet may be fetched in a minute.
         clock: seconds that never go back.
 
@@ -65,8 +65,7 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         most_a_minute: int = MOST_NEW_AGENTS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        loader = Loader(network, freshness, clock)
-        super().__init__(Senders(loader, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute))
+        super().__init__(network, freshness, clock, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute)
         self._trusted = trusted_urls(trusted)
         self._is_business = is_business
 
@@ -92,7 +91,7 @@ class UCPKeys(NamedKeys["UCPAgent"]):
 
         request = FetchRequest(url=agent.location, max_bytes=MOST_UCP_PROFILE_BYTES)
         try:
-            return self._senders.loader.load(request, read)
+            return self._loader.load(request, read)
         except FetchError as error:
             raise source_error(
                 "the UCP profile", error, "signature_jwks_unavailable", "signature_jwks_malformed"

@@ -11,11 +11,10 @@ from undersigned.discovery.fetch import FetchRequest
 from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
-from undersigned.discovery.kept import Copy, Loader, source_error
+from undersigned.discovery.kept_document import Copy, Loader, source_error
 from undersigned.discovery.named_keys import (
     FoundKeys,
     NamedKeys,
-    Senders,
     TrustedAgents,
     trusted_urls,
 )
@@ -82,7 +81,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
             thumbprint as owner.
         freshness: how long keys are used. Its `interval` is how long a failure is remembered: up to five minutes.
         network: which addresses may be reached, and in what time.
-        most_at_once: how many fetches may be in flight.
+        most_at_once: how many fetches may be in flight, without those that hang.
         most_a_minute: how many URLs that gave no keys yet may be fetched in a minute.
         accepts_test_keys: whether keys of RFC examples, whose private half is published, are accepted: in tests only.
         clock: seconds that never go back.
@@ -106,8 +105,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         accepts_test_keys: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        loader = Loader(network, freshness, clock)
-        super().__init__(Senders(loader, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute))
+        super().__init__(network, freshness, clock, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute)
         self._form: SignatureAgentForm = form
         self._trusted = trusted_urls(trusted)
         self._held = _held_keys(held, accepts_test_keys=accepts_test_keys)
@@ -132,7 +130,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
     def load(self, agent: SignatureAgent) -> Copy[Keys]:
         """Fetch the keys of an agent."""
         try:
-            return _load(agent, self._senders.loader, denied=self._denied)
+            return _load(agent, self._loader, denied=self._denied)
         except FetchError as error:
             what = "the key directory"
             raise source_error(what, error, "signature_jwks_unavailable", is_named=True) from error

@@ -6,7 +6,7 @@ from tests.keys import lookup
 
 from undersigned import KeySourceError
 from undersigned.discovery.adcp import AdCPAgent
-from undersigned.discovery.site import site_of
+from undersigned.discovery.registrable_domain import site_of
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from undersigned.discovery.adcp.protocols import objects
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import Redirected, UntrustedURL, UnusableDocument
 from undersigned.discovery.jwk_set import read_json_object
-from undersigned.discovery.kept import Copy
-from undersigned.discovery.site import registrable_domain
+from undersigned.discovery.kept_document import Copy
+from undersigned.discovery.registrable_domain import registrable_domain
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_AUTHORIZED_AGENTS, MOST_KEYS, MOST_REDIRECTS
 from undersigned.message.timestamps import read_time
@@ -22,7 +22,7 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from undersigned.discovery.kept import Loader
+    from undersigned.discovery.kept_document import Loader
 
 Pins: TypeAlias = "Mapping[str, float] | None"
 """Pinned keys: by thumbprint, the time in seconds since the epoch from which a key is revoked. None: no pin."""

@@ -15,7 +15,7 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_jwk_set
-from undersigned.discovery.kept import Copy, Loader, source_error
+from undersigned.discovery.kept_document import Copy, Loader, source_error
 from undersigned.discovery.key_sources import KeySources
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES, FetchedKeys, check_url

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from undersigned.discovery.adcp.protocols import objects
 from undersigned.discovery.fetch import Target
 from undersigned.discovery.fetch_errors import UntrustedURL
-from undersigned.discovery.site import registrable_domain
+from undersigned.discovery.registrable_domain import registrable_domain
 from undersigned.errors import KeySourceError
 from undersigned.message.timestamps import read_time
 

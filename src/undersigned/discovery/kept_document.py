@@ -15,12 +15,12 @@ from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from undersigned.discovery.fetch import fetch
 from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL
 from undersigned.discovery.network import FetchReport
-from undersigned.discovery.waiting import in_thread, wait_in_thread
+from undersigned.discovery.threads_and_tasks import in_thread, wait_in_thread
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
 from undersigned.verification.revocation import RevocationList
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.fetch import FetchRequest
     from undersigned.discovery.freshness import Freshness
-    from undersigned.discovery.named_keys import Senders
     from undersigned.discovery.network import Document, Network
-    from undersigned.discovery.waiting import Wait
+    from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.errors import Reason
 
 Value = TypeVar("Value")
@@ -63,17 +62,29 @@ class Copy(Generic[Value]):
 
 
 class Flight(Future[object]):
-    """A fetch in flight. It is done when the fetch has ended, whether it succeeded or not."""
+    """A fetch in flight. It is done when the fetch has ended, whether it succeeded or not.
 
-    def __init__(self, site: str) -> None:
+    Attributes:
+        site: what stands for all hosts of the document's owner.
+        yields_at: until when it may keep others from beginning, by `time.monotonic`.
+        late_at: until when requests wait for it.
+    """
+
+    def __init__(self, site: str, wait_timeout: float) -> None:
         super().__init__()
-        self.site = site
-        self.began = time.monotonic()
+        now = time.monotonic()
+        self.site, self.yields_at, self.late_at = site, now + wait_timeout / 4, now + wait_timeout
         self._pid = os.getpid()
 
     def is_over(self) -> bool:
         """Return whether nobody should wait: the fetch has ended, or it is of the process that forked this one."""
         return self.done() or self._pid != os.getpid()
+
+
+Gate: TypeAlias = "Callable[[Flight, bool, bool], Flight]"
+"""A function that returns the flight if it may begin, or another flight to wait for before. It raises a
+`KeySourceError` if too many begin. The flags: the document was fetched before; its copy is fresh, and lacks
+something."""
 
 
 class Loader:
@@ -109,8 +120,8 @@ class Loader:
             raise Unreachable(f"the server answers {response.status}", status=response.status)
         return Copy(read(response.body), began, began + self.freshness.lifetime(response.fields))
 
-    async def wait(self, wait: Wait, flight: Flight, seconds: float, *, is_new: bool) -> None:
-        """Wait for a fetch that a stranger may have caused, if not too many wait: its server may never answer.
+    async def wait(self, wait: Wait, flight: Flight, seconds: float, *, is_new: bool) -> bool:
+        """Wait for a fetch that a stranger may have caused, and return True. If too many wait, return False at once.
 
         A document that a sender names and that was not read yet leaves a quarter of the places for known ones, and half
         of them for those of other sites.
@@ -121,13 +132,14 @@ class Loader:
             bounds = {(os.getpid(), wait, ""): most - most // 4, (os.getpid(), wait, flight.site): most // 2}
         with self._lock:
             if any(self._waiting[place] >= bound for place, bound in bounds.items()):
-                return
+                return False
             self._waiting.update(bounds.keys())
         try:
             await wait((flight,), seconds)
         finally:
             with self._lock:
                 self._waiting -= Counter(bounds.keys())
+        return True
 
     def may_log(self, site: str) -> bool:
         """Return whether a failure of a site may be logged: once a minute."""
@@ -171,13 +183,14 @@ class Kept(Generic[Value]):
 
     From a little before a copy expires, a request that uses it begins the next fetch, and does not wait for it. If that
     fetch fails or hangs, the copy is used for another `freshness.stale` seconds, and nobody waits for the next fetches.
+    Nothing else makes a copy usable that has expired: who may not wait for the fetch gets an error.
 
     Args:
         name: the name of the document in the log.
         site: the host that it is fetched from, or what stands for all hosts of its owner.
         load: fetches the document. It gets the last copy, and raises `KeySourceError`.
         loader: has the clock, how long a copy is used, and how long a caller waits for a fetch.
-        senders: tells which fetch may begin, if senders name the document; None: the operator has chosen it.
+        gate: tells which fetch may begin, if senders name the document; None: the operator has chosen it.
         document: what the document is, for the report of the fetch.
         is_empty: tells whether a document has nothing in it. Such a document counts if it is fetched twice in a row.
     """
@@ -189,7 +202,7 @@ class Kept(Generic[Value]):
         load: Callable[[Copy[Value] | None], Copy[Value]],
         loader: Loader,
         *,
-        senders: Senders | None = None,
+        gate: Gate | None = None,
         document: Document = "keys",
         is_empty: Callable[[Value], bool] = lambda _value: False,
     ) -> None:
@@ -197,7 +210,7 @@ class Kept(Generic[Value]):
         self._site = site
         self._load = load
         self._loader = loader
-        self._senders = senders
+        self._gate, self._is_chosen = gate, gate is None
         self._document: Document = document
         self._is_empty = is_empty
         self._copy: Copy[Value] | None = None
@@ -234,16 +247,10 @@ class Kept(Generic[Value]):
         copy = self._copy
         if copy is None:
             return None
-        now = self._loader.clock()
-        if now >= self._refresh_at:
-            flight = None
+        if self._loader.clock() >= self._refresh_at:
             with suppress(KeySourceError):
-                flight = self._begin(lambda: self._is_due(copy.fetched, anything))
-            if now >= copy.fresh_until and self._failure is None and not self._is_late(flight):
-                return None
-            if now >= copy.fresh_until + self._loader.freshness.stale:
-                return None
-        return copy
+                self._begin(lambda: self._is_due(copy.fetched, anything))
+        return copy if self._is_usable(copy) else None
 
     async def get(self, enough: Callable[[Copy[Value]], bool], wait: Wait) -> Value:
         """Return the value, fetched again if the copy is not enough. Wait for `wait_timeout` at most.
@@ -255,15 +262,18 @@ class Kept(Generic[Value]):
         Raises:
             KeySourceError: there is no value, or it is not enough and could not be fetched again in time.
         """
-        since, ends = self._loader.clock(), time.monotonic() + self._loader.network.wait_timeout
+        since, ends = self._loader.clock(), math.inf
         while flight := self.wanted(since, enough):
-            seconds = max(0.0, ends - time.monotonic())
-            is_new = self._copy is None
-            if is_new and self._senders is None:
+            now, copy = time.monotonic(), self._copy
+            ends = min(ends, now + self._loader.network.wait_timeout)
+            # Behind the fetch of another document, only until that one yields its place.
+            is_behind = flight is not self._flight and now < flight.yields_at
+            seconds = max(0.0, min(ends, flight.yields_at if is_behind else ends) - now)
+            if self._is_chosen and (copy is None or enough(copy)):
                 await wait((flight,), seconds)
-            else:
-                await self._loader.wait(wait, flight, seconds, is_new=is_new)
-            if not flight.is_over():
+            elif not await self._loader.wait(wait, flight, seconds, is_new=copy is None):
+                break
+            if time.monotonic() >= ends:
                 break
         return self.answer(since, enough)
 
@@ -284,7 +294,7 @@ class Kept(Generic[Value]):
         if copy is not None and copy.fetched >= since:
             return None
         flight = self._begin(lambda: self._is_due(since, enough))
-        return None if self._is_late(flight) else flight
+        return None if self._is_late() else flight
 
     def answer(self, since: float, enough: Callable[[Copy[Value]], bool]) -> Value:
         """Return the value after a wait. A stale value is returned if it is enough.
@@ -293,12 +303,11 @@ class Kept(Generic[Value]):
             KeySourceError: there is no value, or it is not enough and could not be fetched again in time.
         """
         copy, failure, flight = self._copy, self._failure, self._flight
-        is_flying = flight is not None and not flight.is_over()
-        is_usable = copy is not None and self._loader.clock() < copy.fresh_until + self._loader.freshness.stale
-        if copy is not None and is_usable:
-            # A key that the copy does not have is unknown if the owner could be asked.
-            has_asked = copy.fetched >= since or (failure is None and not is_flying)
-            if has_asked or enough(copy):
+        if copy is not None and self._is_usable(copy):
+            # A key that the copy does not have is unknown if the owner was asked, or may not be asked again so soon.
+            is_flying = flight is not None and not flight.is_over()
+            may_ask = is_flying or failure is not None or self._is_due(since, enough)
+            if copy.fetched >= since or not may_ask or enough(copy):
                 return copy.value
         if failure is None:
             failure = KeySourceError(
@@ -307,9 +316,16 @@ class Kept(Generic[Value]):
         # An exception that is raised again and again would keep the frames of every time.
         raise KeySourceError(failure.reason, str(failure)) from failure
 
-    def _is_late(self, flight: Flight | None) -> bool:
-        """Return whether a fetch takes so long that nobody waits for it."""
-        return flight is not None and time.monotonic() >= flight.began + self._loader.network.wait_timeout
+    def _is_usable(self, copy: Copy[Value]) -> bool:
+        """Return whether a copy may be used: it is fresh, or its owner was just asked for a newer one in vain."""
+        now, freshness = self._loader.clock(), self._loader.freshness
+        has_failed = self._failure is not None and now < self._retry_at + freshness.interval
+        return now < copy.fresh_until + (freshness.stale if has_failed or self._is_late() else 0.0)
+
+    def _is_late(self) -> bool:
+        """Return whether the fetch in flight takes so long that nobody waits for it."""
+        flight = self._flight
+        return flight is not None and not flight.is_over() and time.monotonic() >= flight.late_at
 
     def _is_due(self, since: float, enough: Callable[[Copy[Value]], bool]) -> bool:
         now, copy = self._loader.clock(), self._copy
@@ -326,12 +342,11 @@ class Kept(Generic[Value]):
                 return self._flight
             if not is_due():
                 return None
-            now, flight = self._loader.clock(), Flight(self._site)
+            now, flight = self._loader.clock(), Flight(self._site, self._loader.network.wait_timeout)
             is_wanted = self._copy is not None and now < self._refresh_at
-            if self._senders is not None:
-                admitted = self._senders.enter(flight, is_known=self._copy is not None, is_wanted=is_wanted)
-                if admitted is not flight:
-                    return admitted
+            admitted = flight if self._gate is None else self._gate(flight, self._copy is not None, is_wanted)
+            if admitted is not flight:
+                return admitted
             if is_wanted:
                 self._sought = now
             self._flight = flight
@@ -349,7 +364,7 @@ class Kept(Generic[Value]):
             reason = failure.reason
         else:
             self._take(copy)
-            if self._senders is None:
+            if self._is_chosen:
                 made = copy.value.updated if isinstance(copy.value, RevocationList) else time.time()
         on_fetch = self._loader.network.on_fetch
         if on_fetch is not None:
@@ -395,7 +410,7 @@ class Kept(Generic[Value]):
             failure = KeySourceError("signature_jwks_unavailable", "fetching raised an exception: see the log")
             cause = error
         seconds = self._loader.freshness.interval
-        is_first = self._copy is None and self._senders is None and not failure.definite
+        is_first = self._copy is None and self._is_chosen and not failure.definite
         if is_first:
             # No request can be verified, so try again soon. The fetches of many processes are spread.
             self._failures += 1

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
-from tests.keys import OneKey, signing_key, verification_key
+from tests.keys import PUBLIC, OneKey, key_pair, signing_key, verification_key
 
 from undersigned import (
+    KeySet,
     MemoryReplayStore,
     Request,
+    Response,
     SignatureError,
     Signer,
     SigningError,
@@ -69,6 +74,76 @@ def test_signed_request_is_verified_by_its_profile(profile, algorithm):
         assert verified.algorithm == algorithm
         covered = '"content-digest"' in verified.components
         assert bytes(verified.content) == (request.body if covered else b"")
+
+
+def outcomes(profile, message, verify) -> list[bool | None]:
+    """Whether a message is new at once, and after a minute, a day, two days and a year; None: it is rejected."""
+    clock, store, new = [float(NOW)], MemoryReplayStore(), []
+    algorithm = "ed25519" if "ed25519" in profile.algorithms else "rsa-v1_5-sha256"
+    key = verification_key(algorithm).with_owner("acme")
+    subject = Verifier(profile, keys=OneKey(key), replay=store, clock=lambda: clock[0])
+    for later in (0, 60, 86_401, 174_000, 366 * 86_400):
+        clock[0] = NOW + later
+        try:
+            new.append(not verify(subject)(message).repeated)
+        except SignatureError:
+            new.append(None)
+    return new
+
+
+FAR = NOW + 370 * 86_400
+
+
+@pytest.mark.parametrize("dates", [{}, {"expires": NOW + 200}, {"expires": FAR}], ids=str)
+@pytest.mark.parametrize("method", ["POST", "GET"])
+@pytest.mark.parametrize("profile", BY_NAME.values(), ids=lambda profile: profile.name)
+def test_what_a_signer_signs_is_new_once_whenever_it_comes_again(profile, method, dates):
+    algorithm = "ed25519" if "ed25519" in profile.algorithms else "rsa-v1_5-sha256"
+    for fields in (FIELDS, [field for field in FIELDS if field[0] != "Idempotency-Key"]):
+        request = replace(POST, fields=fields) if method == "POST" else Request("GET", URL, fields[1:])
+        try:
+            if profile.message == "request":
+                message, verify = sign(profile, request, algorithm, **dates), lambda subject: subject.verify
+            else:
+                message = Response(200, [FIELDS[0], FIELDS[-1]], b"{}", request=request)
+                added = signer(profile, algorithm).sign_response(message, **dates)
+                message = replace(message, fields=[*message.fields, *added])
+                verify = lambda subject: subject.verify_response  # noqa: E731
+        except SigningError:
+            continue
+        first, *later = outcomes(profile, message, verify)
+        remembers = profile.replay.remembers
+        is_kept = remembers not in {"nothing", "field"} or "idempotency-key" in dict(message.fields) or method == "POST"
+        assert first is True
+        assert later[-1] is None or remembers == "nothing"
+        assert remembers == "nothing" or not is_kept or True not in later
+
+
+UNSUPPORTED = {
+    "rsa": {"kty": "RSA", "n": key_pair("rsa-pss-sha512").public["keys"][0]["n"], "e": "AQAB"},
+    "p521": {"kty": "EC", "crv": "P-521", "x": "AAAA", "y": "AAAA", "alg": "ES512"},
+    "secp256k1": {"kty": "EC", "crv": "secp256k1", "x": "AAAA", "y": "AAAA"},
+    "ml-dsa": {"kty": "AKP", "alg": "ML-DSA-44", "pub": "AAAA"},
+    "malformed": {"kty": "OKP", "crv": "Ed25519", "x": "AAAA"},
+}
+
+
+@pytest.mark.parametrize("kid", UNSUPPORTED)
+def test_ucp_says_which_key_it_has_no_algorithm_for(kid):
+    keys = KeySet.from_jwks({"keys": [{**UNSUPPORTED[kid], "kid": kid}, PUBLIC]})
+    message = sign(UCP)
+    fields = [(name, re.sub('keyid="[^"]*"', f'keyid="{kid}"', value)) for name, value in message.fields]
+    with pytest.raises(SignatureError) as caught:
+        Verifier(UCP, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW).verify(replace(message, fields=fields))
+    assert (caught.value.code, caught.value.step, caught.value.form.status) == ("algorithm_unsupported", 8, 400)
+
+
+def test_ucp_request_without_a_date_is_new_again_when_it_is_forgotten():
+    undated = UCP.derive(parameters=UCP.parameters._replace(created="ignored", expires="ignored", written=frozenset()))
+    message = sign(undated)
+    assert outcomes(UCP, message, lambda subject: subject.verify) == [True, False, False, True, True]
+    dated = UCP.derive(parameters=UCP.parameters._replace(created="required"))
+    assert outcomes(dated, message, lambda subject: subject.verify) == [None] * 5
 
 
 @pytest.mark.parametrize("profile", [profile for profile in REQUESTS if profile.selection.tags], ids=lambda p: p.name)

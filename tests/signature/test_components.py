@@ -307,3 +307,11 @@ def test_host_over_the_length_limit_is_rejected_without_parsing():
     with pytest.raises(MalformedURL) as caught:
         received_target(Request("GET", "https://seller.example.com/", [("host", "a" * 1025)]))
     assert caught.value.rule == "length"
+
+
+@pytest.mark.parametrize(
+    ("name", "query"), [("q", "q=%e9"), ("q", "q=%FF"), ("%E9", "%e9=%ED%A0%80"), ("q", "q=%EF%BF%BD")]
+)
+def test_query_parameter_is_octets_which_need_not_be_utf_8(name, query):
+    _, _, encoded = query.upper().partition("=")
+    assert value(f'"@query-param";name="{name}"', url=f"https://h/?{query}") == encoded

@@ -9,7 +9,8 @@ from undersigned.signature.rules import Caps, CoverageRule, DigestRule, Paramete
 
 BARE = ("@method", "@target-uri", "@authority")
 ALL = (*BARE, "content-type", "content-digest")
-NO_TIME = ParameterRule(created="optional", expires="optional", tag="optional")
+NO_TIME = ParameterRule(created="ignored", expires="ignored", tag="optional")
+AT_WILL = NO_TIME._replace(created="optional", written=frozenset({"created"}))
 KEPT = ReplayRule(remembers="field", field="date", keeps_for=60)
 
 
@@ -97,7 +98,13 @@ def test_derived_profile_differs_in_what_was_asked_for_only():
         ({"parameters": NO_TIME, "replay": ReplayRule(remembers="nothing")}, "dangerous"),
         ({"parameters": NO_TIME}, "replay.keeps_for"),
         ({"parameters": NO_TIME, "coverage": CoverageRule(if_sent=("date",)), "replay": KEPT}, "dangerous"),
-        ({"parameters": ParameterRule(expires="optional")}, "replay.keeps_for"),
+        ({"parameters": NO_TIME, "replay": ReplayRule(keeps_for=60)}, "dangerous"),
+        ({"parameters": ParameterRule(expires="optional")}, "validity.longest_age"),
+        ({"parameters": AT_WILL, "replay": ReplayRule(keeps_for=60), "dangerous": "a test"}, "validity.longest_age"),
+        (
+            {"parameters": AT_WILL._replace(written=frozenset()), "validity": Validity(longest_age=60)},
+            "parameters.written",
+        ),
     ],
 )
 def test_profile_is_rejected_when_it_contradicts_itself_or_protects_nothing(change, option):
@@ -110,7 +117,13 @@ def test_profile_is_rejected_when_it_contradicts_itself_or_protects_nothing(chan
     [
         {"coverage": CoverageRule(always=()), "dangerous": "only the time is signed"},
         {"parameters": NO_TIME, "replay": ReplayRule(remembers="nothing"), "dangerous": "the application remembers"},
-        {"parameters": NO_TIME, "replay": ReplayRule(keeps_for=60)},
+        {"parameters": NO_TIME, "replay": ReplayRule(keeps_for=60), "dangerous": "the application remembers"},
+        {
+            "parameters": AT_WILL,
+            "validity": Validity(longest_age=60),
+            "replay": ReplayRule(keeps_for=60),
+            "dangerous": "the application asks for the date",
+        },
         {"parameters": ParameterRule(expires="optional"), "validity": Validity(default=60)},
         {"parameters": ParameterRule(expires="optional"), "validity": Validity(longest_age=60)},
         {"replay": ReplayRule(remembers="nothing")},

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 from tests.keys import OneKey, digest_of, key_pair, verification_key
 from tests.verification.stages import screen_request
 
-from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier
+from undersigned import KeySet, MemoryReplayStore, Profile, Request, SignatureError, Signer, SigningKey, Verifier
 from undersigned.errors import AnswerForm
 from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
 from undersigned.signature.rules import (
@@ -29,6 +30,7 @@ ANY = Profile(name="any", selection=Selection(tags=TAG, pick="any"))
 ALL = ANY.derive(selection=Selection(tags=TAG, pick="all"))
 EITHER = ALL.derive(digest=DigestRule(policy="either"), coverage=CoverageRule(always=("@authority",)))
 ONLY = ANY.derive(selection=Selection(tags=TAG, pick="only"))
+UNDATED = ParameterRule(created="ignored", expires="ignored", nonce="optional")
 POST = Request("POST", "https://a.example/p", [("Content-Type", "text/plain")], b"hello")
 
 
@@ -80,6 +82,28 @@ def test_any_passes_over_a_signature_with_a_parameter_of_another_type_and_all_do
     malformed = replace(request, fields=fields)
     assert verifier(ANY).verify(malformed).label == "b"
     assert reason(ALL, malformed) == "signature_header_malformed"
+
+
+STRANGERS = Answers(unknown=frozenset({"signature_identity_missing", "signature_key_unknown"}))
+WORSE = ("signature_key_unknown", "signature_window_invalid", "signature_invalid")
+
+
+@pytest.mark.parametrize("pick", ["any", "all"])
+@pytest.mark.parametrize("order", list(permutations(WORSE, 2)), ids="-".join)
+def test_worst_of_several_errors_decides_in_any_order(order, pick):
+    profile = ANY.derive(selection=Selection(tags=TAG, pick=pick), answers=STRANGERS)
+    request = POST
+    for label, fault in zip("ab", order, strict=True):
+        key = SigningKey.from_jwk({**key_pair("ed25519").private, "kid": "stranger" if "unknown" in fault else "known"})
+        clock = NOW - 10_000 if "window" in fault else NOW
+        fields = Signer(key, profile=profile, clock=lambda clock=clock: clock).sign(request, label=label)
+        request = replace(request, fields=[*request.fields, *fields])
+        if fault == "signature_invalid":
+            request = break_signature(request, label)
+    keys = KeySet({"known": verification_key("ed25519")})
+    with pytest.raises(SignatureError) as caught:
+        Verifier(profile, keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW).verify(request)
+    assert caught.value.reason == max(order, key=WORSE.index)
 
 
 def test_signature_of_another_profile_is_passed_over():
@@ -164,7 +188,7 @@ def test_base_is_remembered_when_there_is_no_nonce(algorithm):
 
 def test_field_is_remembered_for_as_long_as_the_profile_says():
     profile = ANY.derive(
-        parameters=ParameterRule(created="optional", expires="optional", nonce="optional"),
+        parameters=UNDATED,
         coverage=CoverageRule(if_sent=("idempotency-key",)),
         replay=ReplayRule(remembers="field", field="idempotency-key", keeps_for=1000),
         dangerous="a test",
@@ -182,7 +206,7 @@ def test_field_is_remembered_for_as_long_as_the_profile_says():
 
 
 REPEATED = ANY.derive(
-    parameters=ParameterRule(created="optional", expires="optional", nonce="optional"),
+    parameters=UNDATED,
     coverage=CoverageRule(if_sent=("idempotency-key",)),
     replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=1000),
     dangerous="a test",
@@ -194,14 +218,15 @@ KEYED = replace(POST, fields=[*POST.fields, ("Idempotency-Key", "k1")])
     ("changes", "code"),
     [
         ({"body": b"{}"}, "signature_replayed"),
-        ({"url": f"{POST.url}/other"}, "signature_replayed"),
-        ({"method": "PUT"}, "signature_replayed"),
+        ({"url": f"{POST.url}?other"}, "signature_replayed"),
+        ({"url": f"{POST.url}/other"}, None),
+        ({"method": "PUT"}, None),
         ({"body": b""}, "signature_replayed"),
         ({"fields": [*POST.fields, ("Idempotency-Key", "k2")], "body": b"{}"}, None),
         ({}, None),
     ],
 )
-def test_field_comes_again_only_with_the_same_request(changes, code):
+def test_field_comes_again_only_with_the_same_request_of_one_operation(changes, code):
     store = MemoryReplayStore()
     subject = verifier(REPEATED, replay=store)
     assert not subject.verify(sign(KEYED, "a", profile=REPEATED)).repeated
@@ -234,16 +259,24 @@ def test_request_without_content_comes_again_with_its_field(method):
     assert [subject.verify(request).repeated for _ in range(2)] == [False, True]
 
 
-def test_safe_request_without_the_field_is_accepted_again_and_another_is_not():
+@pytest.mark.parametrize(("method", "repeated"), [("GET", False), ("POST", True)])
+def test_request_without_the_field_comes_again_and_is_repeated_unless_it_is_safe(method, repeated):
     subject = verifier(REPEATED, replay=MemoryReplayStore())
-    for method, accepted in (("GET", True), ("POST", False)):
-        request = sign(replace(POST, method=method), "a", profile=REPEATED)
-        assert not subject.verify(request).repeated
-        if accepted:
-            assert not subject.verify(request).repeated
-        else:
-            with pytest.raises(SignatureError, match="signature_replayed"):
-                subject.verify(request)
+    request = sign(replace(POST, method=method), "a", profile=REPEATED)
+    assert [subject.verify(request).repeated for _ in range(2)] == [False, repeated]
+
+
+@pytest.mark.parametrize(
+    ("owners", "repeated"), [(("acme", "acme"), True), (("acme", "other"), False), (("", ""), False)]
+)
+def test_field_belongs_to_the_signer_and_not_to_the_key(owners, repeated):
+    store = MemoryReplayStore()
+    verified = []
+    for algorithm, owner in zip(("ed25519", "ecdsa-p256-sha256"), owners, strict=True):
+        keys = OneKey(verification_key(algorithm).with_owner(owner))
+        subject = Verifier(REPEATED, keys=keys, replay=store, clock=lambda: NOW)
+        verified.append(subject.verify(sign(KEYED, "a", algorithm=algorithm, profile=REPEATED)).repeated)
+    assert verified == [False, repeated]
 
 
 def test_field_is_remembered_at_least_until_the_signature_ends():

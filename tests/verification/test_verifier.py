@@ -5,8 +5,12 @@ import contextlib
 import inspect
 import pathlib
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 
 import pytest
+import time_machine
+from freezegun import freeze_time
 from tests.keys import (
     BODY,
     JSON_FIELD,
@@ -14,6 +18,7 @@ from tests.keys import (
     NONCE,
     NOW,
     OTHER_PUBLIC,
+    PRIVATE,
     PUBLIC,
     URL,
     renamed,
@@ -33,6 +38,8 @@ from undersigned import (
     RevocationList,
     SignatureError,
     SignatureRejected,
+    Signer,
+    SigningKey,
     VerificationKey,
     VerificationUnavailable,
     Verifier,
@@ -500,10 +507,17 @@ def test_verifier_repr_shows_no_keys():
     assert verifier().profile is profiles.ADCP_3_2
 
 
-def test_wall_clock_is_the_default():
-    subject = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+@pytest.mark.parametrize(
+    "freeze", [freeze_time, partial(time_machine.travel, tick=False)], ids=["freezegun", "time-machine"]
+)
+def test_wall_clock_is_the_default_and_a_test_may_freeze_it(freeze):
+    made_before = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
     with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
-        subject.verify(signed_request())
+        made_before.verify(signed_request())
+    with freeze(datetime.fromtimestamp(NOW, UTC)):
+        assert made_before.verify(signed_request())
+        signed = Signer(SigningKey.from_jwk(PRIVATE), profile=profiles.ADCP_3_2).sign(Request("GET", URL))
+        assert f";created={NOW};" in dict(signed)["Signature-Input"]
 
 
 @pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Final
 
 from undersigned.activitypub.screening import screen_cavage
@@ -11,6 +10,7 @@ from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
 from undersigned.errors import ConfigurationError
 from undersigned.message import token
 from undersigned.message.request import Request
+from undersigned.message.timestamps import system_clock
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.verification.verifier import AsyncVerifier, Verifier
@@ -41,7 +41,7 @@ class AsyncActivityPubVerifier(AsyncVerifier):
         revocations: AsyncRevocationSource | None = None,
         profile: Profile = ACTIVITYPUB,
         required: Sequence[str] = (),
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = system_clock,
     ) -> None:
         store = MemoryReplayStore() if replay is None else replay
         super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)

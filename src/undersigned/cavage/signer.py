@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from undersigned.cavage.base import signing_string
@@ -13,6 +12,7 @@ from undersigned.message import token
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
 from undersigned.message.request_target import typed_target
+from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
 from undersigned.signature.signer import SignedFields, check_fields
@@ -59,7 +59,7 @@ class CavageSigner:
         *,
         components: Sequence[str] = (),
         algorithm: CavageAlgorithm = "rsa-sha256",
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = system_clock,
     ) -> None:
         check_key(key)
         if key.algorithm != _ALGORITHM:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -13,6 +12,7 @@ from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
 from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request
 from undersigned.cli.options import SECONDS, file_name, profile_option
 from undersigned.errors import SignatureError
+from undersigned.message.timestamps import system_clock
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.rules import ReplayRule
 from undersigned.verification.verifier import Verifier
@@ -59,7 +59,7 @@ def verify(
         chosen,
         keys=read_key_set(jwks, keyid=keyid),
         replay=MemoryReplayStore(),
-        clock=time.time if now is None else lambda: now,
+        clock=system_clock if now is None else lambda: now,
     )
     counts = Counter[str]()
 

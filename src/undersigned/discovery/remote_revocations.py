@@ -17,6 +17,7 @@ from undersigned.discovery.remote_jwks import check_url
 from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_LIST_BYTES
+from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import KeySet
 from undersigned.tokens.jwt import read_token
 from undersigned.verification.asking import finish
@@ -73,7 +74,7 @@ class RemoteRevocationList:
         keys: Mapping[str, object],
         network: Network = Network(),  # noqa: B008 - frozen
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = system_clock,
     ) -> None:
         check_url("url", url)
         pinned = pinned_keys(keys)

@@ -1,9 +1,15 @@
-"""Times in documents: RFC 3339 text as seconds since the epoch."""
+"""Times as seconds since the epoch: the system's, and those of documents (RFC 3339)."""
 
 from __future__ import annotations
 
 import math
+import time
 from datetime import datetime
+
+
+def system_clock() -> float:
+    """Return the time of the system, as a test froze it: `time.time` is looked up at each call."""
+    return time.time()
 
 
 def read_time(value: object) -> float:

@@ -19,6 +19,9 @@ from undersigned.signature.rules import (
 
 _INVALID: Final[dict[Reason, str]] = dict.fromkeys(get_args(Reason), "signature_invalid")
 
+_KEPT: Final = 172_800
+"""The seconds for which a dated request is accepted, and an Idempotency-Key is kept: UCP recommends 48 hours."""
+
 UCP: Final = Profile(
     name="ucp",
     source="UCP, signatures.md and overview, autumn 2026",
@@ -29,7 +32,7 @@ UCP: Final = Profile(
         nonce="optional",
         alg="ignored",
         tag="optional",
-        written=frozenset({"nonce"}),
+        written=frozenset({"created", "nonce"}),
     ),
     coverage=CoverageRule(
         always=("@method", "@authority", "@path"),
@@ -39,8 +42,9 @@ UCP: Final = Profile(
     ),
     digest=DigestRule(algorithms=("sha-256",)),
     algorithms=frozenset({"ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"}),
-    validity=Validity(longest=None, ahead=60, behind=60, signed_for=300),
-    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=86_400),
+    validity=Validity(longest=None, ahead=60, behind=60, longest_age=_KEPT, signed_for=300),
+    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=_KEPT),
+    key=KeyRule(unsupported="signature_alg_not_allowed"),
     answers=Answers(
         codes={
             **_INVALID,
@@ -68,7 +72,10 @@ UCP: Final = Profile(
         challenge="none",
     ),
     target="typed",
-    dangerous="UCP bounds neither the time nor the number of uses of a signed GET",
+    dangerous=(
+        "UCP lets a sender leave out created and expires: such a request is new again when it is forgotten, 48 hours "
+        'later, and a GET each time. A derived profile whose parameters have created="required" demands the date'
+    ),
 )
 """Requests with `UCP-Agent`. An Idempotency-Key comes again only with the same request, which is then `repeated`."""
 
@@ -105,7 +112,7 @@ UCP_DUAL: Final = UCP.derive(
         member_of="signature-agent",
     ),
     validity=Validity(longest=86_400, ahead=60, behind=60, signed_for=3600),
-    key=KeyRule(is_thumbprint=True),
+    key=UCP.key._replace(is_thumbprint=True),
 )
 """Requests for a UCP business and for a Web Bot Auth verifier in front of it: one signature that both accept."""
 
@@ -115,6 +122,6 @@ UCP_RESPONSE: Final = UCP.derive(
     message="response",
     coverage=CoverageRule(always=("@status",), with_content=("content-digest", "content-type")),
     replay=ReplayRule(remembers="nothing"),
-    dangerous="UCP bounds neither the time nor the number of uses of a signed response",
+    dangerous="UCP lets a business leave out created and expires, and a signed response may be shown again",
 )
 """Responses of a UCP business. Nothing in them binds a response to its request."""

@@ -12,6 +12,7 @@ from undersigned.message.signature_agent import DIRECTORY_PATH, DIRECTORY_TYPE
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
+from undersigned.message.timestamps import system_clock
 from undersigned.profiles import WEB_BOT_AUTH_DIRECTORY
 from undersigned.publishing.jwks import DEFAULT_MAX_AGE, PublishedKeys
 from undersigned.signature.jwk import thumbprint
@@ -62,7 +63,7 @@ class PublishedDirectory(PublishedKeys):
         origin: str,
         max_age: int = DEFAULT_MAX_AGE,
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = system_clock,
     ) -> None:
         super().__init__(keys, max_age=max_age, clock=clock)
         if max_age > _HALF_A_DAY:

@@ -350,6 +350,8 @@ class ComponentValues:
     def _query_parameter(self, flags: Flags) -> str:
         """Return the value of a parameter that appears once, encoded as section 2.2.8 has it.
 
+        Names and values are octets, which need not be UTF-8: a character stands for each.
+
         Its `name` must have the one encoding that the section gives it. In other encodings a signature could cover one
         parameter many times, and each time would repeat its value in the base.
         """
@@ -363,10 +365,10 @@ class ComponentValues:
         parsed = self.parsed()
         parsed.add(self.fields, "@query-param")
         encoded = flags.pop("name", None)
-        if flags or not isinstance(encoded, str) or _encode(name := unquote(encoded)) != encoded:
+        if flags or not isinstance(encoded, str) or _encode(name := unquote(encoded, "latin-1")) != encoded:
             raise UnresolvableComponent("a covered query parameter is not named as RFC 9421 section 2.2.8 encodes it")
         if parsed.query_parameters is None:
-            parsed.query_parameters = parse_qs(query, keep_blank_values=True)
+            parsed.query_parameters = parse_qs(query, keep_blank_values=True, encoding="latin-1")
         values = parsed.query_parameters.get(name, ())
         if len(values) != 1:
             raise UnresolvableComponent("a covered query parameter is not in the query, or more than once")
@@ -382,5 +384,5 @@ def _flags(text: str) -> Flags:
 
 
 def _encode(text: str) -> str:
-    """Return a name or value as section 2.2.8 encodes it."""
-    return quote(text, safe="*").replace("~", "%7E")
+    """Return a name or value, a character for each octet, as section 2.2.8 encodes it."""
+    return quote(text, safe="*", encoding="latin-1").replace("~", "%7E")

@@ -247,19 +247,22 @@ def _check_agreement(profile: Profile) -> None:
 def _check_danger(profile: Profile) -> None:
     """Check that a profile does not leave messages unprotected by mistake."""
     dangers = ["a signature could cover nothing"] if not profile.coverage.required(has_content=False) else []
-    if not _ends(profile):
+    validity, dates = profile.validity, {"created", "expires"}
+    unread = profile.forbidden | profile.ignored
+    # A store remembers a signature to its end, so each one that has a date must have an end.
+    is_endless = validity.longest_age is None and validity.default is None and "expires" not in profile.required
+    if is_endless and "created" not in unread:
+        raise ConfigurationError(
+            "validity.longest_age: give seconds, or require expires: a signature with created alone would never end"
+        )
+    if not dates <= unread and dates.isdisjoint(profile.written):
+        raise ConfigurationError("parameters.written: add created, so that a signer dates what it signs")
+    if dates.isdisjoint(profile.required):
         if profile.replay.remembers == "nothing":
-            dangers.append("a signature could be replayed for ever")
+            dangers.append("a signature without a date could be replayed for ever")
         elif profile.replay.keeps_for is None:
-            raise ConfigurationError("replay.keeps_for: give seconds, because a signature may have no end")
-        elif profile.replay.remembers == "field":
-            dangers.append("a safe request without the field could be replayed for ever")
+            raise ConfigurationError("replay.keeps_for: give seconds, because a signature may have no date")
+        else:
+            dangers.append("a signature without a date is accepted again when it is forgotten")
     if dangers and not profile.dangerous:
         raise ConfigurationError(f"dangerous: {' and '.join(dangers)}: change the profile, or give the reason here")
-
-
-def _ends(profile: Profile) -> bool:
-    """Return whether every signature that the profile accepts ends."""
-    required, validity = profile.required, profile.validity
-    by_created = validity.longest_age is not None or validity.default is not None
-    return "expires" in required or ("created" in required and by_created)

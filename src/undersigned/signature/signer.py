@@ -6,7 +6,6 @@ What is signed is checked and complete before a key is asked, so a key may be an
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os import urandom
@@ -27,6 +26,7 @@ from undersigned.message.structured_fields import (
     labels_of,
     serialize_byte_sequence,
 )
+from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.profile import Profile
@@ -145,7 +145,7 @@ class Signer:
         *,
         profile: Profile,
         components: Sequence[str] = (),
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = system_clock,
         nonces: Callable[[], str] | None = None,
     ) -> None:
         check_key(key)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
 from undersigned.verification.asking import awaited, from_tasks, from_threads, may_block
@@ -53,7 +53,7 @@ class WorkloadTokenKeys:
         issuers: Mapping[str, AsyncKeySource],
         *,
         audience: Collection[str] = (),
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = system_clock,
     ) -> None:
         if not isinstance(issuers, Mapping) or not issuers:
             raise ConfigurationError(

@@ -24,7 +24,6 @@ import hashlib
 import logging
 import math
 import re
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -56,6 +55,7 @@ from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
+from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import (
     NO_FIELD,
     QUERY_COMPONENTS,
@@ -78,7 +78,7 @@ from undersigned.verification.verified_signature import VerifiedSignature
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from undersigned.errors import Step
+    from undersigned.errors import Reason, Step
     from undersigned.message.covered import Coverage
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.response import Response
@@ -223,22 +223,21 @@ def screen(
         now: seconds since the epoch.
 
     Returns:
-        The signatures to verify, in their order. If one valid signature of several is enough, a signature that is not
-        what the profile asks for is returned as its error.
+        The signatures to verify, in their order. Of several, one that is not what the profile asks for is returned as
+        its error.
 
     Raises:
-        SignatureError: the message is not signed, or a signature that must be valid is malformed or not what the
-            profile asks for. The error is of the first step that fails.
+        SignatureError: the message is not signed, or its only signature is malformed or not what the profile asks for.
+            The error is of the first step that fails.
     """
     screened: list[ReceivedSignature | SignatureError] = []
     try:
         selected = _selected(message.fields, profile)
-        takes_any = len(selected) > 1 and profile.selection.pick != "all"
         for label, member, signature in selected:
             try:
                 screened.append(_screened(message, profile, label, member, signature, now))
             except (MalformedField, SignatureError) as error:
-                if not takes_any:
+                if len(selected) == 1:
                     raise
                 screened.append(_rejection(error, profile, message))
     except (MalformedField, SignatureError) as error:
@@ -424,24 +423,26 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
     """
     profile, algorithm = signature.profile, signature.algorithm
     usable: list[VerificationKey] = []
-    misuse = declared = ""
+    faults: list[tuple[Reason, str, str]] = []
     if not isinstance(keys, (tuple, list, Sequence)) or [key for key in keys if not isinstance(key, VerificationKey)]:
         detail = "the key source returned something other than a sequence of keys: fix the source"
         raise profile.error("signature_jwks_unavailable", step=7, detail=detail)
     for key in keys:
         fault = key.misuse(algorithm, profile.key)
+        is_unsupported = bool(key.fault)
         if not fault and not algorithm and not key.only_algorithm(profile.algorithms):
-            fault = "the key is not for exactly one of the profile's algorithms"
+            fault, is_unsupported = "the key is not for exactly one of the profile's algorithms", True
         if fault:
-            misuse, declared = (misuse, declared) if misuse else (fault, key.declared)
+            reason: Reason = profile.key.unsupported if is_unsupported else "signature_key_purpose_invalid"
+            faults.append((reason, fault, key.declared))
         elif len(usable) < MOST_CANDIDATES:
             usable.append(key)
     if usable:
         return usable
-    if misuse:
+    if faults:
+        reason, misuse, declared = faults[0]
         named = f"alg {algorithm}; " if algorithm else ""
-        received = f"{named}the JWK has {declared}"
-        raise profile.error("signature_key_purpose_invalid", step=8, detail=misuse, received=received)
+        raise profile.error(reason, step=8, detail=misuse, received=f"{named}the JWK has {declared}")
     raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
 
 
@@ -574,26 +575,43 @@ def remembered(signature: ReceivedSignature, *, now: float) -> tuple[str, float,
 
     Returns:
         The nonce, or what the profile remembers instead. Then until when, seconds since the epoch. Then a digest of
-        method, target and content, if the profile accepts the same request again, else None.
+        the query and the content, if the profile accepts the same request again, else None.
     """
-    rule, request, until, content = signature.profile.replay, signature.request, signature.until, None
+    rule, request, until = signature.profile.replay, signature.request, signature.until
     if rule.remembers == "nothing":
         return None
     value = request.fields.combined.get(rule.field) if rule.remembers == "field" else None
     if rule.remembers == "field" and value is None and request.method in _SAFE:
         return None
-    nonce = signature.nonce if rule.remembers == "nonce" else value
-    if not nonce:
-        # Never the signature: anybody can turn an ECDSA signature into another valid one over the same base.
-        nonce = f"base:{hashlib.sha256(signature.signature_base.encode('ascii')).hexdigest()}"
     if rule.keeps_for is not None:
         until = now + rule.keeps_for if math.isinf(until) else max(until, now + rule.keeps_for)
-    if rule.accepts_repeats and rule.field in request.fields.combined:
+    if value is not None and rule.accepts_repeats:
+        # The value is unique for a client and an operation, so the same one at another path is another one.
+        operation, _, query = signature.target.target_uri.partition("?")
         declared = () if signature.digest is None else sorted(signature.digest.items())
         digests = " ".join([f"{name}={digest.hex()}" for name, digest in declared])
-        text = f"{request.method} {signature.target.target_uri} {digests}"
-        content = hashlib.sha256(text.encode("ascii")).hexdigest()
-    return nonce, until, content
+        return f"{request.method} {operation} {value}", until, _sha_256(f"{query} {digests}")
+    nonce = signature.nonce if rule.remembers == "nonce" else value
+    if nonce:
+        return nonce, until, None
+    # Never the signature: anybody can turn an ECDSA signature into another valid one over the same base.
+    base = _sha_256(signature.signature_base)
+    return f"base:{base}", until, base if rule.accepts_repeats else None
+
+
+def _sha_256(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _replay_name(signature: ReceivedSignature, key: VerificationKey) -> str:
+    """Return the name under which a replay store remembers a signature: that of the key, or of the signer.
+
+    A field that a sender may repeat belongs to the signer, who may have several keys and replaces them.
+    """
+    rule = signature.profile.replay
+    if not (rule.accepts_repeats and key.owner and rule.field in signature.request.fields.combined):
+        return key.replay_name
+    return f"signer:{hashlib.sha256(key.owner.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
@@ -687,7 +705,7 @@ class AsyncVerifier:
         keys: AsyncKeySource,
         replay: AsyncReplayStore,
         revocations: AsyncRevocationSource | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = system_clock,
     ) -> None:
         if not isinstance(profile, Profile):
             raise ConfigurationError(
@@ -755,7 +773,7 @@ class AsyncVerifier:
             content comes first.
 
         Raises:
-            SignatureError: the message is rejected, or it cannot be verified now.
+            SignatureError: the message is rejected, or it cannot be verified now. Of several errors, it is the worst.
         """
         screened = self.screen(message)
         takes_all = self.profile.selection.pick == "all"
@@ -767,15 +785,14 @@ class AsyncVerifier:
                     raise signature
                 authentic.append(await self._prove(signature))
             except SignatureError as error:
-                if takes_all or len(screened) == 1:
-                    raise
                 errors.append(error)
             else:
                 if not takes_all:
                     break
-        if not authentic:
+        if errors and (takes_all or not authentic):
             try:
-                raise errors[0]
+                # A signature that anybody may add, such as one by an unknown key, does not hide that another is forged.
+                raise max(errors, key=self.profile.answers.gravity)
             finally:
                 errors.clear()  # their tracebacks have this frame
         if len(authentic) > 1:
@@ -837,8 +854,9 @@ class AsyncVerifier:
         full: list[VerificationKey] = []
         if self.profile.replay.remembers != "nothing":
             for key in keys:
-                if self._full_at.get(key.replay_name) != _BELOW_CAP and await self._is_full(key, signature.now):
-                    full.append(key)  # noqa: PERF401 - an awaiting comprehension costs more
+                name = _replay_name(signature, key)
+                if self._full_at.get(name) != _BELOW_CAP and await self._is_full(name, signature.now):
+                    full.append(key)
         return prove(signature, keys, full)
 
     async def _list_of(self, key: VerificationKey, now: float) -> RevocationList | None:
@@ -876,14 +894,14 @@ class AsyncVerifier:
                 issuer, grace,
             )  # fmt: skip
 
-    async def _is_full(self, key: VerificationKey, now: float) -> bool:
-        """Return whether the cap of a key is reached, as far as this process knows (step 9a).
+    async def _is_full(self, name: str, now: float) -> bool:
+        """Return whether the cap of a key or signer is reached, as far as this process knows (step 9a).
 
         The store is asked about a key that this process has not seen yet, and about a key that was at its cap a second
         ago. For any other key, the store is not asked before the signature has been verified. The claim finds a cap
         that was reached in the meantime.
         """
-        known, name = self._full_at, key.replay_name
+        known = self._full_at
         full_at = known.get(name)
         if full_at is not None and abs(now - full_at) < _SECONDS_AT_CAP:
             return True
@@ -938,7 +956,7 @@ class AsyncVerifier:
         self, signature: ReceivedSignature, claimed: tuple[str, float, str | None], now: float
     ) -> Claim:
         """Claim in the replay store what it remembers of the signature (steps 12 and 13)."""
-        name, (nonce, until, content) = signature.key.replay_name, claimed
+        name, (nonce, until, content) = _replay_name(signature, signature.key), claimed
         # Only a store for a profile that accepts repeats has to know `content`.
         more = {} if content is None else {"content": content}
         try:
@@ -1022,7 +1040,7 @@ class Verifier(AsyncVerifier):
         keys: KeySource,
         replay: ReplayStore,
         revocations: RevocationSource | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = system_clock,
     ) -> None:
         super().__init__(profile, keys=keys, replay=replay, revocations=revocations, clock=clock)
         self.blocking = may_block(keys, replay, revocations)

@@ -21,6 +21,7 @@ from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES, FetchedKeys, check_url
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_BRAND_BYTES, MOST_FETCHES, MOST_JWKS_BYTES
+from undersigned.message.timestamps import system_clock
 from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class AdCPAgent(FetchedKeys):
         freshness: Freshness = ADCP_FRESHNESS,
         network: Network = Network(),  # noqa: B008 - frozen
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = system_clock,
     ) -> None:
         check_url("url", url)
         if publisher and not _is_authority(publisher):

@@ -82,6 +82,14 @@ class Answers(NamedTuple):
         """Return the code that the sender gets for `reason`."""
         return self.codes.get(reason) or self.prefix + reason
 
+    def gravity(self, error: SignatureError) -> tuple[bool, bool, int, str]:
+        """Return how bad an error is, to be compared with others of the same message.
+
+        The sender may be unknown, or the keys unavailable, where nothing is wrong. Else the later step is the worse.
+        """
+        step = int(str(error.step).removesuffix("a"))
+        return error.reason not in self.unknown, not isinstance(error, VerificationUnavailable), step, error.code
+
     def form(self, error: SignatureError, wanted: Callable[[], str]) -> AnswerForm | None:
         """Return the form of the answer to a rejected message, or None for the usual form.
 

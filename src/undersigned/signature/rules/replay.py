@@ -34,10 +34,11 @@ class ReplayRule(NamedTuple):
     Attributes:
         remembers: what is remembered.
         field: the header field, if that is what is remembered.
-        accepts_repeats: whether a message with the same value of the field is accepted again if it has the same method,
-            target and content. The verified signature then says that it is `repeated`.
-        keeps_for: the least seconds that it is remembered, or None. It is always remembered as long as the signature is
-            valid.
+        accepts_repeats: whether a message with the same value of the field is accepted again if it has the same query
+            and content, and one without the field if it has the same base. The verified signature then says that it is
+            `repeated`. The value belongs to the signer, whichever key signs, and to the method and path.
+        keeps_for: the least seconds that it is remembered, or None. A signature with a date is always remembered as
+            long as it is valid. One without is remembered for `keeps_for`, and then accepted as a new one.
         caps: how many nonces may be live.
     """
 

@@ -41,11 +41,13 @@ _OF_KEY_SOURCES = 7
 
 _COMPUTED: Mapping[str, set[object]] = {
     "signature_store_unavailable": {"9a", 12},
+    "signature_alg_not_allowed": {8},
+    "signature_key_purpose_invalid": {8},
     "signature_identity_missing": {_OF_KEY_SOURCES},
     "target_uri_malformed": {0},
     "body_malformed": {0},
 }
-"""Further steps, at which the reason or the step is an argument: of the store, of key sources and of resolvers."""
+"""Further steps, at which the reason or the step is an argument: of stores, keys, key sources and resolvers."""
 
 
 def entry(code: str) -> str:

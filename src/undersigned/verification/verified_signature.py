@@ -31,8 +31,8 @@ class VerifiedSignature:
         signature_base: the signature base. It may contain header values, so it is not in the repr.
         content: the content that was verified, empty if nothing covers it. It is not in the repr.
         operation: the operation of the request, if a policy has resolved it.
-        repeated: whether the same request was accepted before, with the same Idempotency-Key, by a profile that accepts
-            that. Answer as you did then, and do nothing a second time.
+        repeated: whether the same request was accepted before, with an equal Idempotency-Key or base, by a profile
+            that accepts that. Answer as you did then, and do nothing a second time.
         others: the other signatures of the message, if the profile asks for all of them.
     """
 

@@ -6,6 +6,7 @@ import asyncio
 import io
 from typing import TYPE_CHECKING, cast
 
+from aiohttp import ClientError
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.multipart import MultipartWriter
 from aiohttp.payload import BytesPayload, IOBasePayload, Payload
@@ -13,13 +14,15 @@ from aiohttp.streams import StreamReader
 from yarl import URL
 
 from undersigned import SigningError
-from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileDigest, Spool
+from undersigned.client import ClientSigner, FileDigest, Spool
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
     from aiohttp.abc import AbstractStreamWriter
 
-    from undersigned.client import AnySigner, ConfiguredOrigins, ResponseVerification, SignedRequest, SignerSource
+    from undersigned.client import SignedRequest, SignerSource, SigningOptions
 
 
 class SigningMiddleware:
@@ -37,25 +40,14 @@ class SigningMiddleware:
     Args:
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
             that is answered with 401 is sent once more by the other scheme.
-        origins: the origins to sign for, such as `https://seller.example.com`; or a function of an origin. An origin
-            with a path, such as `https://seller.example.com/api`, allows only what is below that path.
-        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
-        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
-            response is verified.
+        options: as in `undersigned.client.SigningOptions`.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    def __init__(
-        self,
-        signer: SignerSource,
-        *,
-        origins: ConfiguredOrigins,
-        max_spooled: int = DEFAULT_MAX_SPOOLED,
-        responses: ResponseVerification | None = None,
-    ) -> None:
-        self._signer = ClientSigner(signer, origins, max_spooled=max_spooled, responses=responses)
+    def __init__(self, signer: SignerSource, **options: Unpack[SigningOptions]) -> None:
+        self._signer = ClientSigner(signer, **options)
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         """Sign `request` and send it. Signature fields that it has already are replaced.
@@ -66,26 +58,30 @@ class SigningMiddleware:
                 compress it.
             SignatureError: the response is rejected.
         """
-        by: AnySigner | None = None
         content = await _read(request, self._signer)
         # aiohttp encodes header fields as UTF-8.
         fields = [
             (name, value.encode("utf-8", "surrogateescape").decode("latin-1"))
             for name, value in request.headers.items()
         ]
+        tries = self._signer.tries(request.method, str(request.url), fields, content)
         while True:
-            signed = await self._signer.async_sign(request.method, str(request.url), fields, content, by=by)
+            signed = await tries.async_sign()
             request.url = URL(signed.url, encoded=True)
             request.headers.clear()
             for name, value in signed.headers:
                 request.headers.add(name, value.encode("latin-1").decode("utf-8", "surrogateescape"))
-            response = await handler(request)
+            try:
+                response = await handler(request)
+            except ClientError as failure:
+                # aiohttp has wrapped what a body raises.
+                if isinstance(failure.__cause__, SigningError):
+                    raise failure.__cause__ from None
+                raise
             await self._verify(signed, response)
-            other = self._signer.note_answer(signed, response.status)
-            if by is not None or other is None:
+            if tries.is_last(response.status):
                 return response
             response.close()
-            by = other
 
     async def _verify(self, signed: SignedRequest, response: ClientResponse) -> None:
         """Read and verify a response, if responses are verified. It then has its content in memory."""
@@ -114,18 +110,45 @@ class _Reader:
     It has only the method that aiohttp's payloads call.
     """
 
-    def __init__(self, signer: ClientSigner, spool: Spool | None) -> None:
-        self.builder = signer.digest_builder()
-        self.length = 0
-        self._spool = spool
+    def __init__(self, sink: FileDigest | Spool) -> None:
+        self._add = sink.update if isinstance(sink, FileDigest) else sink.add
 
     async def write(self, chunk: bytes | bytearray | memoryview[int]) -> None:
-        if self._spool is not None:
-            self._spool.add(chunk)
-            return
-        octets = bytes(chunk)
-        self.length += len(octets)
-        self.builder.update(octets)
+        self._add(bytes(chunk))
+
+
+class _Unchanged(Payload):
+    """A payload of which only what was digested is sent.
+
+    Args:
+        payload: the payload, which can be read again.
+        digest: the digest of its content.
+    """
+
+    def __init__(self, payload: Payload, digest: FileDigest) -> None:
+        super().__init__(payload, headers=payload.headers)
+        self.payload = payload
+        self._digest = digest
+        self._size = digest.length
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return self.payload.decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        sending = self._digest.sending()
+
+        class Checked:
+            async def write(self, chunk: bytes | bytearray | memoryview[int]) -> None:
+                await writer.write(sending.check(bytes(chunk)))
+
+        await self.payload.write_with_length(cast("AbstractStreamWriter", Checked()), None)
+        sending.end()
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:  # noqa: ARG002 - it is the length of what was digested
+        await self.write(writer)
+
+    async def close(self) -> None:
+        await self.payload.close()
 
 
 async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDigest:
@@ -139,16 +162,18 @@ async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDig
     payload = request.body
     if not isinstance(payload, Payload):
         return b""
+    if isinstance(payload, _Unchanged):  # it is sent again
+        payload = payload.payload
     length = request.headers.get("Content-Length")
-    spool = None if _can_be_read_again(payload) else Spool(signer.max_spooled)
-    reader = _Reader(signer, spool)
-    await payload.write_with_length(cast("AbstractStreamWriter", reader), None if length is None else int(length))
-    if spool is None:
-        return FileDigest(reader.builder.value(), reader.length) if reader.length else b""
-    content = spool.content()
+    sink = signer.file_digest() if _can_be_read_again(payload) else Spool(signer.max_spooled)
+    reader = cast("AbstractStreamWriter", _Reader(sink))
+    await payload.write_with_length(reader, None if length is None else int(length))
+    if isinstance(sink, FileDigest):
+        vars(request)["_body"] = _Unchanged(payload, sink)
+        return sink if sink.length else b""
     # Bytes that are not in a file make aiohttp warn if there are many.
-    await request.update_body(io.BytesIO(content))
-    return content
+    await request.update_body(io.BytesIO(sink.content()))
+    return sink.content()
 
 
 def _can_be_read_again(payload: Payload) -> bool:

@@ -12,6 +12,14 @@ except ModuleNotFoundError as missing:
     raise missing_extra("httpx", missing) from missing
 
 
+class _Checked(signing.CheckedStream, httpx.SyncByteStream, httpx.AsyncByteStream):
+    pass
+
+
+class _Guarded(signing.GuardedStream, httpx.SyncByteStream, httpx.AsyncByteStream):
+    pass
+
+
 class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response], httpx.BaseTransport):
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
@@ -26,26 +34,23 @@ class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response]
     `SignedRequest` that was sent, and `response.extensions["signature"]` the verified signature of the response.
 
     A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
-    A redirect that leads to another transport of the client is not checked, and has no signature.
+    A redirect that leads to another transport of the client is sent without a signature and without content. If
+    `proxy=` or `mounts=` of the client sends requests for a listed origin past this transport, a warning is logged.
 
     Args:
         transport: sends what is signed.
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
             that is answered with 401 is sent once more by the other scheme.
-        origins: the origins to sign for, such as `https://seller.example.com`; or a function of an origin. An origin
-            with a path, such as `https://seller.example.com/api`, allows only what is below that path.
-        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
-        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
-            response is verified.
+        options: as in `undersigned.client.SigningOptions`.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    _new_request, _new_stream = httpx.Request, httpx.ByteStream
+    _new_request, _new_stream, _checked, _guarded = httpx.Request, httpx.ByteStream, _Checked, _Guarded
 
 
 class AsyncSignatureTransport(signing.AsyncSigningTransport[httpx.Request, httpx.Response], httpx.AsyncBaseTransport):
     """`SignatureTransport` for an `AsyncClient`, around an `AsyncHTTPTransport`."""
 
-    _new_request, _new_stream = httpx.Request, httpx.ByteStream
+    _new_request, _new_stream, _checked, _guarded = httpx.Request, httpx.ByteStream, _Checked, _Guarded

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+import logging
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from undersigned import SigningError
-from undersigned.client import DEFAULT_MAX_SPOOLED, ClientSigner, FileDigest, Spool, digest_file
+from undersigned.client import ClientSigner, FileDigest, Spool, digest_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from types import TracebackType
-    from typing import Self
+    from typing import Self, Unpack
 
-    from undersigned.client import AnySigner, ConfiguredOrigins, ResponseVerification, SignedRequest, SignerSource
+    from undersigned.client import SignedRequest, SignerSource, SigningOptions
+
+logger = logging.getLogger("undersigned")
 
 _START = "undersigned.start"
 """The request extension with the place in a file where the content begins. A redirect inherits it."""
@@ -21,6 +25,21 @@ RequestT = TypeVar("RequestT")
 ResponseT = TypeVar("ResponseT")
 RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
 ResponseT_co = TypeVar("ResponseT_co", covariant=True)
+
+
+_MOST_CALLERS, _MOST_AROUND = 12, 3
+"""How far the client is looked for among the callers, and a transport that signs inside of another one."""
+
+_LEFT = (
+    "content: a redirect leads to a transport of the client that does not sign, so the content is not sent; mount a "
+    "SignatureTransport for each origin, or do not follow redirects"
+)
+
+_PAST = (
+    "httpx sends requests for %s past the transport that signs, because of proxy= or mounts= of the client, so they "
+    "have no signature; give the proxy to the inner transport: SignatureTransport(HTTPTransport(proxy=...), ...), or "
+    "mount a SignatureTransport"
+)
 
 
 class _Transport(Protocol[RequestT_contra, ResponseT_co]):
@@ -41,12 +60,52 @@ class _AsyncTransport(Protocol[RequestT_contra, ResponseT_co]):
     async def aclose(self) -> None: ...
 
 
+class CheckedStream:
+    """Content of a file or form, of which only what was digested is sent. Each library's module makes it a stream."""
+
+    def __init__(self, stream: Any, digest: FileDigest) -> None:
+        self._stream_to_check = stream
+        self._digest = digest
+
+    def __iter__(self) -> Iterator[bytes]:
+        sending = self._digest.sending()
+        for chunk in self._stream_to_check:
+            yield sending.check(chunk)
+        sending.end()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        sending = self._digest.sending()
+        async for chunk in self._stream_to_check:
+            yield sending.check(chunk)
+        sending.end()
+
+
+class GuardedStream:
+    """Content of a request that was signed. Only a transport that signs takes the stream out of it.
+
+    httpx makes a redirected request with the stream of the request before. It may be sent by another transport of the
+    client, to an origin that nobody listed.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self.guarded = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        raise SigningError(_LEFT)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        raise SigningError(_LEFT)
+
+
 class _Signing(Generic[RequestT]):
     """The part that sync and async transports share."""
 
     _signer: ClientSigner
+    _has_looked: bool
     _new_request: Callable[..., RequestT]
     _new_stream: Callable[[bytes], object]
+    _checked: Callable[[Any, FileDigest], object]
+    _guarded: type[GuardedStream]
 
     def _rewind(self, request: Any) -> None:
         """Go to the place where the content of a file begins, if the request was read before."""
@@ -58,19 +117,20 @@ class _Signing(Generic[RequestT]):
         """Return the content of a request, or the digest of a file or a form. None: it has to be read to its end."""
         if "target" in request.extensions:
             raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
+        if isinstance(request.stream, self._guarded):
+            request.stream = request.stream.guarded
         stream = request.stream
         if isinstance(stream, cast("type", self._new_stream)):
             return cast("bytes", request.read())
         self._rewind(request)
         file = _given_file(stream)
         if file is not None:
-            return digest_file(file, self._signer.digest_builder())
+            return digest_file(file, self._signer.file_digest())
         if _is_form_of_files(stream):
-            builder, length = self._signer.digest_builder(), 0
+            digest = self._signer.file_digest()
             for chunk in stream:
-                builder.update(chunk)
-                length += len(chunk)
-            return FileDigest(builder.value(), length)
+                digest.update(chunk)
+            return digest
         return None
 
     def _keep(self, request: Any, spool: Spool) -> bytes:
@@ -79,14 +139,30 @@ class _Signing(Generic[RequestT]):
         request.stream = self._new_stream(content)
         return content
 
-    def _outgoing(self, request: Any, signed: SignedRequest) -> RequestT:
+    def _outgoing(self, request: Any, signed: SignedRequest, content: bytes | FileDigest) -> RequestT:
         """Return the request to send. The caller's own request stays as it is, as redirects are made of it."""
         self._rewind(request)
+        stream = request.stream if isinstance(content, bytes) else self._checked(request.stream, content)
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in signed.headers]
         extensions = {name: value for name, value in request.extensions.items() if name != _START}
-        return self._new_request(
-            request.method, signed.url, headers=headers, stream=request.stream, extensions=extensions
-        )
+        return self._new_request(request.method, signed.url, headers=headers, stream=stream, extensions=extensions)
+
+    def _look_past(self) -> None:
+        """Warn once if the client of this transport sends requests for a listed origin past it.
+
+        httpx tells a transport nothing of its client, so this looks at who calls.
+        """
+        frame, depth = inspect.currentframe(), 0
+        while frame is not None and depth < _MOST_CALLERS and not self._has_looked:
+            client = frame.f_locals.get("self")
+            choose = getattr(client, "_transport_for_url", None)
+            if choose is not None:
+                self._has_looked = True
+                patterns = cast("dict[Any, object]", vars(cast("Any", client))["_mounts"])
+                for url in self._signer.origins or map(_url_of, patterns):
+                    if self._signer.lists(url) and not _signs(choose(cast("Any", self._new_request("GET", url)).url)):
+                        logger.warning(_PAST, url)
+            frame, depth = frame.f_back, depth + 1
 
 
 class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
@@ -96,15 +172,12 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
         self,
         transport: _Transport[RequestT, ResponseT],
         signer: SignerSource,
-        *,
-        origins: ConfiguredOrigins,
-        max_spooled: int = DEFAULT_MAX_SPOOLED,
-        responses: ResponseVerification | None = None,
+        **options: Unpack[SigningOptions],
     ) -> None:
         self._transport = transport
-        self._signer = ClientSigner(signer, origins, max_spooled=max_spooled, responses=responses)
-        if responses is not None:
-            responses.check_sync()
+        self._signer = ClientSigner(signer, **options)
+        self._has_looked = False
+        self._signer.check_sync()
 
     def handle_request(self, request: RequestT) -> ResponseT:
         """Sign `request` and send it. Signature fields that it has already are replaced.
@@ -114,22 +187,24 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
             SigningError: the origin is not listed, or the request lacks what the signature covers.
             SignatureError: the response is rejected.
         """
-        own, by = cast("Any", request), cast("AnySigner | None", None)
+        self._look_past()
+        own = cast("Any", request)
         content = self._read(own)
         if content is None:
             spool = Spool(self._signer.max_spooled)
             for chunk in own.stream:
                 spool.add(chunk)
             content = self._keep(own, spool)
+        tries, unguarded = self._signer.tries(own.method, str(own.url), _fields(own), content), own.stream
         while True:
-            signed = self._signer.sign(own.method, str(own.url), _fields(own), content, by=by)
-            response: Any = self._transport.handle_request(self._outgoing(own, signed))
+            signed = tries.sign()
+            response: Any = self._transport.handle_request(self._outgoing(own, signed, content))
             self._verify(signed, response)
-            other = self._signer.note_answer(signed, response.status_code)
-            if by is not None or other is None:
-                return cast("ResponseT", response)
+            if tries.is_last(response.status_code):
+                break
             response.close()
-            by = other
+        own.stream = self._guarded(unguarded) if content else unguarded
+        return cast("ResponseT", response)
 
     def _verify(self, signed: SignedRequest, response: Any) -> None:
         """Read and verify a response, if responses are verified. It then has its content in memory."""
@@ -149,6 +224,7 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
 
     def __enter__(self) -> Self:
         """Open the inner transport."""
+        self._look_past()
         self._transport.__enter__()
         return self
 
@@ -163,6 +239,7 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
 
     def close(self) -> None:
         """Close the inner transport."""
+        self._look_past()
         self._transport.close()
 
 
@@ -173,32 +250,32 @@ class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
         self,
         transport: _AsyncTransport[RequestT, ResponseT],
         signer: SignerSource,
-        *,
-        origins: ConfiguredOrigins,
-        max_spooled: int = DEFAULT_MAX_SPOOLED,
-        responses: ResponseVerification | None = None,
+        **options: Unpack[SigningOptions],
     ) -> None:
         self._transport = transport
-        self._signer = ClientSigner(signer, origins, max_spooled=max_spooled, responses=responses)
+        self._signer = ClientSigner(signer, **options)
+        self._has_looked = False
 
     async def handle_async_request(self, request: RequestT) -> ResponseT:
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
-        own, by = cast("Any", request), cast("AnySigner | None", None)
+        self._look_past()
+        own = cast("Any", request)
         content = self._read(own)
         if content is None:
             spool = Spool(self._signer.max_spooled)
             async for chunk in own.stream:
                 spool.add(chunk)
             content = self._keep(own, spool)
+        tries, unguarded = self._signer.tries(own.method, str(own.url), _fields(own), content), own.stream
         while True:
-            signed = await self._signer.async_sign(own.method, str(own.url), _fields(own), content, by=by)
-            response: Any = await self._transport.handle_async_request(self._outgoing(own, signed))
+            signed = await tries.async_sign()
+            response: Any = await self._transport.handle_async_request(self._outgoing(own, signed, content))
             await self._verify(signed, response)
-            other = self._signer.note_answer(signed, response.status_code)
-            if by is not None or other is None:
-                return cast("ResponseT", response)
+            if tries.is_last(response.status_code):
+                break
             await response.aclose()
-            by = other
+        own.stream = self._guarded(unguarded) if content else unguarded
+        return cast("ResponseT", response)
 
     async def _verify(self, signed: SignedRequest, response: Any) -> None:
         response.extensions["signed_request"] = signed
@@ -217,6 +294,7 @@ class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
 
     async def __aenter__(self) -> Self:
         """Open the inner transport."""
+        self._look_past()
         await self._transport.__aenter__()
         return self
 
@@ -231,11 +309,29 @@ class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
 
     async def aclose(self) -> None:
         """Close the inner transport."""
+        self._look_past()
         await self._transport.aclose()
 
 
 def _fields(message: Any) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.headers.raw]
+
+
+def _url_of(pattern: Any) -> str:
+    """Return a URL that matches a pattern of `mounts=`."""
+    return f"{pattern.scheme or 'https'}://{pattern.host.replace('*', 'any') or 'any.example'}"
+
+
+def _signs(transport: object, depth: int = 0) -> bool:
+    """Return whether a transport signs, or is around one that does."""
+    if isinstance(transport, _Signing):
+        return True
+    parts: list[object] = list(getattr(transport, "__dict__", {}).values()) if depth < _MOST_AROUND else []
+    return any(
+        _signs(part, depth + 1)
+        for part in parts
+        if hasattr(part, "handle_request") or hasattr(part, "handle_async_request")
+    )
 
 
 def _given_file(stream: object) -> Any | None:

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import io
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from requests import PreparedRequest
-from requests.adapters import HTTPAdapter
+from requests.adapters import DEFAULT_POOLBLOCK, DEFAULT_POOLSIZE, HTTPAdapter
 from requests.auth import AuthBase
 from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPResponse
 
-from undersigned import ConfigurationError
-from undersigned.client import DEFAULT_MAX_SPOOLED, SIGNATURE_FIELDS, ClientSigner, DoubleKnock
+from undersigned import ConfigurationError, SigningError
+from undersigned.client import SIGNATURE_FIELDS, ClientSigner, DoubleKnock, FileDigest, UnchangedFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Unpack
 
     from requests import Response
 
-    from undersigned.client import (
-        AnySigner,
-        ConfiguredOrigins,
-        FileDigest,
-        ResponseVerification,
-        SignedRequest,
-        SignerSource,
-    )
+    from undersigned.client import ConfiguredOrigins, SignedRequest, SignerSource, SigningOptions
 
 _CHUNK = 65_536
+_UNAUTHORIZED = 401
 _RETRIES = (
     "max_retries: urllib3 would send the same signature again, which the receiver takes for a replay; repeat the call "
     "itself, which signs again"
@@ -51,12 +45,11 @@ class SignatureAdapter(HTTPAdapter):
     Args:
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
             that is answered with 401 is sent once more by the other scheme.
-        origins: the origins to sign for, such as `https://seller.example.com`; or a function of an origin. An origin
-            with a path, such as `https://seller.example.com/api`, allows only what is below that path.
-        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
-        responses: verifies the response to each request, also a redirect or an error, before you get it. None: no
-            response is verified.
-        options: the options of `HTTPAdapter`. `max_retries` must be left out.
+        pool_connections: as for `HTTPAdapter`.
+        pool_maxsize: as for `HTTPAdapter`.
+        pool_block: as for `HTTPAdapter`.
+        max_retries: must be left out.
+        options: as in `undersigned.client.SigningOptions`.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
@@ -66,17 +59,17 @@ class SignatureAdapter(HTTPAdapter):
         self,
         signer: SignerSource,
         *,
-        origins: ConfiguredOrigins,
-        max_spooled: int = DEFAULT_MAX_SPOOLED,
-        responses: ResponseVerification | None = None,
-        **options: Any,
+        pool_connections: int = DEFAULT_POOLSIZE,
+        pool_maxsize: int = DEFAULT_POOLSIZE,
+        pool_block: bool = DEFAULT_POOLBLOCK,
+        max_retries: object = 0,
+        **options: Unpack[SigningOptions],
     ) -> None:
-        if options.get("max_retries"):
+        if max_retries:
             raise ConfigurationError(_RETRIES)
-        super().__init__(**options)
-        self._signer = ClientSigner(signer, origins, max_spooled=max_spooled, responses=responses)
-        if responses is not None:
-            responses.check_sync()
+        super().__init__(pool_connections, pool_maxsize, pool_block=pool_block)
+        self._signer = ClientSigner(signer, **options)
+        self._signer.check_sync()
 
     def send(
         self,
@@ -95,25 +88,24 @@ class SignatureAdapter(HTTPAdapter):
                 the signature covers.
             SignatureError: the response is rejected.
         """
-        by: AnySigner | None = None
         content = _read(request, self._signer)
-        start = cast("Any", request.body).tell() if not isinstance(content, bytes) else 0
+        start = cast("Any", request.body).tell() if isinstance(content, FileDigest) else 0
+        tries = self._signer.tries(request.method or "", _prepare_url(request), _fields(request), content)
+        _guard(request, self._signer)
         before: Response | None = None
         while True:
-            if not isinstance(content, bytes):
-                cast("Any", request.body).seek(start)
             outgoing = request.copy()
-            signed = _sign(outgoing, self._signer, content, by)
+            if isinstance(content, FileDigest):
+                cast("Any", request.body).seek(start)
+            signed = _put(tries.sign(), outgoing, content)
             response = super().send(outgoing, stream, timeout, verify, cert, proxies)  # type: ignore[arg-type]
             self._verify(signed, response)
             if before is not None:
                 response.history.append(before)
-            other = self._signer.note_answer(signed, response.status_code)
-            if by is not None or other is None:
-                _guard_redirect(request, response, self._signer)
+            if tries.is_last(response.status_code):
                 return response
             response.close()
-            before, by = response, other
+            before = response
 
     def _verify(self, signed: SignedRequest, response: Response) -> None:
         """Read and verify a response, if responses are verified. It then has its content in memory."""
@@ -170,51 +162,61 @@ class SignatureAuth(AuthBase):
             SigningError: the origin is not listed, the content is a stream that is too long, or the request lacks what
                 the signature covers.
         """
-        _sign(r, self._signer, _read(r, self._signer), None)
-        r.register_hook("response", self._after)
-        return r
-
-    def _after(self, response: Response, **_options: Any) -> None:
-        if response.is_redirect:
-            request = response.request
-            response.request = request.copy()
-            _guard_redirect(request, response, self._signer)
+        content = _read(r, self._signer)
+        _put(self._signer.sign(r.method or "", _prepare_url(r), _fields(r), content), r, content)
+        r.register_hook("response", _name_retries)
+        return _guard(r, self._signer)
 
 
-def _guard_redirect(request: PreparedRequest, response: Response, signer: ClientSigner) -> None:
-    """Let a redirected request have no signature, and stop it at an origin that is not listed.
+def _name_retries(response: Response, **_options: Any) -> None:
+    """Say so if a response is a rejection that a retry of urllib3 has provoked."""
+    retries = getattr(response.raw, "retries", None)
+    if response.status_code == _UNAUTHORIZED and retries is not None and retries.history:
+        raise SigningError(
+            "max_retries: the session's adapter has a Retry of urllib3, which sent the same signature again, and the "
+            "receiver answered 401; mount a plain HTTPAdapter, and repeat the call itself, which signs again"
+        )
 
-    requests makes it of the request that it has sent, by `copy`.
+
+def _guard(request: PreparedRequest, signer: ClientSigner) -> PreparedRequest:
+    """Let `request` and every copy of it be sent by a session to listed origins only.
+
+    requests makes a redirected request by `copy`, and so do auths and hooks that send a request again.
     """
-    if response.is_redirect:
-        request.copy = partial(_Redirected, request, signer)  # type: ignore[method-assign]
+    request.__class__ = _GuardedRequest
+    vars(request)["_signer"] = signer
+    return request
 
 
-class _Redirected(PreparedRequest):
-    """A redirected request. It has no signature, and cannot be sent to an origin that is not listed.
+class _GuardedRequest(PreparedRequest):
+    """A request that a session sends to a listed origin only. A copy of it has no signature.
 
-    requests also makes it if redirects are not followed, so making it raises nothing.
+    requests also makes a redirected request if redirects are not followed, so making it raises nothing.
     """
 
-    def __init__(self, request: PreparedRequest, signer: ClientSigner) -> None:
-        super().__init__()
-        vars(self).update(vars(PreparedRequest.copy(request)))
-        self._signer = signer
-        for name in SIGNATURE_FIELDS:
-            self.headers.pop(name, None)
+    _signer: ClientSigner
 
     def copy(self) -> PreparedRequest:
-        return _Redirected(self, self._signer)
+        plain = PreparedRequest()
+        vars(plain).update(vars(self))
+        copied = plain.copy()
+        for name in SIGNATURE_FIELDS:
+            copied.headers.pop(name, None)
+        return _guard(copied, self._signer)
 
     @property
     def hooks(self) -> Any:
-        """The hooks, which a session asks for before it sends the request, and for nothing else."""
+        """The hooks, which a session asks for before it sends the request."""
         self._signer.check(self.url or "")
         return vars(self)["hooks"]
 
     @hooks.setter
     def hooks(self, hooks: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         vars(self)["hooks"] = hooks
+
+    def __reduce__(self) -> Any:
+        """Leave out the signer, which has a private key."""
+        return PreparedRequest, (), {name: value for name, value in vars(self).items() if name != "_signer"}
 
 
 def _read(request: PreparedRequest, signer: ClientSigner) -> bytes | FileDigest:
@@ -231,19 +233,24 @@ def _read(request: PreparedRequest, signer: ClientSigner) -> bytes | FileDigest:
     return content
 
 
-def _sign(
-    request: PreparedRequest, signer: ClientSigner, content: bytes | FileDigest, by: AnySigner | None
-) -> SignedRequest:
-    """Give `request` its canonical URL and a signature."""
+def _prepare_url(request: PreparedRequest) -> str:
     # Sending normalizes a URL from a redirect, or one set by hand, once more. Preparing it again here yields a URL that
     # sending does not change.
     request.prepare_url(request.url or "", None)
-    fields = [(name, _text(value)) for name, value in request.headers.items()]
-    signed = signer.sign(request.method or "", request.url or "", fields, content, by=by)
+    return request.url or ""
+
+
+def _fields(request: PreparedRequest) -> list[tuple[str, str]]:
+    return [
+        (name, value.decode("latin-1") if isinstance(value, bytes) else str(value))
+        for name, value in request.headers.items()
+    ]
+
+
+def _put(signed: SignedRequest, request: PreparedRequest, content: bytes | FileDigest) -> SignedRequest:
+    """Make `request` the one that was signed."""
     request.url = signed.url
     request.headers = CaseInsensitiveDict(signed.headers)
+    if isinstance(content, FileDigest):
+        request.body = cast("Any", UnchangedFile(request.body, content))
     return signed
-
-
-def _text(value: object) -> str:
-    return value.decode("latin-1") if isinstance(value, bytes) else str(value)

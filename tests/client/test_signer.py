@@ -120,7 +120,7 @@ class AsyncKey:
 
 def test_async_key_signs_for_clients_for_asyncio_only():
     remote = ClientSigner(Signer(AsyncKey(), profile=profiles.ADCP_3_2, clock=lambda: NOW), [ORIGIN])
-    signed = asyncio.run(remote.async_sign("POST", f"{ORIGIN}/", [JSON_FIELD], BODY))
+    signed = asyncio.run(remote.tries("POST", f"{ORIGIN}/", [JSON_FIELD], BODY).async_sign())
     assert verifier().verify(receive(signed, BODY)).keyid == KEY.keyid
     with pytest.raises(ConfigurationError, match="its sign method is async"):
         remote.sign("GET", f"{ORIGIN}/", [], b"")

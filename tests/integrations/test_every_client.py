@@ -76,6 +76,39 @@ def test_file_is_read_to_sign_it_and_again_to_send_it_from_where_it_was(seller, 
     assert client.send(seller, "/p", method="POST", body=io.BytesIO(), fields=TEXT)[0] == 200
 
 
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client.sends_files], ids=str)
+@pytest.mark.parametrize("change", ["grows", "shrinks", "changes"])
+def test_file_that_changes_while_it_is_sent_is_cut_or_not_sent_to_its_end(client, change, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(CONTENT)
+    smuggled = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    class Key:
+        """A key that changes the file when it is asked to sign, which is after the file was read."""
+
+        def __init__(self) -> None:
+            self.keyid, self.algorithm = KEYID, "ed25519"
+
+        def sign(self, base):
+            with path.open("r+b") as file:
+                file.seek(0, 2 if change == "grows" else 0)
+                if change == "shrinks":
+                    file.truncate(70_000)
+                else:
+                    file.write(smuggled)
+            return key_pair("ed25519").signing_key().sign(base)
+
+    with capturing() as capture, path.open("rb") as file:
+        capture.origin = f"http://127.0.0.1:{capture.port}"
+        sent = {"method": "POST", "body": file, "fields": TEXT, "signer": Signer(Key(), profile=profiles.ADCP_3_2)}
+        if change == "grows":
+            assert client.send(capture, "/p", **sent)[0] == 200
+        else:
+            with pytest.raises(SigningError, match="content: it changed after it was signed"):
+                client.send(capture, "/p", **sent)
+    assert [one.body for one in capture.sent] == [CONTENT] * (change == "grows")
+
+
 @EVERY
 def test_stream_above_the_limit_is_not_sent(seller, client):
     async def chunks():

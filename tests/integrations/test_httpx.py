@@ -156,6 +156,102 @@ def test_mounted_transport_signs_only_for_its_origin(seller, library):
     assert capture.only.lines("signature") == []
 
 
+PAST = {
+    "proxy": lambda _plain, _signing: {"proxy": "http://127.0.0.1:9"},
+    "mount of everything": lambda plain, _signing: {"mounts": {"all://": plain}},
+    "mount of the origin": lambda plain, _signing: {"mounts": {ORIGIN: plain}},
+}
+BESIDE = {
+    "nothing": lambda _plain, _signing: {},
+    "another origin": lambda plain, _signing: {"mounts": {"https://other.example.com": plain}},
+    "a transport that signs": lambda _plain, signing: {"proxy": "http://127.0.0.1:9", "mounts": {ORIGIN: signing}},
+    "one around it": lambda _plain, signing: {"mounts": {ORIGIN: Around(signing)}},
+}
+
+
+class Around(httpx.BaseTransport, httpx2.BaseTransport, httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
+    """A transport that sends by another one, as those that retry do."""
+
+    def __init__(self, inner):
+        self.inner = inner
+        self.own = self
+
+    def handle_request(self, request):
+        return self.inner.handle_request(request)
+
+    async def handle_async_request(self, request):
+        return await self.inner.handle_async_request(request)
+
+
+@every_means
+@pytest.mark.parametrize("origins", [[ORIGIN], lambda origin: origin in {ORIGIN, "https://any.example"}])
+@pytest.mark.parametrize("way", ["with", "close", "send"])
+@pytest.mark.parametrize("given", [*PAST, *BESIDE])
+def test_client_that_sends_past_the_transport_is_named_once(means, caplog, origins, way, given):
+    plain, signed = LIBRARIES[means.library]
+    answering = plain.MockTransport(lambda _request: plain.Response(200))
+    transport = signed.AsyncSignatureTransport if means.asynchronous else signed.SignatureTransport
+    signing = transport(answering, make_signer(), origins=origins)
+    options = {"transport": signing, "verify": TRUST, **{**PAST, **BESIDE}[given](answering, signing)}
+
+    def send():
+        client = plain.Client(**options)
+        if way == "with":
+            with client:
+                pass
+        if way == "send" and given != "proxy":
+            client.get(ORIGIN)
+        client.close()
+
+    async def send_async():
+        client = plain.AsyncClient(**options)
+        if way == "with":
+            async with client:
+                pass
+        if way == "send" and given != "proxy":
+            await client.get(ORIGIN)
+        await client.aclose()
+
+    asyncio.run(send_async()) if means.asynchronous else send()
+    lines = [record.getMessage() for record in caplog.records if record.name == "undersigned"]
+    is_left_out = callable(origins) and given == "a transport that signs"  # for any.example
+    assert len(lines) == (given in PAST or is_left_out)
+    assert all("past the transport that signs, because of proxy= or mounts=" in line for line in lines)
+
+
+@every_means
+@pytest.mark.parametrize("file", [False, True])
+def test_content_does_not_leave_by_a_transport_that_does_not_sign(seller, means, file):
+    plain, signed = LIBRARIES[means.library]
+    came = []
+
+    def elsewhere(request):
+        came.append(request.read())
+
+    async def elsewhere_async(request):
+        came.append(await request.aread())
+
+    parts = {"files": {"file": ("a.txt", io.BytesIO(b"secret"))}} if file else {"json": {"a": "secret"}}
+    to = seller.go(307, "http://other.example.com/")
+    kind = "Async" if means.asynchronous else ""
+    sending = getattr(plain, f"{kind or ''}HTTPTransport")(verify=TRUST)
+    signing = getattr(signed, f"{kind}SignatureTransport")(sending, make_signer(), origins=[seller.origin])
+    other = plain.MockTransport(elsewhere_async if means.asynchronous else elsewhere)
+    options = {"transport": other, "mounts": {seller.origin: signing}, "follow_redirects": True, "verify": TRUST}
+
+    async def send_async():
+        async with plain.AsyncClient(**options) as client:
+            await client.post(to, **parts)
+
+    def send():
+        with plain.Client(**options) as client:
+            client.post(to, **parts)
+
+    with pytest.raises(SigningError, match="content: a redirect leads to a transport of the client that does not sign"):
+        asyncio.run(send_async()) if means.asynchronous else send()
+    assert came == []
+
+
 @both_libraries
 def test_one_transport_signs_for_many_tasks(seller, library):
     plain, signed = LIBRARIES[library]

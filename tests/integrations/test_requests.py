@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
-from tests.integrations.capture import capturing
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase, HTTPDigestAuth
+from tests.integrations.capture import BUSY, OK, capturing
 from tests.keys import PRIVATE
 from tests.seller import KEYID, is_accepted, make_signer
 from urllib3.util import Retry
@@ -17,6 +19,7 @@ from undersigned_requests import SignatureAdapter, SignatureAuth
 
 ORIGIN = "https://seller.example.com"
 TEXT = {"Content-Type": "text/plain"}
+UNAUTHORIZED = b"HTTP/1.1 401 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 FIELDS = {"Signature", "Signature-Input", "Content-Digest"}
 
 
@@ -47,7 +50,7 @@ def test_auth_signs_content_of_every_kind(seller, auth, body, tmp_path):
         content.close()
 
 
-def test_response_shows_the_request_that_was_sent_and_a_copy_of_it_keeps_the_signature(seller, auth):
+def test_response_shows_the_request_that_was_sent_and_a_copy_of_it_has_no_signature(seller, auth):
     with requests.Session() as session:
         session.mount("http://", SignatureAdapter(make_signer(), origins=[seller.origin]))
         answers = [
@@ -55,7 +58,8 @@ def test_response_shows_the_request_that_was_sent_and_a_copy_of_it_keeps_the_sig
             session.post(f"{seller.origin}/adcp", json={"a": 1}, timeout=10),
         ]
     for answer, arrival in zip(answers, seller.arrivals, strict=True):
-        for headers in (answer.request.headers, answer.request.headers.copy(), answer.request.copy().headers):
+        assert FIELDS.isdisjoint(answer.request.copy().headers)
+        for headers in (answer.request.headers, answer.request.headers.copy()):
             assert {name: headers[name] for name in FIELDS} == {name: arrival.fields[name.lower()] for name in FIELDS}
 
 
@@ -98,6 +102,79 @@ def test_redirect_of_an_auth_to_an_origin_that_is_not_listed_sends_nothing(selle
             with requests.Session() as session, pytest.raises(SigningError, match="is not listed"):
                 session.send(answer.next, timeout=10)
     assert capture.sent == []
+
+
+def send_again(response, **options):
+    return response.connection.send(response.request, **options) if response.status_code == 503 else None
+
+
+def send_by_another_session(response, **_options):
+    with requests.Session() as session:
+        return session.send(response.request, timeout=10) if response.status_code == 503 else None
+
+
+def follow(response, **_options):
+    with requests.Session() as session:
+        return next(session.resolve_redirects(response, response.request, timeout=10))
+
+
+CHALLENGE = b'HTTP/1.1 401 X\r\nWWW-Authenticate: Digest realm="a", nonce="b", qop="auth"\r\nContent-Length: 0\r\n\r\n'
+
+
+@pytest.mark.parametrize("by", ["adapter", "auth"])
+@pytest.mark.parametrize(
+    ("first", "hook"),
+    [
+        (CHALLENGE, HTTPDigestAuth("user", "password")),
+        (BUSY, send_again),
+        (BUSY, send_by_another_session),
+        (b"", follow),
+    ],
+)
+def test_no_hook_leads_a_request_to_an_origin_that_is_not_listed(by, first, hook):
+    """Run the hooks that users install: auths that answer a challenge, retries, redirects followed by hand."""
+    with capturing() as elsewhere:
+        location = f"Location: http://127.0.0.1:{elsewhere.port}/next"
+        redirect = f"HTTP/1.1 307 X\r\n{location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+        with capturing(first=[first] if first else [], answer=redirect) as capture, requests.Session() as session:
+            origin = f"http://127.0.0.1:{capture.port}"
+            auth = hook if isinstance(hook, AuthBase) else None
+            options = {"hooks": {"response": hook}} if auth is None else {}
+            if by == "adapter":
+                session.mount(origin, SignatureAdapter(make_signer(), origins=[origin]))
+            else:
+                auth = Both(auth, SignatureAuth(make_signer(), origins=[origin]))
+            with pytest.raises(SigningError, match=r"is not listed for this path"):
+                session.post(f"{origin}/p", data=b"secret", headers=TEXT, auth=auth, timeout=10, **options)
+    assert capture.sent
+    assert elsewhere.sent == []
+
+
+class Both(AuthBase):
+    """Two auths, as people combine them."""
+
+    def __init__(self, *auths) -> None:
+        self.auths = [auth for auth in auths if auth is not None]
+
+    def __call__(self, r):
+        for auth in self.auths:
+            r = auth(r)
+        return r
+
+
+def test_rejection_that_a_retry_has_provoked_names_it():
+    with requests.Session() as session:
+        session.mount("http://", HTTPAdapter(max_retries=Retry(1, status_forcelist=[503], allowed_methods=None)))
+        for first, answer in ((BUSY, UNAUTHORIZED), (UNAUTHORIZED, OK)):
+            with capturing(first=[first], answer=answer) as capture:
+                own = SignatureAuth(make_signer(), origins=[f"http://127.0.0.1:{capture.port}"])
+                url = f"http://127.0.0.1:{capture.port}/p"
+                if first == UNAUTHORIZED:
+                    assert session.get(url, auth=own, timeout=10).status_code == 401
+                    continue
+                with pytest.raises(SigningError, match=r"^max_retries: the session's adapter has a Retry of urllib3"):
+                    session.get(url, auth=own, timeout=10)
+                assert len({one.lines("signature")[0] for one in capture.sent}) == 1
 
 
 @pytest.mark.parametrize("kind", [3, Retry(1, status_forcelist=[503])])
@@ -153,7 +230,6 @@ def test_url_set_by_hand_is_sent_as_it_is_signed():
 
 def test_pickled_response_has_the_signature_and_not_the_key(seller, auth):
     answer = requests.get(f"{seller.origin}/p", auth=auth, timeout=10)
-    answer.request.hooks["response"].clear()
     pickled = pickle.dumps(answer)
     assert str(PRIVATE["d"]).encode() not in pickled
     assert pickle.loads(pickled).request.headers["Signature"].startswith("sig1=:")  # noqa: S301 - ours

@@ -1,14 +1,23 @@
 """Clients: the common part of all client integrations, which signs outgoing requests.
 
-An integration passes the parts of each request to `ClientSigner.sign`, where its library is about to send it, and sends
-the `SignedRequest` that it returns. It passes content that is not bytes through `ClientSigner.read` first. Nothing here
-imports a client library or opens a connection.
+An integration passes the parts of each request to `ClientSigner.tries`, where its library is about to send it, and
+sends the `SignedRequest` that `Tries.sign` returns. It passes content that is not bytes through `ClientSigner.read`
+first. Nothing here imports a client library or opens a connection.
 """
 
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, Spool, digest_file
+from undersigned.client.bots import BotAuth
+from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, Sending, Spool, UnchangedFile, digest_file
+from undersigned.client.double_knock import AnySigner, DoubleKnock
 from undersigned.client.responses import ResponseVerification
-from undersigned.client.signer import SIGNATURE_FIELDS, ClientSigner, ConfiguredOrigins, SignedRequest, SignerSource
-from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock
+from undersigned.client.signed_request import SignedRequest
+from undersigned.client.signer import (
+    SIGNATURE_FIELDS,
+    ClientSigner,
+    ConfiguredOrigins,
+    SignerSource,
+    SigningOptions,
+    Tries,
+)
 
 __all__ = [
     "DEFAULT_MAX_SPOOLED",
@@ -20,8 +29,12 @@ __all__ = [
     "DoubleKnock",
     "FileDigest",
     "ResponseVerification",
+    "Sending",
     "SignedRequest",
     "SignerSource",
+    "SigningOptions",
     "Spool",
+    "Tries",
+    "UnchangedFile",
     "digest_file",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from undersigned.errors import SigningError
@@ -23,17 +22,124 @@ class _File(Protocol):
     def tell(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
 class FileDigest:
     """The digest of content that is not kept, because it can be read again to send it.
 
+    Args:
+        digest: the digest, before any content.
+
     Attributes:
-        value: the Content-Digest.
         length: how many bytes were read.
     """
 
-    value: str
-    length: int
+    __slots__ = ("_digest", "length")
+
+    def __init__(self, digest: RunningDigest) -> None:
+        self._digest = digest
+        self.length = 0
+
+    @property
+    def value(self) -> str:
+        """The Content-Digest of what was read."""
+        return self._digest.value()
+
+    def update(self, chunk: bytes) -> None:
+        """Read the next chunk."""
+        self._digest.update(chunk)
+        self.length += len(chunk)
+
+    def sending(self) -> Sending:
+        """Return a check of the content while it is read again to be sent."""
+        return Sending(self, FileDigest(self._digest.anew()))
+
+
+class Sending:
+    """A check of content that is read again to be sent: it is what was digested, or its end is not sent.
+
+    Args:
+        expected: the digest that was signed.
+        sent: a new digest of the same kind.
+    """
+
+    __slots__ = ("_expected", "_sent")
+
+    def __init__(self, expected: FileDigest, sent: FileDigest) -> None:
+        self._expected = expected
+        self._sent = sent
+
+    @property
+    def left(self) -> int:
+        """How many bytes are still to be sent."""
+        return self._expected.length - self._sent.length
+
+    def check(self, chunk: bytes) -> bytes:
+        """Return the bytes of the next chunk to send: what the content has gained since is cut off.
+
+        Raises:
+            SigningError: with this chunk, the content is complete, and is not what was digested.
+        """
+        part = chunk[: self.left]
+        self._sent.update(part)
+        if not self.left and self._sent.value != self._expected.value:
+            raise SigningError(_CHANGED)
+        return part
+
+    def end(self) -> None:
+        """Note that the content ends.
+
+        Raises:
+            SigningError: it is shorter than what was digested.
+        """
+        if self.left:
+            raise SigningError(_CHANGED)
+
+
+_CHANGED: Final = (
+    "content: it changed after it was signed, so its end was not sent; pass bytes, or a file that nobody writes to"
+)
+
+
+class UnchangedFile:
+    """A file as an HTTP library reads it, from where it is now: only what was digested is read.
+
+    Args:
+        file: the file, where its content begins.
+        digest: the digest of its content.
+    """
+
+    __slots__ = ("_digest", "_file", "_sending", "_start")
+
+    def __init__(self, file: object, digest: FileDigest) -> None:
+        self._file = cast("_File", file)
+        self._start = self._file.tell()
+        self._digest = digest
+        self._sending = digest.sending()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, and `b""` at the end of what was digested.
+
+        Raises:
+            SigningError: the file is not what was digested. The last bytes are then not returned.
+        """
+        left = self._sending.left
+        chunk = self._file.read(left if size < 0 else min(size, left))
+        if not chunk:
+            self._sending.end()
+            return b""
+        return self._sending.check(chunk)
+
+    def __len__(self) -> int:
+        """Return where the content ends, as the size of a file: requests subtracts from it what `tell` returns."""
+        return self._start + self._digest.length
+
+    def tell(self) -> int:
+        """Return where the file is."""
+        return self._file.tell()
+
+    def seek(self, offset: int) -> None:
+        """Go back to where the content begins, for a redirect. `offset` is what `tell` returned there."""
+        self._file.seek(offset)
+        self._sending = self._digest.sending()
 
 
 class Spool:
@@ -67,12 +173,12 @@ class Spool:
         return bytes(self._content)
 
 
-def read_content(body: object, builder: RunningDigest, *, most: int) -> bytes | FileDigest:
+def read_content(body: object, digest: FileDigest, *, most: int) -> bytes | FileDigest:
     """Return the content of a request, or the digest of a file, which is then where it was before.
 
     Args:
         body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no content.
-        builder: makes the Content-Digest of a file.
+        digest: becomes the digest of a file.
         most: how many bytes to keep of a stream that cannot be read again.
 
     Raises:
@@ -85,7 +191,7 @@ def read_content(body: object, builder: RunningDigest, *, most: int) -> bytes | 
     if isinstance(body, bytes | bytearray | memoryview):
         return as_octets(cast("object", body))
     if is_seekable(body):
-        return digest_file(body, builder)
+        return digest_file(body, digest)
     if callable(read := getattr(body, "read", None)):
         body = iter(lambda: read(_CHUNK), b"")
     if not isinstance(body, Iterable):
@@ -96,19 +202,18 @@ def read_content(body: object, builder: RunningDigest, *, most: int) -> bytes | 
     return spool.content()
 
 
-def digest_file(file: object, builder: RunningDigest) -> FileDigest | bytes:
+def digest_file(file: object, digest: FileDigest) -> FileDigest | bytes:
     """Read the rest of a seekable file, go back to where it was, and return the digest; b"" if nothing is left.
 
     Raises:
         SigningError: the file is not open in binary mode.
     """
     binary = cast("_File", file)
-    start, length = binary.tell(), 0
+    start = binary.tell()
     while chunk := as_octets(binary.read(_CHUNK)):
-        builder.update(chunk)
-        length += len(chunk)
+        digest.update(chunk)
     binary.seek(start)
-    return FileDigest(builder.value(), length) if length else b""
+    return digest if digest.length else b""
 
 
 def is_seekable(file: object) -> bool:

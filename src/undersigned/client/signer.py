@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Required, TypeAlias, TypedDict
+from urllib.parse import quote
 
 from undersigned.cavage.signer import CavageSigner
+from undersigned.client.bots import BotAuth
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, read_content
-from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock
-from undersigned.errors import ConfigurationError, SigningError
+from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.signed_request import SignedRequest
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize, canonicalize_authority
@@ -18,7 +21,6 @@ from undersigned.url.origin import Origins
 
 if TYPE_CHECKING:
     from undersigned.client.responses import ResponseVerification
-    from undersigned.message.content_digest import RunningDigest
     from undersigned.signature.signer import SignedFields
     from undersigned.url import CanonicalURL
 
@@ -37,38 +39,28 @@ _MODERN_FIELD: Final = "Signature-Input"
 _SCHEMES: Final = {"ws": "http", "wss": "https"}
 """A WebSocket handshake is an http request (RFC 6455 section 3)."""
 _URLS_KEPT: Final = 128
+_AFTER_AUTHORITY: Final = re.compile(r"[/?#].*", re.DOTALL)
+_UNQUOTED: Final = re.compile(r"""["<>^`{|}]""")
+"""What RFC 3986 forbids in a URL, and HTTP libraries encode or send as it is, each in its own way."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignedRequest:
-    """A signed request: send exactly these parts, and the bytes sent are the bytes signed.
+class SigningOptions(TypedDict, total=False):
+    """The options of every client that signs.
 
     Attributes:
-        method: the method.
-        url: the canonical URL.
-        origin: the scheme and authority of the URL.
-        authority: the value of `Host` or `:authority`.
-        fields: the given header fields without signature fields; a `Host` among them is in canonical form.
-        signature: the header fields to add: Signature-Input, Signature and, for content, Content-Digest.
+        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
+            `https://seller.example.com/api`, allows only what is below that path. Instead of a list, there may be a
+            function of an origin, which returns True to sign for it: a crawler visits sites that nobody listed. Each
+            listed origin can redirect to another one, and so choose a URL that is signed for it.
+        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator; 16 MiB by
+            default.
+        responses: verifies the response to each request, also a redirect or an error, before you get it. By default no
+            response is verified.
     """
 
-    method: str
-    url: str = field(repr=False)
-    origin: str
-    authority: str
-    fields: tuple[tuple[str, str], ...] = field(repr=False)
-    signature: tuple[tuple[str, str], ...]
-
-    @property
-    def headers(self) -> list[tuple[str, str]]:
-        """All header fields to send. Text is bytes decoded as Latin-1."""
-        return [*self.fields, *self.signature]
-
-    @property
-    def request(self) -> Request:
-        """The request without its content: the parts that a signed response can cover (RFC 9421 section 2.4)."""
-        host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
-        return Request(self.method, self.url, [*host, *self.headers])
+    origins: Required[ConfiguredOrigins]
+    max_spooled: int
+    responses: ResponseVerification | None
 
 
 class ClientSigner:
@@ -77,22 +69,21 @@ class ClientSigner:
     Args:
         signer: makes the signatures. A function without arguments is called for each signature and returns the signer
             to use, so that keys change without a restart.
-        origins: the origins to sign for, such as `https://seller.example.com`. An origin with a path, such as
-            `https://seller.example.com/api`, allows only what is below that path. Instead of a list, there may be a
-            function of an origin, which returns True to sign for it: a crawler visits sites that nobody listed. Each
-            listed origin can redirect to another one, and so choose a URL that is signed for it.
-        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator.
-        responses: verifies the responses, or None.
+        origins: as in `SigningOptions`.
+        max_spooled: as in `SigningOptions`.
+        responses: as in `SigningOptions`.
 
     Attributes:
         max_spooled: as given.
+        origins: the listed origins, or none if there is a function.
         responses: as given.
+        signer: as given.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_canonical", "_is_listed", "_signer", "max_spooled", "responses")
+    __slots__ = ("_canonical", "_is_listed", "max_spooled", "origins", "responses", "signer")
 
     def __init__(
         self,
@@ -106,65 +97,30 @@ class ClientSigner:
             raise ConfigurationError(
                 "signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_3_2), or a function that returns one"
             )
-        self._signer: SignerSource = signer
-        self._is_listed = _function(origins) if callable(origins) else Origins(origins).lists
+        self.signer: SignerSource = signer
+        self.origins = () if callable(origins) or isinstance(origins, str) else tuple(origins)
+        self._is_listed = _function(origins) if callable(origins) else Origins(self.origins or origins).lists
         self.max_spooled = max_spooled
         self.responses = responses
         # A client sends to a few URLs again and again.
-        self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(canonicalize)
+        self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(_canonical)
 
-    def sign(
-        self,
-        method: str,
-        url: str,
-        fields: Iterable[tuple[str, str]],
-        content: bytes | FileDigest,
-        *,
-        by: AnySigner | None = None,
-    ) -> SignedRequest:
-        """Sign a request.
+    def tries(self, method: str, url: str, fields: Iterable[tuple[str, str]], content: bytes | FileDigest) -> Tries:
+        """Return the tries of a request: one, or two with a `DoubleKnock`.
 
         Args:
             method: the method as it is sent.
             url: the absolute URL as the client spells it. `ws` and `wss` become `http` and `https`.
             fields: the header fields as they are sent. Text is bytes decoded as Latin-1.
             content: the whole content as it is sent, or the digest of a file, as `read` returns it.
-            by: the signer of a second try, as `note_answer` returns it.
-
-        Raises:
-            MalformedURL: the URL or `Host` has no canonical form.
-            SigningError: the origin is not listed, or the request lacks what the signature covers.
-            ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
-        signer, target, sent, request, digest = self._parts(method, url, fields, content, by)
-        return _signed(target, request, sent, signer.sign(request, digest=digest))
+        return Tries(self, method, url, fields, content)
 
-    async def async_sign(
-        self,
-        method: str,
-        url: str,
-        fields: Iterable[tuple[str, str]],
-        content: bytes | FileDigest,
-        *,
-        by: AnySigner | None = None,
+    def sign(
+        self, method: str, url: str, fields: Iterable[tuple[str, str]], content: bytes | FileDigest
     ) -> SignedRequest:
-        """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        signer, target, sent, request, digest = self._parts(method, url, fields, content, by)
-        return _signed(target, request, sent, await signer.async_sign(request, digest=digest))
-
-    def note_answer(self, signed: SignedRequest, status: int) -> AnySigner | None:
-        """Note how a receiver answered. Return the signer of a second try, or None if the request is not sent again.
-
-        Only a `DoubleKnock` has two tries. Call this for the second answer too, and ignore what it returns.
-
-        Args:
-            signed: the request as it was sent.
-            status: the status of the response.
-        """
-        if not isinstance(self._signer, DoubleKnock):
-            return None
-        modern = any(name == _MODERN_FIELD for name, _ in signed.signature)
-        return self._signer.note_answer(signed.origin, status, modern=modern)
+        """Sign a request that is sent once. Arguments are those of `tries`, and errors those of `Tries.sign`."""
+        return self.tries(method, url, fields, content).sign()
 
     def check(self, url: str) -> CanonicalURL:
         """Return the canonical form of a URL whose origin is listed.
@@ -173,14 +129,30 @@ class ClientSigner:
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed.
         """
-        scheme, separator, rest = url.partition("://")
-        target = self._canonical(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
+        target = self._canonical(url)
         if not self._is_listed(target):
             raise SigningError(
                 f"origins: {_origin_of(target)} is not listed for this path; add it to origins=, "
                 "do not follow the redirect that leads there, or send the request by a client that does not sign"
             )
         return target
+
+    def lists(self, url: str) -> bool:
+        """Return whether the origin of a URL is listed."""
+        try:
+            self.check(url)
+        except (MalformedURL, SigningError):
+            return False
+        return True
+
+    def check_sync(self) -> None:
+        """Check that the verifier of the responses need not be awaited.
+
+        Raises:
+            ConfigurationError: it is an `AsyncVerifier`.
+        """
+        if self.responses is not None:
+            self.responses.check_sync()
 
     def read(self, body: object) -> bytes | FileDigest:
         """Return the content of a request so that it can be signed before it is sent.
@@ -194,50 +166,111 @@ class ClientSigner:
         Raises:
             SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
         """
-        return read_content(body, self.digest_builder(), most=self.max_spooled)
+        return read_content(body, self.file_digest(), most=self.max_spooled)
 
-    def digest_builder(self) -> RunningDigest:
-        """Return a new builder of a Content-Digest, for content that an integration reads by itself."""
-        current = self._current()
+    def file_digest(self) -> FileDigest:
+        """Return the digest of no content yet, for content that an integration reads by itself."""
+        current = self.current()
         signer = current.legacy if isinstance(current, DoubleKnock) else current
-        return (signer.signer if isinstance(signer, BotAuth) else signer).digest_builder()
+        return FileDigest((signer.signer if isinstance(signer, BotAuth) else signer).digest_builder())
 
-    def _current(self) -> AnySigner | BotAuth | DoubleKnock:
-        if isinstance(self._signer, Signer | CavageSigner | BotAuth | DoubleKnock):
-            return self._signer
-        current = self._signer()
+    def current(self) -> AnySigner | BotAuth | DoubleKnock:
+        """Return the signer to use now.
+
+        Raises:
+            ConfigurationError: the function for the signer returned something else.
+        """
+        if isinstance(self.signer, Signer | CavageSigner | BotAuth | DoubleKnock):
+            return self.signer
+        current = self.signer()
         if not isinstance(current, Signer | CavageSigner | BotAuth):
             raise ConfigurationError("signer: the function must return a Signer")
         return current
 
-    def _parts(
+
+class Tries:
+    """The tries of one request, without IO: sign it, send what is signed, and ask whether to sign it once more.
+
+    Args:
+        client: signs.
+        method: as for `ClientSigner.tries`.
+        url: as for `ClientSigner.tries`.
+        fields: as for `ClientSigner.tries`.
+        content: as for `ClientSigner.tries`.
+    """
+
+    __slots__ = ("_by", "_client", "_parts", "_signed")
+
+    def __init__(
         self,
+        client: ClientSigner,
         method: str,
         url: str,
         fields: Iterable[tuple[str, str]],
         content: bytes | FileDigest,
-        by: AnySigner | None,
-    ) -> tuple[AnySigner, CanonicalURL, _Fields, Request, str | None]:
+    ) -> None:
+        self._client = client
+        self._parts = method, url, tuple(fields), content
+        self._by: AnySigner | None = None
+
+    def sign(self) -> SignedRequest:
+        """Return the request to send now.
+
+        Raises:
+            MalformedURL: the URL or `Host` has no canonical form, or the URL has an escape that no receiver reads.
+            SigningError: the origin is not listed, or the request lacks what the signature covers.
+            ConfigurationError: the key must be awaited, or the function for the signer returned something else.
+        """
+        signer, target, sent, request, digest = self._draft()
+        return self._note(target, request, sent, signer.sign(request, digest=digest))
+
+    async def async_sign(self) -> SignedRequest:
+        """Return the request to send now, as `sign` does, and await the key if its `sign` is async."""
+        signer, target, sent, request, digest = self._draft()
+        return self._note(target, request, sent, await signer.async_sign(request, digest=digest))
+
+    def is_last(self, status: int) -> bool:
+        """Return whether a response is the one for the caller; if not, sign and send once more.
+
+        Ask this for each response. A `DoubleKnock` remembers what the response says of its origin.
+
+        Args:
+            status: the status of the response to the request that was signed last.
+        """
+        pair = self._client.signer
+        if not isinstance(pair, DoubleKnock):
+            return True
+        was_second, modern = self._by is not None, any(name == _MODERN_FIELD for name, _ in self._signed.signature)
+        self._by = pair.note_answer(self._signed.origin, status, modern=modern)
+        return was_second or self._by is None
+
+    def _draft(self) -> tuple[AnySigner, CanonicalURL, _Fields, Request, str | None]:
         """Return the signer, the canonical target, the fields, the request, and the digest if the content is a file."""
-        target = self.check(url)
-        current = by or self._current()
+        method, url, fields, content = self._parts
+        target = self._client.check(url)
+        current = self._by or self._client.current()
         added: list[tuple[str, str]] = []
         if isinstance(current, BotAuth):
             added.append(current.field)
             signer: AnySigner = current.signer
         else:
             signer = current.signer(_origin_of(target)) if isinstance(current, DoubleKnock) else current
-        if self.responses is not None:
+        if self._client.responses is not None:
             # If the signature does not cover Content-Encoding, a relay could change how the content is decoded.
             added.append(("Accept-Encoding", "identity"))
         replaced = (SIGNATURE_FIELDS if isinstance(signer, Signer) else _LEGACY_FIELDS).union(
             [name.lower() for name, _ in added]
         )
-        kept = [
-            (name, _canonical_host(value, target) if lower == "host" else value)
-            for name, value in fields
-            if (lower := name.lower()) not in replaced
-        ]
+        length = len(content) if isinstance(content, bytes) else content.length
+        kept: list[tuple[str, str]] = []
+        for name, value in fields:
+            lower = name.lower()
+            if lower == "host":
+                kept.append((name, _canonical_host(value, target)))
+            elif lower == "content-length":
+                kept.append((name, str(length)))
+            elif lower not in replaced:
+                kept.append((name, value))
         chunked = any(name.lower() == "transfer-encoding" for name, _ in kept)
         sent = (*kept, *added)
         if isinstance(content, bytes):
@@ -245,9 +278,19 @@ class ClientSigner:
             return signer, target, sent, request, None
         return signer, target, sent, Request(method, target.target_uri, sent, has_body=True), content.value
 
+    def _note(self, target: CanonicalURL, request: Request, sent: _Fields, signed: SignedFields) -> SignedRequest:
+        self._signed = SignedRequest(
+            request.method, target.target_uri, _origin_of(target), target.authority, sent, signed.fields
+        )
+        return self._signed
 
-def _signed(target: CanonicalURL, request: Request, sent: _Fields, signed: SignedFields) -> SignedRequest:
-    return SignedRequest(request.method, target.target_uri, _origin_of(target), target.authority, sent, signed.fields)
+
+def _canonical(url: str) -> CanonicalURL:
+    scheme, separator, rest = url.partition("://")
+    after = _AFTER_AUTHORITY.search(rest)
+    if after is not None:
+        rest = rest[: after.start()] + _UNQUOTED.sub(lambda found: quote(found[0]), after[0])
+    return canonicalize(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
 
 
 def _function(ask: Callable[[str], bool]) -> Callable[[CanonicalURL], bool]:

@@ -55,6 +55,10 @@ class RunningDigest:
         for running in self._hashes.values():
             running.update(chunk)
 
+    def anew(self) -> RunningDigest:
+        """Return a digest of the same kind over nothing yet."""
+        return RunningDigest(self._hashes, encoding=self._encoding)
+
     def matches(self, expected: Mapping[str, bytes]) -> bool:
         """Return whether at least one digest is expected, and the content fed so far has every expected digest.
 

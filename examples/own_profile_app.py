@@ -19,7 +19,7 @@ from undersigned.middleware import ConfiguredOrigins
 from undersigned.signature.rules import CoverageRule, Selection, Validity
 from undersigned_starlette import SignatureMiddleware
 
-INTERNAL = profiles.ADCP_3_2.derive(
+INTERNAL = profiles.DEFAULT.derive(
     name="internal-2026",
     selection=Selection(tags=("internal",)),
     coverage=CoverageRule(always=("@method", "@authority", "@path", "x-tenant"), with_query=("@query",)),

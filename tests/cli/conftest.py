@@ -23,6 +23,12 @@ def pytest_collection_modifyitems(items) -> None:
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"))
 
 
+@pytest.fixture(autouse=True)
+def adcp(monkeypatch) -> None:
+    """Most lines of these tests are AdCP's, and so are the published vectors."""
+    monkeypatch.setenv("UNDERSIGNED_PROFILE", "adcp-3.2")
+
+
 @dataclass(frozen=True)
 class KeyFiles:
     """The key files for a command."""

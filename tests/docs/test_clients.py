@@ -15,7 +15,7 @@ import pytest
 from tests.integrations.capture import capturing
 from tests.serving import uvicorn_server
 
-from undersigned import KeyPair, KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
+from undersigned import KeyPair, KeySet, MemoryReplayStore, SignatureError, Verifier
 from undersigned.asgi import SignatureMiddleware, required_signature
 
 PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text("utf-8")
@@ -35,7 +35,7 @@ def origin(orders):
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body"})
 
-    verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(PAIR.public), replay=MemoryReplayStore())
+    verifier = Verifier(keys=KeySet.from_jwks(PAIR.public), replay=MemoryReplayStore())
     with uvicorn_server(SignatureMiddleware(app, verifier=verifier, origins="http://{}".format)) as port:
         yield f"http://127.0.0.1:{port}"
 

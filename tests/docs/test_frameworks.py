@@ -254,7 +254,7 @@ def test_route_rejects_a_request_as_the_profile_says(page, profile, status, titl
 @pages_with("Tests")
 def test_test_of_the_page_passes(page, run):
     pair = KeyPair.generate("ed25519", keyid="test-key")
-    names = run(f"frameworks/{page}", "One route", "Tests", keys=dict(pair.public))
+    names = run(f"frameworks/{page}", "One route", "Tests", keys=dict(pair.public), profile=profiles.DEFAULT)
     if page == "sanic":
         names["app"].config.TOUCHUP = False
     clients = SignedClients(pair, origin=ORIGINS[0])

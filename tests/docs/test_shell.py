@@ -38,7 +38,7 @@ def test_examples_of_the_shell_page_work_as_they_are_printed(tmp_path):
             check=False,
             timeout=120,
             cwd=tmp_path,
-            env={**os.environ, "PYTHON": sys.executable},
+            env={**os.environ, "PYTHON": sys.executable, "UNDERSIGNED_PROFILE": "adcp-3.2"},
         )
     assert done.returncode == 0, done.stderr.decode()
     shown = done.stdout.decode()

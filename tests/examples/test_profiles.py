@@ -140,8 +140,8 @@ def test_service_with_its_own_profile_knows_the_tenant_and_rejects_another_profi
         signed = dict(answers[0].extensions["signed_request"].headers)
         changed = httpx.get(url, headers=signed | {"X-Tenant": "red"})
     assert (answers[0].status_code, answers[0].json()) == (200, {"invoices of": "blue", "caller": "acme"})
-    assert (answers[1].status_code, answers[1].json()) == (401, {"error": "request_signature_tag_invalid"})
-    assert (changed.status_code, changed.json()) == (401, {"error": "request_signature_invalid"})
+    assert (answers[1].status_code, answers[1].json()) == (401, {"error": "signature_tag_invalid"})
+    assert (changed.status_code, changed.json()) == (401, {"error": "signature_invalid"})
 
 
 def test_gnap_client_is_known_by_the_key_that_its_token_is_bound_to(tmp_path):

@@ -13,7 +13,7 @@ from tests.keys import ORIGIN, Party
 from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
 from undersigned.signature.rules import ReplayRule
 
-START = "undersigned verifies requests by the profile adcp-3.2, Ed25519 by it; "
+START = "undersigned verifies requests with the profile adcp-3.2: AdCP 3.2, request signing (2026); Ed25519 with it; "
 
 
 @pytest.fixture(params=[asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])
@@ -27,7 +27,7 @@ def said(request, party, caplog, tmp_path):
             request.param(lambda *_: None, verifier=verifier, origins=origins, **options)
         (record,) = caplog.records
         assert (record.name, record.levelname) == ("undersigned", "INFO")
-        return re.sub("by (OpenSSL|libsodium)[^;]*;", "by it;", record.getMessage())
+        return re.sub("with (OpenSSL|libsodium)[^;]*;", "with it;", record.getMessage())
 
     return make
 

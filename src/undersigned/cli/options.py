@@ -39,9 +39,11 @@ REQUEST_PROFILES: Final = tuple(name for name, profile in profiles.BY_NAME.items
 profile_option = click.option(
     "--profile",
     type=click.Choice(REQUEST_PROFILES),
-    default=profiles.ADCP_3_2.name,
+    default=profiles.DEFAULT.name,
     show_default=True,
-    help="The profile of the signatures.",
+    envvar="UNDERSIGNED_PROFILE",
+    help="The profile of the signatures; `default` is plain RFC 9421. UNDERSIGNED_PROFILE in the environment can name "
+    "another.",
 )
 
 

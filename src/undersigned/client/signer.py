@@ -94,9 +94,7 @@ class ClientSigner:
         responses: ResponseVerification | None = None,
     ) -> None:
         if not isinstance(signer, Signer | CavageSigner | BotAuth | DoubleKnock) and not callable(signer):
-            raise ConfigurationError(
-                "signer: pass a Signer, such as Signer(key, profile=profiles.ADCP_3_2), or a function that returns one"
-            )
+            raise ConfigurationError("signer: pass a Signer, such as Signer(key), or a function that returns one")
         self.signer: SignerSource = signer
         self.origins = () if callable(origins) or isinstance(origins, str) else tuple(origins)
         self._is_listed = _function(origins) if callable(origins) else Origins(self.origins or origins).lists

@@ -42,6 +42,7 @@ _NOT_CHECKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
 
 _SPELLING: Final = 1
 _CONTENT: Final = 11
+_OTHERWISE: Final[frozenset[Step]] = frozenset({2, 3, 4, 6})
 _SEARCHED: Final[frozenset[Step]] = frozenset({_SPELLING, 7, 8, 10})
 _PROFILES: Final = tuple(profile for profile in profiles.BY_NAME.values() if profile.message == "request")
 _OLDER: Final = re.compile(r'(?:^|[,\s])(?:keyid|headers)="', re.IGNORECASE)
@@ -344,7 +345,9 @@ def _find_cause(
     proof = None if signature is None or values is None or spelled is None else _prove(values, signature.read)
     if spelled is not None and proof is not None:
         return Cause.of("other Base64", *spelled, keyid=proof[0])
-    for other in _PROFILES:
+    # A signature of AdCP over a URL as it was typed would also be one of DEFAULT, which is not what happened.
+    others = _PROFILES if error.step in _OTHERWISE else _PROFILES[1:]
+    for other in others:
         if other is not profile and _rejection(request, other, keys, now) is None:
             return Cause.of("another profile", other.name, profile.name)
     if error.step == _CONTENT:

@@ -21,7 +21,7 @@ def configured_verifier(
     """Return the verifier that settings describe. One that is made of a JWK set keeps nonces in this process.
 
     Args:
-        settings: has `VERIFIER`, or `JWKS` (a JWK set) and `PROFILE` (a profile or its name).
+        settings: has `VERIFIER`, or `JWKS` (a JWK set) and maybe `PROFILE` (a profile or its name).
         otherwise: the verifier if the settings describe none.
         key: returns the name of a setting as its operator writes it, for the error messages.
 
@@ -33,16 +33,14 @@ def configured_verifier(
         verifier = otherwise if configured is None else configured
         if isinstance(verifier, Verifier):
             return verifier
-        raise ConfigurationError(
-            f"{key('VERIFIER')}: pass a Verifier, or set {key('JWKS')} to a JWK set and {key('PROFILE')} to a profile"
-        )
+        raise ConfigurationError(f"{key('VERIFIER')}: pass a Verifier, or set {key('JWKS')} to a JWK set")
     if configured is not None:
         raise ConfigurationError(
             f"{key('VERIFIER')}: it has its keys and profile; leave {key('JWKS')} and {key('PROFILE')} out"
         )
     if jwks is None:
         raise ConfigurationError(f"{key('JWKS')}: {key('PROFILE')} is set, so set this to a JWK set too")
-    chosen = _profile(profile, key("PROFILE"))
+    chosen = profiles.DEFAULT if profile is None else _profile(profile, key("PROFILE"))
     try:
         keys = KeySet.from_jwks(cast("Mapping[str, object]", jwks))
         return Verifier(chosen, keys=keys, replay=MemoryReplayStore())

@@ -129,7 +129,8 @@ def start_line(
     if policy is not None:
         lists = [f"{name} {_shown(names)}" for name, names in policy.lists() if names]
         asked = f"policy: {', '.join(lists) or 'it lists no operation'}"
-    verified = f"undersigned verifies requests by the profile {profile.name}, Ed25519 by {library()}"
+    source = f": {profile.source}" if profile.source else ""
+    verified = f"undersigned verifies requests with the profile {profile.name}{source}; Ed25519 with {library()}"
     line = printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if in_memory else ''}")
     return logging.WARNING if in_memory and not origins.are_loopback and _is_worker() else logging.INFO, line
 

@@ -1,7 +1,7 @@
-"""The published profiles, dated and pinned.
+"""The published profiles, dated and pinned. `DEFAULT` is for your own services, and the others are for a protocol.
 
 The endpoint's configuration chooses the profile, never the message: a `Verifier` or a `Signer` gets one at
-construction.
+construction, or has `DEFAULT`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from undersigned.profiles.web_bot_auth import (
     WEB_BOT_AUTH_TYPED,
 )
 from undersigned.profiles.wimse import WIMSE, WIMSE_RESPONSE
+from undersigned.signature.profile import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 BY_NAME: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
+        DEFAULT,
         ADCP_3_2,
         ADCP_3_1,
         ADCP_WEBHOOK,
@@ -55,6 +57,7 @@ __all__ = [
     "ADCP_3_2",
     "ADCP_WEBHOOK",
     "BY_NAME",
+    "DEFAULT",
     "FAPI_2_REQUEST",
     "FAPI_2_RESPONSE",
     "GNAP",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
 from undersigned.message.reading import Reading
@@ -131,7 +131,8 @@ class Profile:
         if not self.algorithms or not self.algorithms <= ALGORITHMS:
             raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
         parameters, coverage = self.parameters, self.coverage
-        required = parameters.of_mode("required")
+        # A signature without a tag has none of the accepted ones.
+        required = parameters.of_mode("required") | ({"tag"} if self.selection.tags else frozenset())
         with_content = coverage.required(has_content=True)
         if self.digest.policy == "required":
             with_content = tuple(dict.fromkeys((*with_content, "content-digest")))
@@ -209,13 +210,13 @@ class Profile:
         Args:
             message: the message as it was received, without the signature; None for one without content and query.
         """
-        rule, selection = self.parameters, self.selection
+        selection = self.selection
         components = self.required_components[False] if message is None else self.components_of(message)
         names = [name if name[0] == '"' else f'"{name}"' for name in components]
         if self.coverage.member_of:
             names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
         asked = "".join([f";{name}" for name in ("created", "expires") if name in self.required])
-        tag = f';tag="{_escape(selection.tag)}"' if selection.tag and rule.tag == "required" else ""
+        tag = f';tag="{_escape(selection.tag)}"' if selection.tag else ""
         return f"{selection.label}=({' '.join(names)}){asked}{tag}"
 
 
@@ -266,3 +267,20 @@ def _check_danger(profile: Profile) -> None:
             dangers.append("a signature without a date is accepted again when it is forgotten")
     if dangers and not profile.dangerous:
         raise ConfigurationError(f"dangerous: {' and '.join(dangers)}: change the profile, or give the reason here")
+
+
+DEFAULT: Final = Profile(
+    name="default",
+    source="RFC 9421",
+    selection=Selection(pick="any"),
+    parameters=ParameterRule(alg="optional", tag="optional"),
+    coverage=CoverageRule(with_content=("content-type",)),
+    target="typed",
+)
+"""Plain RFC 9421, for your own services: the profile of every signer and verifier that is given no other.
+
+A signature covers the method, the target URI and the authority, and of a message with a body also Content-Type and
+Content-Digest. It has `created`, `expires`, `nonce` and `keyid`, is valid for five minutes at most, and is accepted
+once. A key is Ed25519 or P-256, and its JWK needs `kid` and the members that make the key, no others. A tag is neither
+needed nor checked.
+"""

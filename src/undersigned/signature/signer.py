@@ -29,7 +29,7 @@ from undersigned.message.structured_fields import (
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.own_parameters import written_parameters
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import DEFAULT, Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
 from undersigned.signature.rules.coverage import name_of
 from undersigned.signature.rules.parameters import PARAMETERS
@@ -119,12 +119,12 @@ class SignatureOptions(TypedDict, total=False):
 
 
 class Signer:
-    """A signer of requests, with one key and by one profile. Safe to share between threads.
+    """A signer of requests, with one key and one profile. Safe to share between threads.
 
     Args:
         key: the private key: a `SigningKey`, a `RemoteKey` such as one in a KMS, or an `AsyncRemoteKey`, with which
             only `async_sign` works.
-        profile: the profile that the receiver verifies by.
+        profile: the profile of the receiver. By default it is `profiles.DEFAULT`, plain RFC 9421.
         components: more header fields to cover than the profile requires, in lower case.
         clock: returns seconds since the epoch, for `created`.
         nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
@@ -143,14 +143,16 @@ class Signer:
         self,
         key: AnyKey,
         *,
-        profile: Profile,
+        profile: Profile = DEFAULT,
         components: Sequence[str] = (),
         clock: Callable[[], float] = system_clock,
         nonces: Callable[[], str] | None = None,
     ) -> None:
         check_key(key)
         if not isinstance(profile, Profile):
-            raise ConfigurationError("profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2")
+            raise ConfigurationError(
+                "profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or leave it out"
+            )
         if key.algorithm not in profile.algorithms:
             raise ConfigurationError(
                 f"key: profile {profile.name} does not accept {key.algorithm}; use a key for one of its algorithms"

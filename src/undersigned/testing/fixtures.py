@@ -50,12 +50,12 @@ class SignedClients:
 
     Attributes:
         key: the key pair.
-        profile: the profile to sign by.
+        profile: the profile to sign with; `dataclasses.replace` changes it.
         origin: the origin that requests are sent to, one of the origins of the middleware under test.
     """
 
     key: KeyPair
-    profile: Profile = profiles.ADCP_3_2
+    profile: Profile = profiles.DEFAULT
     origin: str = "https://testserver"
 
     @property

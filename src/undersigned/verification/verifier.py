@@ -67,7 +67,7 @@ from undersigned.signature.components import (
 )
 from undersigned.signature.key_source import KeyLookup, KeySet, is_key_source
 from undersigned.signature.own_parameters import fault_of_own
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import DEFAULT, Profile
 from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.signature.rules.validity import SECONDS_EXPECTED, is_in_milliseconds
 from undersigned.signature.verification_key import VerificationKey
@@ -679,12 +679,12 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
 
 
 class AsyncVerifier:
-    """A verifier that verifies messages by one profile, and awaits the answers of its sources.
+    """A verifier that verifies messages with one profile, and awaits the answers of its sources.
 
     A subclass may override `screen`, and no other step: `verify` takes them itself.
 
     Args:
-        profile: what makes a signature acceptable.
+        profile: what makes a signature acceptable. By default it is `profiles.DEFAULT`, plain RFC 9421.
         keys: finds the key that a keyid names. A source that does not have to be awaited works too; if it may block, it
             is asked in a thread. A source without a `blocking` attribute is taken to block.
         replay: tells whether a nonce is fresh. Any store works, as for `keys`.
@@ -700,7 +700,7 @@ class AsyncVerifier:
 
     def __init__(
         self,
-        profile: Profile,
+        profile: Profile = DEFAULT,
         *,
         keys: AsyncKeySource,
         replay: AsyncReplayStore,
@@ -709,7 +709,7 @@ class AsyncVerifier:
     ) -> None:
         if not isinstance(profile, Profile):
             raise ConfigurationError(
-                'profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or profiles.BY_NAME["adcp-3.2"]'
+                "profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or leave it out"
             )
         if not is_key_source(keys):
             raise ConfigurationError(
@@ -1018,7 +1018,7 @@ class Verifier(AsyncVerifier):
     coroutines of the steps are for a server that reads the content between them: `finish` runs them.
 
     Args:
-        profile: what makes a signature acceptable.
+        profile: what makes a signature acceptable. By default it is `profiles.DEFAULT`, plain RFC 9421.
         keys: finds the key that a keyid names.
         replay: tells whether a nonce is fresh.
         revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
@@ -1035,7 +1035,7 @@ class Verifier(AsyncVerifier):
 
     def __init__(
         self,
-        profile: Profile,
+        profile: Profile = DEFAULT,
         *,
         keys: KeySource,
         replay: ReplayStore,

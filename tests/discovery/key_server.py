@@ -140,5 +140,5 @@ def response(body: bytes | object, *fields: str, status: str = "200 OK", length:
     return "\r\n".join([*lines, "", ""]).encode() + content
 
 
-def redirect(location: str) -> bytes:
-    return response(b"", f"Location: {location}", status="302 Found")
+def redirect(location: str, *fields: str) -> bytes:
+    return response(b"", f"Location: {location}", *fields, status="302 Found")

@@ -60,7 +60,10 @@ TRICKS = {
     "an RSA key": (response({"keys": [{"kid": "rsa", "kty": "RSA", "n": "AQAB", "e": "AQAB"}, PUBLIC]}), "found"),
     "private keys": (response({"keys": [OTHER_PRIVATE, PUBLIC]}), "found"),
     "this key, unusable": (response({"keys": [PUBLIC | {"x": "AAAA"}]}), "x is not 32 bytes"),
-    "this key, private": (response({"keys": [PRIVATE]}), "the JWK has a private key: publish it without d"),
+    "this key, private": (
+        response({"keys": [PRIVATE]}),
+        "the JWK has a private key: publish it without d and all other private members",
+    ),
     "this kid 10 times": (
         response({"keys": [*(OTHER_PUBLIC | {"kid": PUBLIC["kid"]} for _ in range(9)), PUBLIC]}),
         "found",

@@ -183,8 +183,10 @@ def test_older_list_does_not_replace_a_newer_one(current, server, clock):
     clock.now += 900
     assert current(sign(updated=NOW - 1)).revoked == {"stolen"}
     clock.now += 30
-    server.answers["/list"] = response(sign(updated=NOW))
-    eventually(lambda: not current().revoked)
+    server.answers["/list"] = response(sign("other", updated=NOW))
+    eventually(lambda: current().revoked == {"stolen", "other"})
+    clock.now += 900
+    assert not current(sign(updated=NOW + 1)).revoked
 
 
 def test_clocks_may_differ_by_a_minute(current, clock):

@@ -215,6 +215,40 @@ def test_waiting_threads_are_bounded_and_a_known_key_waits_for_nothing(server, c
         thread.join()
 
 
+@pytest.mark.parametrize("old", [300, 36_000])
+def test_nobody_uses_an_expired_set_while_its_owner_is_asked(server, clock, old):
+    server.answers["/jwks.json"] = jwks(PUBLIC)
+    source = RemoteJWKS(server.url(), network=server.network(), clock=clock)
+    assert source.find(lookup())
+    server.answers["/jwks.json"] = jwks(OTHER_PUBLIC)
+    server.hold.clear()
+    clock.now += old
+    found = []
+
+    def ask() -> None:
+        found.append(source.find(lookup()))
+
+    threads = [threading.Thread(target=ask) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    server.wait_for(2)
+    server.hold.set()
+    wait_for_all(threads)
+    assert found == [()] * 12
+
+
+def test_expired_set_is_not_used_for_a_failure_of_long_ago(world, server, clock):
+    server.answers["/jwks.json"] = jwks(PUBLIC)
+    source = world.jwks(server.url(), network=server.network(), clock=clock)
+    assert world.find(source, "buyer-ed25519")
+    server.answers["/jwks.json"] = response(b"", status="503 Down")
+    clock.now += 300
+    assert world.find(source, "buyer-ed25519")
+    server.answers["/jwks.json"] = jwks(OTHER_PUBLIC)
+    clock.now += 36_000
+    assert world.find(source, "buyer-ed25519") is None
+
+
 def wait_for_all(threads) -> None:
     for thread in threads:
         thread.join(30)
@@ -324,6 +358,35 @@ def test_some_places_are_kept_for_known_senders(server, clock):
     assert sum(b"/slow/" in request for request in server.requests) == 3
     silent.set()
     wait_for_all(strangers)
+
+
+def test_fetch_that_hangs_keeps_its_place_for_a_while_only(world, server, clock):
+    """All places are taken by known senders whose servers hang: a healthy one is asked, and its old key is not used."""
+    silent, hosts = threading.Event(), ("evil.example.net", "one.example", "two.example", "three.example")
+    source = ActorKeys(network=server.network(total_timeout=60, wait_timeout=4), clock=clock, most_at_once=4)
+    slow = [actor_at(server, f"/slow/{host}", host) for host in hosts]
+    bob = actor_at(server, "/users/bob")
+    for keyid in (*slow, bob):
+        assert world.find_all(source, lookup(keyid))
+    server.answers |= {f"/slow/{host}": lambda *_: silent.wait(60) for host in hosts}
+    server.answers["/users/bob"] = response({"id": server.url("/users/bob")}, "Content-Type: application/activity+json")
+    clock.now += 36_000
+    strangers = asking(source, *map(lookup, slow[:3]))
+    server.wait_for(len(slow) + 1 + 3)
+    strangers += asking(source, lookup(slow[3]))
+    server.wait_for(len(slow) + 1 + 4)
+    eventually(lambda: found_by(world, source, bob) == ())
+    assert not silent.is_set()
+    silent.set()
+    wait_for_all(strangers)
+
+
+def found_by(world, source, keyid):
+    """What is found, or the reason why nothing is; never a key."""
+    try:
+        return tuple(world.find_all(source, lookup(keyid)))
+    except KeySourceError as failure:
+        return failure.reason
 
 
 def test_document_without_the_key_makes_no_known_actor(world, server, clock, monkeypatch):

@@ -172,7 +172,10 @@ def number(value: int) -> str:
         ({"alg": "ed25519"}, UNNAMED),
         ({"alg": 5}, UNNAMED),
         ({"kty": ["RSA"]}, UNNAMED),
-        ({"d": "AQAB"}, "the JWK has a private key: publish it without d"),
+        *(
+            ({name: "AQAB"}, "the JWK has a private key: publish it without d and all other private members")
+            for name in ("d", "p", "dp", "oth")
+        ),
     ],
 )
 def test_unusable_public_rsa_key_has_its_fault(change, fault):

@@ -32,7 +32,7 @@ def test_public_key_verifies_what_its_private_key_signed(private, public):
 @pytest.mark.parametrize("secret", ["its own", "", None])
 def test_jwk_with_a_private_key_is_rejected_as_a_verification_key(private, public, secret):
     key = VerificationKey.from_jwk({**public, "d": private["d"] if secret == "its own" else secret})
-    assert key.fault == "the JWK has a private key: publish it without d"
+    assert key.fault == "the JWK has a private key: publish it without d and all other private members"
     assert not key.verifies(SigningKey.from_jwk(private).sign(b"base"), b"base")
     assert str(private["d"]) not in repr(key)
 

@@ -26,6 +26,7 @@ from tests.verification.stages import (
 )
 
 from undersigned import Request, RevocationList, SignatureError, VerificationKey, profiles
+from undersigned.signature.jwk import written_thumbprint
 
 # Steps 7 to 9
 
@@ -54,6 +55,14 @@ def test_key_is_revoked_by_each_of_its_names(named):
     key = VerificationKey.from_jwk({**PUBLIC, "kid": "own name"})
     assert prove_request(key=key, revocations=revoking("stranger", ""))
     assert rejection_of(lambda: prove_request(key=key, revocations=revoking(named))) == ("signature_key_revoked", 9)
+
+
+@pytest.mark.parametrize("spelling", [PUBLIC["x"], PUBLIC["x"] + "="])
+def test_key_is_revoked_by_the_thumbprint_of_its_jwk_as_it_is_written(spelling):
+    jwk = PUBLIC | {"x": spelling}
+    key, names = VerificationKey.from_jwk(jwk), (VERIFYING.thumbprint, written_thumbprint(jwk))
+    for named in names:
+        assert rejection_of(lambda: prove_request(key=key, revocations=revoking(named)))[0] == "signature_key_revoked"  # noqa: B023 - called at once
 
 
 def test_revocation_applies_even_on_a_stale_list():

@@ -168,7 +168,7 @@ def _exchange(request: FetchRequest, network: Network, target: Target, address: 
         got = _fields(response.headers)
         body = _body(request, got, response.iter_stream()) if response.status == 200 else b""  # noqa: PLR2004 - OK
         if response.status in _REDIRECTS:
-            raise Redirected(response.status, got.get("location", ""))
+            raise Redirected(response.status, got)
         return FetchResponse(status=response.status, fields=got, body=body)
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from undersigned.errors import UndersignedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class FetchError(UndersignedError):
@@ -33,12 +38,12 @@ class Redirected(Unreachable):
     """Raised when a server redirects. No redirect is followed here.
 
     Attributes:
-        location: the URL that the server names, or "".
+        fields: the header fields by lower-case name: with `location`, the URL that the server names.
     """
 
-    def __init__(self, status: int, location: str) -> None:
+    def __init__(self, status: int, fields: Mapping[str, str]) -> None:
         super().__init__("the server answers with a redirect, which is not followed", status=status)
-        self.location = location
+        self.fields = fields
 
 
 class UnusableDocument(FetchError):

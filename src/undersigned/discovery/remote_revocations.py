@@ -159,6 +159,9 @@ def read_signed_list(
         raise UnusableDocument("the revocation list is of the future")
     if last is not None and read.updated < last.updated:
         raise UnusableDocument("the revocation list is older than the one that was read before")
+    if last is not None and read.updated == last.updated:
+        # Two lists of one time have no order, and only a newer list takes a revocation back.
+        return replace(read, revoked=read.revoked | last.revoked)
     return read
 
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -27,7 +28,7 @@ PRIVATE_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k",
 """The members that hold private or secret material (RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 8037; AKP)."""
 
 SHARED_FAULT: Final = "the JWK is a shared secret, which is never in a set of public keys"
-PRIVATE_FAULT: Final = "the JWK has a private key: publish it without d"
+PRIVATE_FAULT: Final = "the JWK has a private key: publish it without d and all other private members"
 
 _REGISTERED: Final[Mapping[str, Mapping[str, str]]] = {
     "OKP Ed25519": {"Ed25519": "ed25519", "EdDSA": "ed25519"},
@@ -110,7 +111,7 @@ def public_key_of(jwk: JWK) -> PublicKey:
     kty = jwk["kty"]
     if kty == "oct":
         raise UnusableKey(SHARED_FAULT)
-    if "d" in jwk:
+    if not PRIVATE_MEMBERS.isdisjoint(jwk):
         raise UnusableKey(PRIVATE_FAULT)
     if kty == "RSA":
         return _rsa_numbers(jwk).public_key()
@@ -245,7 +246,7 @@ def _integer(jwk: JWK, member: str) -> int:
 
 
 def _octets(jwk: JWK, member: str) -> bytes:
-    """Return a member spelled in unpadded Base64url."""
+    """Return the bytes of a member, which others also spell with padding or in the alphabet of plain Base64."""
     value = jwk.get(member)
     if not isinstance(value, str):
         raise UnusableKey(f"{member} is absent or not a string")
@@ -284,16 +285,40 @@ _MEMBERS: Final[Mapping[object, tuple[str, ...]]] = {
     "OKP": ("crv", "kty", "x"),
     "RSA": ("e", "kty", "n"),
 }
+_NUMBERS: Final = frozenset({"x", "y", "n", "e"})
 
 
 def thumbprint(jwk: Mapping[str, object]) -> str | None:
-    """Return the SHA-256 thumbprint of a JWK in unpadded Base64url, or None if a member is absent or not a string."""
+    """Return the SHA-256 thumbprint of a JWK in unpadded Base64url, or None if a member is absent or not a string.
+
+    It is that of the key in canonical form, however the JWK spells it (RFC 7638 section 3.3).
+    """
+    members = _required(jwk)
+    for name in _NUMBERS.intersection(members):
+        length = _COORDINATES.get(members.get("crv", ""), 0)
+        with suppress(UnusableKey):
+            octets = _octets(members, name)
+            if length or "crv" not in members:
+                octets = octets.lstrip(b"\0").rjust(length, b"\0")
+            members[name] = base64url(octets)
+    return _digest(members)
+
+
+def written_thumbprint(jwk: Mapping[str, object]) -> str | None:
+    """Return the thumbprint of a JWK as it is written. Its publisher may know the key by this one."""
+    return _digest(_required(jwk))
+
+
+def _required(jwk: Mapping[str, object]) -> dict[str, str]:
+    """Return the members that a thumbprint is made of, or none if one is absent or not a string."""
     kty = jwk.get("kty")
     names = _MEMBERS.get(kty) if isinstance(kty, str) else None
-    if names is None:
-        return None
-    members = {name: jwk.get(name) for name in names}
-    if not all(isinstance(value, str) for value in members.values()):
+    members = {name: value for name in names or () if isinstance(value := jwk.get(name), str)}
+    return members if names is not None and len(members) == len(names) else {}
+
+
+def _digest(members: Mapping[str, str]) -> str | None:
+    if not members:
         return None
     text = json.dumps(members, separators=(",", ":"), ensure_ascii=False)
     return base64url(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())

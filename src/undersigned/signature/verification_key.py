@@ -26,6 +26,7 @@ from undersigned.signature.jwk import (
     text_of,
     texts_of,
     thumbprint,
+    written_thumbprint,
 )
 from undersigned.signature.pem import read_public_pem
 
@@ -56,6 +57,8 @@ class VerificationKey:
         thumbprint: the JWK thumbprint (RFC 7638), or "" if the key is a shared secret or cannot be used.
         replay_name: the name of the key in a replay store: its thumbprint, or a digest of a shared secret. It depends
             on nothing but the key, so a signature is accepted once whichever source finds the key.
+        written: the thumbprint of the JWK as it is written. It differs from `thumbprint` if the JWK is not in canonical
+            form, such as one with padding. A revocation list may name the key by each of them.
     """
 
     keyid: str
@@ -68,10 +71,12 @@ class VerificationKey:
     _verifiers: Mapping[str, HTTPSignatureAlgorithm] = field(default_factory=_Algorithms, repr=False)
     thumbprint: str = field(default="", repr=False)
     replay_name: str = field(default="", repr=False)
+    written: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        """Name the key in replay stores."""
+        """Name the key in replay stores and revocation lists."""
         self.replay_name = self.replay_name or self.thumbprint
+        self.written = self.written or self.thumbprint
 
     @classmethod
     def from_jwk(cls, jwk: JWK, *, owner: str = "") -> VerificationKey:
@@ -94,7 +99,8 @@ class VerificationKey:
             return cls(keyid, "", use, operations, purposes, str(unusable), owner)
         verifiers = {name: BY_NAME[name](public_key=public) for name in algorithms}
         named = named_algorithm(jwk)
-        return cls(keyid, named, use, operations, purposes, "", owner, verifiers, thumbprint(public_jwk(public)) or "")
+        name, written = thumbprint(public_jwk(public)) or "", written_thumbprint(jwk) or ""
+        return cls(keyid, named, use, operations, purposes, "", owner, verifiers, name, written=written)
 
     @classmethod
     def from_public_key(

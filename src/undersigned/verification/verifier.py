@@ -453,7 +453,7 @@ def _revocation_fault(
     if revocations is None:
         return None
     # A signature may name its key by the thumbprint, or not at all if a token names it.
-    if not revocations.revoked.isdisjoint((signature.keyid, key.keyid, key.thumbprint)):
+    if not revocations.revoked.isdisjoint((signature.keyid, key.keyid, key.thumbprint, key.written)):
         return signature.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
     if revocations.is_stale(signature.now):
         detail = "the revocation list is too old: fetch a new one"

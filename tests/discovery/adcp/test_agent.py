@@ -340,6 +340,27 @@ def test_agent_that_takes_its_time_with_every_answer_is_given_up(world, operator
     assert reason(world, source) == "capabilities_unreachable"
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_delegation_of_a_brand_ends_on_time_whether_or_not_the_agent_answers(world, operator, clock, fails):
+    began = clock.now
+    elsewhere(operator)
+    ends = ["2026-04-18T14:00:05Z", "2026-04-18T14:00:30Z", "2026-04-18T14:00:20Z", None]
+    operator.brand["authorized_operators"] = [
+        *({"domain": "example.com", "valid_until": end} for end in ends[:3]),
+        {"domain": "example.com", "valid_from": "2026-05-01T00:00:00Z"},
+    ]
+    operator.publish()
+    network = operator.server.network()
+    source = world.agent(operator.url, network=network, clock=clock, now=lambda: ISSUED + clock.now - began)
+    assert reason(world, source) == "found"
+    clock.now += 23
+    assert reason(world, source) == "found"
+    if fails:
+        operator.server.answers["/mcp"] = response(b"", status="503 Down")
+    clock.now += 7
+    assert reason(world, source) == ("unknown" if fails else "brand_origin_mismatch")
+
+
 class TestA2A:
     @pytest.fixture
     def source(self, world, operator):
@@ -436,6 +457,29 @@ class TestPublisher:
     @pytest.mark.parametrize("keys", [[], None, {}, [5], [{"kty": "OKP"}]])
     def test_empty_or_malformed_pin_lets_no_key_count(self, world, operator, source, keys):
         self.pin(operator, signing_keys=keys)
+        assert reason(world, source) == "unknown"
+
+    @pytest.mark.parametrize("way", ["pointer", "redirect"])
+    def test_shortest_freshness_of_the_way_to_the_pins_counts(self, world, operator, source, clock, way):
+        self.pin(operator, PUBLIC, fields=["Cache-Control: max-age=86400"])
+        answers, elsewhere = operator.server.answers, operator.server.url("/pins", "brand.example.com")
+        answers["/pins"] = answers["/.well-known/adagents.json"]
+        first = {
+            "pointer": response({"authoritative_location": elsewhere}, "Cache-Control: max-age=60"),
+            "redirect": redirect(elsewhere, "Cache-Control: max-age=60"),
+        }
+        answers["/.well-known/adagents.json"] = first[way]
+        assert reason(world, source) == "found"
+        answers["/.well-known/adagents.json"] = response({"authorized_agents": []})
+        clock.now += 60
+        assert reason(world, source) == "key_unknown"
+
+    def test_pin_counts_in_any_spelling_of_its_key(self, world, operator, source, clock):
+        padded = PUBLIC | {"x": PUBLIC["x"] + "="}
+        self.pin(operator, padded)
+        assert reason(world, source) == "found"
+        self.pin(operator, PUBLIC, padded | {"revoked_at": "2026-04-18T14:00:00Z"})
+        clock.now += 3600
         assert reason(world, source) == "unknown"
 
     def test_key_that_the_publisher_revoked_counts_no_more(self, world, operator, source, clock):

@@ -46,19 +46,25 @@ def load_pins(publisher: str, agent: str, loader: Loader, *, seconds: Callable[[
     url = f"https://{publisher}/.well-known/adagents.json"
     found = _load(url, loader, seconds, redirects=MOST_REDIRECTS)
     location = found.value.get("authoritative_location")
+    fresh_until = found.fresh_until
     if isinstance(location, str) and "authorized_agents" not in found.value:
         found = _load(location, loader, seconds, redirects=0)
-    return Copy(_pins(found.value, agent), found.fetched, found.fresh_until)
+    # Each document of the way may be withdrawn.
+    return Copy(_pins(found.value, agent), found.fetched, min(fresh_until, found.fresh_until))
 
 
 def _load(url: str, loader: Loader, seconds: Callable[[], float], *, redirects: int) -> Copy[Mapping[str, object]]:
     request = FetchRequest(url=url, max_bytes=MOST_ADAGENTS_BYTES, seconds=seconds())
+    began = loader.clock()
     try:
         return loader.load(request, read_json_object)
     except Redirected as redirected:
         if not redirects:
             raise
-        return _load(_redirect_target(url, redirected.location), loader, seconds, redirects=redirects - 1)
+        target = _redirect_target(url, redirected.fields.get("location", ""))
+        found = _load(target, loader, seconds, redirects=redirects - 1)
+        redirect_ends = began + loader.freshness.lifetime(redirected.fields)
+        return Copy(found.value, found.fetched, min(found.fresh_until, redirect_ends))
 
 
 def _pins(document: Mapping[str, object], agent: str) -> Pins:

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from undersigned.discovery.adcp.adagents import load_pins
-from undersigned.discovery.adcp.brand import brand_url, check_key_origins, check_origin, jwks_url
+from undersigned.discovery.adcp.brand import authorized_until, brand_url, check_key_origins, jwks_url
 from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
-from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object, read_jwk_set
+from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
 from undersigned.discovery.kept_document import Copy, Loader, source_error
 from undersigned.discovery.key_sources import KeySources
 from undersigned.discovery.network import Network
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.adcp.adagents import Pins
     from undersigned.discovery.jwk_set import Keys
+    from undersigned.signature.jwk import JWK
 
 AgentProtocol: TypeAlias = Literal["mcp", "a2a"]
 """The protocol of an agent's URL."""
@@ -86,7 +87,7 @@ class AdCPAgent(FetchedKeys):
         self._loader = Loader(network, freshness, clock)
         self._pin_loader = Loader(network, PIN_FRESHNESS, clock)
         # The URL of the JWK set is kept as long as the brand.json is fresh.
-        self._jwks: Copy[str] | None = None
+        self._jwks: Copy[tuple[str, float]] | None = None
         self._pins: Copy[Pins] | None = None
         super().__init__(url, self._load, self._loader)
 
@@ -110,13 +111,14 @@ class AdCPAgent(FetchedKeys):
             self._pins = self._load_pins(seconds)
         return self._keys(self._jwks, seconds())
 
-    def _keys(self, jwks: Copy[str], seconds: float) -> Copy[Keys]:
+    def _keys(self, jwks: Copy[tuple[str, float]], seconds: float) -> Copy[Keys]:
         """Return the keys of the agent's JWK set that are not excluded by a pin (step 8)."""
-        request = FetchRequest(url=jwks.value, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
+        url, until = jwks.value
+        request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
         pins = None if self._pins is None else self._pins.value
         wall = self._now()
         try:
-            copy = self._loader.load(request, partial(_read_keys, pins=pins, now=self._now))
+            copy = self._loader.load(request, partial(_read_keys, pins=pins, until=until, now=self._now))
         except FetchError as error:
             self._jwks = None
             raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
@@ -127,8 +129,8 @@ class AdCPAgent(FetchedKeys):
             ends = min(ends, copy.fetched + min(revoked, default=math.inf))
         return replace(copy, fresh_until=ends)
 
-    def _locate(self, seconds: Callable[[], float]) -> Copy[str]:
-        """Return the URL of the agent's JWK set (steps 1 to 7)."""
+    def _locate(self, seconds: Callable[[], float]) -> Copy[tuple[str, float]]:
+        """Return the URL of the agent's JWK set, and until when it is the agent's by the wall clock (steps 1 to 7)."""
         conversation = Conversation(self.url, self._loader.network, seconds)
         try:
             capabilities = (call_tool if self._protocol == "mcp" else run_task)(conversation, TASK)
@@ -143,10 +145,11 @@ class AdCPAgent(FetchedKeys):
             raise source_error(
                 what, error, "signature_brand_json_unreachable", "signature_brand_json_malformed"
             ) from error
-        check_origin(self.url, url, brand.value, now=self._now())
+        wall = self._now()
+        until = authorized_until(self.url, url, brand.value, now=wall)
         jwks = jwks_url(self.url, brand.value)
         check_key_origins(capabilities, jwks, purpose=self._purpose)
-        return Copy(jwks, brand.fetched, brand.fresh_until)
+        return Copy((jwks, until), brand.fetched, min(brand.fresh_until, brand.fetched + until - wall))
 
     def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
         try:
@@ -191,11 +194,13 @@ class AdCPDirectory(KeySources):
         super().__init__(found)
 
 
-def _read_keys(body: bytes, *, pins: Pins, now: Callable[[], float]) -> Keys:
-    if pins is None:
-        return parse_jwk_set(body)
+def _read_keys(body: bytes, *, pins: Pins, until: float, now: Callable[[], float]) -> Keys:
+    def is_wanted(jwk: JWK) -> bool:
+        pinned = math.inf if pins is None else pins.get(thumbprint(jwk) or "", -math.inf)
+        return now() < min(until, pinned)
+
     # Asked at each lookup: a key ends when its publisher says so, also while the agent's server does not answer.
-    return read_jwk_set(read_json_object(body), wanted=lambda jwk: pins.get(thumbprint(jwk) or "", -math.inf) > now())
+    return read_jwk_set(read_json_object(body), wanted=is_wanted)
 
 
 def _is_authority(publisher: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, cast
 
 from undersigned.discovery.adcp.protocols import objects
@@ -30,8 +31,8 @@ def brand_url(capabilities: Mapping[str, object]) -> str:
     return url
 
 
-def check_origin(agent: str, url: str, brand: Mapping[str, object], *, now: float) -> None:
-    """Check that the operator's brand.json may speak for an agent (step 3).
+def authorized_until(agent: str, url: str, brand: Mapping[str, object], *, now: float) -> float:
+    """Return until when the operator's brand.json may speak for an agent (step 3), in seconds since the epoch.
 
     The agent and the brand.json have one registrable domain, or the brand.json delegates to the agent's.
 
@@ -48,12 +49,18 @@ def check_origin(agent: str, url: str, brand: Mapping[str, object], *, now: floa
     if domain is None:
         _fail("signature_brand_origin_mismatch", "the agent's host has no registrable domain")
     if domain == registrable_domain(Target.of(url).host):
-        return
-    for operator in objects(brand.get("authorized_operators")):
-        named = operator.get("domain")
-        if isinstance(named, str) and named.lower() == domain and _is_in_time(operator, now):
-            return
-    _fail("signature_brand_origin_mismatch", "the brand.json is not of the agent's domain, and does not authorize it")
+        return math.inf
+    ends = [
+        end
+        for operator in objects(brand.get("authorized_operators"))
+        if isinstance(named := operator.get("domain"), str)
+        and named.lower() == domain
+        and now < (end := _end(operator, now))
+    ]
+    if not ends:
+        message = "the brand.json is not of the agent's domain, and does not authorize it"
+        _fail("signature_brand_origin_mismatch", message)
+    return max(ends)
 
 
 def jwks_url(agent: str, brand: Mapping[str, object]) -> str:
@@ -117,9 +124,11 @@ def _jwks_uri(agent: str, entry: Mapping[str, object]) -> str:
     return uri
 
 
-def _is_in_time(operator: Mapping[str, object], now: float) -> bool:
+def _end(operator: Mapping[str, object], now: float) -> float:
+    """Return when a delegation ends; it has ended if it has not begun, or if a time cannot be read."""
     begins, ends = operator.get("valid_from"), operator.get("valid_until")
-    return (begins is None or read_time(begins) <= now) and (ends is None or now < read_time(ends))
+    has_begun = begins is None or read_time(begins) <= now
+    return (math.inf if ends is None else read_time(ends)) if has_begun else -math.inf
 
 
 def _host(declared: object) -> str | None:

@@ -1,6 +1,7 @@
 """`python -m tests.fuzz HARNESS [--runs N] [--seed S] [--found DIRECTORY]`: fuzz one harness, guided by coverage.
 
-It starts from the kept corpus. An input that fails is written to the current directory, and the exit code is not 0.
+It starts from the kept corpus, and from the extremes of each type. An input that fails is written to the current
+directory, and the exit code is not 0.
 Install atheris first: `pip install -e '.[test]' --group fuzz`.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+import tempfile
 from pathlib import Path
 
 import atheris
@@ -27,7 +29,7 @@ def main() -> None:
     parser.add_argument("--found", type=Path, metavar="DIRECTORY", help="keep inputs that reach new code here")
     given = parser.parse_args()
     with atheris.instrument_imports(include=["undersigned", "http_sf"]):
-        from tests.fuzz.harnesses import HARNESSES, check_work  # noqa: PLC0415 - what is imported here is instrumented
+        from tests.fuzz.harnesses import HARNESSES, check_work, seeds  # noqa: PLC0415 - what is imported here is instrumented
 
     harness, turns = HARNESSES[given.harness], itertools.count()
 
@@ -39,8 +41,11 @@ def main() -> None:
             check_work(harness, data)
 
     kept = [str(given.found)] if given.found else []
+    extremes = Path(tempfile.mkdtemp(prefix="undersigned-seeds-"))
+    for at, seed in enumerate(seeds(given.harness)):
+        (extremes / str(at)).write_bytes(seed)
     options = [f"-runs={given.runs}", f"-seed={given.seed}", f"-max_len={_LONGEST}", f"-timeout={_SECONDS}"]
-    atheris.Setup([sys.argv[0], *options, *kept, str(CORPUS / given.harness)], one)
+    atheris.Setup([sys.argv[0], *options, *kept, str(CORPUS / given.harness), str(extremes)], one)
     atheris.Fuzz()
 
 

@@ -6,34 +6,61 @@ that breaks a rule which holds for every input.
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import itertools
 import json
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
 from urllib.parse import unquote_to_bytes
 
 from click import unstyle
-from tests.keys import KEYS, NOW, URL, verifier
+from tests.hostile import EXTREMES
+from tests.keys import KEYS, NOW, URL, key_pair, verifier
 from tests.work import lines_run
 
-from undersigned import Policy, Request, SignatureError, canonicalize, profiles
+from undersigned import (
+    ConfigurationError,
+    KeySourceError,
+    Policy,
+    Request,
+    RevocationList,
+    SignatureError,
+    canonicalize,
+    profiles,
+)
+from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cli.explain import explained_json, explained_lines
+from undersigned.discovery.activitypub import check_owner, owner_of, published_key, verification_key
 from undersigned.discovery.fetch_errors import UnusableDocument
-from undersigned.discovery.jwk_set import parse_jwk_set
+from undersigned.discovery.freshness import Freshness
+from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object
+from undersigned.discovery.registry import read_registry
+from undersigned.discovery.remote_revocations import read_signed_list
+from undersigned.discovery.ucp import UCPKeys
+from undersigned.discovery.web_bot_auth import read_card
 from undersigned.errors import MalformedURL
 from undersigned.explanation import MalformedRequest, explain_request, parse_pasted_request
+from undersigned.message import HeaderFields
 from undersigned.message.request_target import RequestTarget
+from undersigned.message.signature_agent import SignatureAgentForm, read_signature_agent
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField
 from undersigned.policy import A2AResolver, JSONRPCResolver, PathResolver, UnresolvedOperation
+from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.rules import KeyRule
+from undersigned.tokens.jwt import read_token
 from undersigned.url import ADCP_RECEIVED, Origins
 from undersigned.url import explain as explain_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _VERIFIER = verifier()
+_DRAFT = ActivityPubVerifier(keys=key_pair("rsa-v1_5-sha256", "nobody").key_set(), clock=lambda: NOW)
+_PLATFORMS = UCPKeys()
+_ACTOR = "https://a.example/u"
 _ORIGIN = Origins(["https://seller.example.com"]).match("seller.example.com")
 _ABSENT = ["", "sig1=:AAAA:", "sha-256=:AAAA:"]
 _POLICIES = [
@@ -119,9 +146,84 @@ def raw_request(data: bytes) -> None:
         assert all("\x1b" not in unstyle(line) for line in explained_lines(explained)), "a terminal would be controlled"
 
 
+def draft_fields(data: bytes) -> None:
+    """Verify a request by the draft, whose Signature, Date and Digest are the lines of `data`."""
+    signature, date, digest = [*data.decode("latin-1").split("\n", 2), "", ""][:3]
+    fields = [("Host", "seller.example.com"), ("Date", date), ("Digest", digest), ("Signature", signature)]
+    for method, body in (("POST", b"{}"), ("GET", b"")):
+        with contextlib.suppress(SignatureError):
+            _DRAFT.verify(Request(method, URL, fields, body))
+            raise AssertionError("a signature that nobody made is accepted")
+
+
+def agent_fields(data: bytes) -> None:
+    """Read the field in which a sender names itself, and how long the answer about it is fresh."""
+    value, _, control = data.decode("latin-1").partition("\n")
+    for form in get_args(SignatureAgentForm):
+        with contextlib.suppress(MalformedField):
+            read_signature_agent(value, form=form, member="sig1")
+    fields = HeaderFields([("UCP-Agent", value)])
+    asked = KeyLookup("k", {}, frozenset(), "GET", URL, fields, identifiers=('"ucp-agent"',))
+    with contextlib.suppress(KeySourceError):
+        _PLATFORMS.agent(asked)
+    lifetime = Freshness().lifetime({"cache-control": control, "age": value})
+    assert 60 <= lifetime <= 900, "a document is fresh for another time"
+
+
+def document(data: bytes) -> None:
+    """Read a document that a peer serves, as each kind of document, and as a token."""
+    for read in (
+        lambda: read_card(data, url=_ACTOR),
+        lambda: RevocationList.from_json(data.decode("latin-1"), issuer=None),
+        lambda: read_signed_list(data, keys=KEYS, issuer="a", last=None, now=NOW),
+        lambda: read_registry(data),
+        lambda: _read_actor(read_json_object(data)),
+        lambda: _bound_key(data),
+    ):
+        with contextlib.suppress(UnusableDocument, ConfigurationError, KeySourceError):
+            read()
+
+
+def _read_actor(actor: Mapping[str, object]) -> None:
+    key = published_key(actor, _ACTOR)
+    if key is not None:
+        check_owner(actor, owner=owner_of(key), keyid=_ACTOR)
+        verification_key(key, keyid=_ACTOR, owner=_ACTOR)
+
+
+def _bound_key(claims: bytes) -> None:
+    head, body = (base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in (b'{"typ":"wit+jwt"}', claims))
+    read_token(f"{head}.{body}.AAAA", types={"wit+jwt"}).bound_key(now=NOW)
+
+
 HARNESSES: Final[Mapping[str, Callable[[bytes], None]]] = {
-    harness.__name__: harness for harness in (signature_fields, target, jwk_set, json_body, raw_request)
-}
+    harness.__name__: harness
+    for harness in (
+        signature_fields, target, jwk_set, json_body, raw_request, draft_fields, agent_fields, document
+    )
+}  # fmt: skip
+
+TEMPLATES: Final[Mapping[str, Sequence[str]]] = json.loads(
+    (Path(__file__).parent / "templates.json").read_text("utf-8")
+)
+"""Inputs of each harness with places, each marked by `~`, for the extremes of `tests.hostile`."""
+
+
+def seeds(name: str) -> Iterator[bytes]:
+    """Yield each template of a harness with each extreme, in each place alone and in all places at once."""
+    for template in TEMPLATES[name]:
+        usual = template.split("~")
+        for extreme in itertools.chain.from_iterable(EXTREMES.values()):
+            places = ["1"] * (len(usual) - 1)
+            for at in range(len(places)):
+                filled = [*places[:at], extreme, *places[at + 1 :]]
+                yield _joined(usual, filled)
+            yield _joined(usual, [extreme] * len(places))
+
+
+def _joined(texts: Sequence[str], values: Sequence[str]) -> bytes:
+    joined = texts[0] + "".join(value + text for value, text in zip(values, texts[1:], strict=True))
+    return joined.encode("utf-8", "surrogatepass")
 
 
 def check_work(harness: Callable[[bytes], None], data: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.fuzz.harnesses import HARNESSES, check_work
+from tests.fuzz.harnesses import HARNESSES, TEMPLATES, check_work, seeds
 
 CORPUS = Path(__file__).parent / "corpus"
 INPUTS = [
@@ -13,8 +13,14 @@ INPUTS = [
 ]
 
 
-def test_every_harness_has_a_corpus():
-    assert {path.name for path in CORPUS.iterdir()} == set(HARNESSES)
+def test_every_harness_has_a_corpus_and_places_for_extremes():
+    assert {path.name for path in CORPUS.iterdir()} == set(HARNESSES) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("name", HARNESSES)
+def test_extremes_of_each_type_in_each_place_raise_only_the_errors_of_the_library(name):
+    for seed in seeds(name):
+        HARNESSES[name](seed)
 
 
 @pytest.mark.parametrize(("name", "path"), INPUTS)

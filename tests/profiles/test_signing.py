@@ -138,6 +138,10 @@ def test_ucp_says_which_key_it_has_no_algorithm_for(kid):
     assert (caught.value.code, caught.value.step, caught.value.form.status) == ("algorithm_unsupported", 8, 400)
 
 
+def test_signer_of_the_fediverse_names_the_hash_of_its_rsa_key():
+    assert ';alg="rsa-v1_5-sha256"' in dict(sign(ACTIVITYPUB, GET, "rsa-v1_5-sha256").fields)["signature-input"]
+
+
 def test_ucp_request_without_a_date_is_new_again_when_it_is_forgotten():
     undated = UCP.derive(parameters=UCP.parameters._replace(created="ignored", expires="ignored", written=frozenset()))
     message = sign(undated)

@@ -24,7 +24,12 @@ HS2019: Final = "hs2019"
 RSA_SHA256: Final = "rsa-sha256"
 """The algorithm name for RSA with PKCS #1 v1.5 and SHA-256."""
 
-_PARAMETER: Final = re.compile(r'([A-Za-z][A-Za-z0-9_-]*)=(?:"([^"\\]*)"|([0-9.]+))')
+_WORD: Final = re.compile(r"Signature +")
+"""What http-signature 1.2.0 writes before the parameters, and Mastodon passes over."""
+
+_PARAMETER: Final = re.compile(rf'([A-Za-z][A-Za-z0-9_-]*) *= *(?:"([^"\\]*)"|({token.ANY}+))')
+"""A parameter of RFC 7235 section 2.1, with spaces around the sign, and a token or a quoted string."""
+
 _SEPARATOR: Final = re.compile(r" *, *")
 _NAME: Final = re.compile(rf"{token.LOWER}+|\((?:request-target|created|expires)\)")
 _WHOLE: Final = re.compile(r"[0-9]{1,15}")
@@ -93,12 +98,13 @@ def _parameters(value: str) -> dict[str, str]:
     if not value.isascii() or not value.isprintable():
         raise MalformedField("the Signature field has a character that is not printable ASCII")
     given: dict[str, str] = {}
-    at = 0
+    word = _WORD.match(value)
+    at = word.end() if word else 0
     while match := _PARAMETER.match(value, at):
-        name, quoted, number = match.groups()
+        name, quoted, bare = match.groups()
         if name in given:
             raise MalformedField("the Signature field repeats a parameter, or has several signatures")
-        given[name] = number if quoted is None else quoted
+        given[name] = bare if quoted is None else quoted
         if match.end() == len(value):
             return given
         separator = _SEPARATOR.match(value, match.end())
@@ -109,11 +115,12 @@ def _parameters(value: str) -> dict[str, str]:
 
 
 def _names(value: str) -> tuple[str, ...]:
-    names = tuple(value.split(" "))
+    # Case and spaces cannot change what was signed: the signing string has each name in lower case (section 2.3).
+    names = tuple(value.lower().split())
     if len(names) > MOST_COMPONENTS:
         raise MalformedField(f"headers has {len(names):,} names, and at most {MOST_COMPONENTS} are read: sign fewer")
-    if len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
-        raise MalformedField("headers is not a list of different names in lower case")
+    if not names or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
+        raise MalformedField("headers is not a list of different names")
     return names
 
 
@@ -131,9 +138,10 @@ def read_http_date(value: str) -> int | None:
     """
     try:
         seconds = int(parsedate_to_datetime(value).timestamp())
+        return seconds if http_date(seconds) == value else None
     except (ValueError, OverflowError):
+        # Also in the year 10000, which no HTTP date has.
         return None
-    return seconds if http_date(seconds) == value else None
 
 
 def http_date(seconds: float) -> str:

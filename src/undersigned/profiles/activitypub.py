@@ -19,7 +19,10 @@ ACTIVITYPUB: Final = Profile(
     name="activitypub",
     source="mastodon/mastodon app/lib/signed_request.rb, swicg/activitypub-http-signature, autumn 2026",
     selection=Selection(pick="only"),
-    parameters=ParameterRule(expires="optional", nonce="ignored", alg="ignored", tag="ignored"),
+    # Receivers cannot know the hash of an RSA key otherwise, and several demand it.
+    parameters=ParameterRule(
+        expires="optional", nonce="ignored", alg="ignored", tag="ignored", written=frozenset({"alg"})
+    ),
     coverage=CoverageRule(always=("@method", "@target-uri")),
     digest=DigestRule(policy="required", algorithms=("sha-256",)),
     algorithms=frozenset({"rsa-v1_5-sha256"}),

@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import threading
 import time
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
-from inspect import isawaitable
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, cast
+from inspect import isawaitable, iscoroutine
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from undersigned.discovery.threads_and_tasks import in_thread, wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.signature.key_source import is_key_source
-from undersigned.verification.asking import finish, from_tasks, is_ready, may_block
+from undersigned.verification.asking import finish, from_tasks, from_threads, is_ready, may_block, needs_waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Hashable, Mapping
 
     from undersigned.discovery.remote_jwks import FetchedKeys, FetchedQuestion
     from undersigned.discovery.threads_and_tasks import Wait
@@ -37,21 +41,42 @@ _Keys = tuple["VerificationKey", ...]
 _logger = logging.getLogger("undersigned.discovery")
 
 
-@dataclass(slots=True)
-class _Hint:
-    """Who had the keys of one keyid when all sources were asked.
+class _Claim(NamedTuple):
+    """Who may have a public key.
 
     Attributes:
-        signers: the signers.
+        signers: those who had it when it was first found. If there are two, nobody can tell whose requests it signs.
+        unasked: those who could not be asked since: they may have had it too.
+    """
+
+    signers: tuple[str, ...]
+    unasked: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of a keyid.
+
+    Attributes:
+        claims: who may have each of its keys, in the order in which the keys were first found.
         until: when all sources are asked again.
         found: what the only signer's source found last.
         owned: the same keys, with the signer as owner.
     """
 
-    signers: tuple[str, ...]
+    claims: Mapping[Hashable, _Claim]
     until: float
     found: Sequence[VerificationKey] = ()
     owned: _Keys = ()
+
+    def signers(self) -> dict[str, None]:
+        """Return all who may have a key of this keyid, who was known first first."""
+        return dict.fromkeys(signer for claim in self.claims.values() for signer in claim.signers)
+
+
+_NOTHING: Final = _Known({}, math.inf)
+
+_Answers = dict[str, "Sequence[VerificationKey]"]
 
 
 class KeySources:
@@ -61,9 +86,11 @@ class KeySources:
     The first request for a keyid asks all sources, at most 16 at once, until one deadline. Further requests ask only
     those that had it. A source that fails or hangs does not delay the keys of another.
 
-    Two signers may also publish the same public key. It belongs to the signer whose key it was when all sources were
-    asked. If both had it then, nobody can tell whose requests it signs: it is rejected, and the log names both. A
-    source that could not be asked is asked again after 30 seconds. Until then, a copy of its key may pass for the key.
+    Two signers may also publish the same public key. It belongs to the signer who was known to have it first, until
+    that signer's own source answers without it. A source that fails takes nothing from its signer: if it has kept
+    nothing either, the key's requests cannot be verified now. If both had the key when it was first found, nobody can
+    tell whose requests it signs: it is rejected, and the log names both. A source that could not be asked then is asked
+    again after 30 seconds. Until then, a copy of its key may pass for the key.
 
     With `signer_of`, a message names its signer. Only that signer's source is asked, so what another one publishes, and
     whether its server answers, does not matter.
@@ -72,17 +99,22 @@ class KeySources:
         sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
         signer_of: returns the signer that a signature names, one of `sources`, or else "": then no key is found. It
             must read only what the signature covers, such as the keyid or `lookup.covered_value(...)`.
+        clock: seconds that never go back.
 
     Raises:
         ConfigurationError: there is none, or one is not a key source.
     """
 
-    __slots__ = ("_alone", "_hints", "_logged", "_signer_of", "_sources")
+    __slots__ = ("_alone", "_clock", "_known", "_lock", "_logged", "_signer_of", "_sources")
 
     asks_again = True
 
     def __init__(
-        self, sources: Mapping[str, AsyncKeySource], *, signer_of: Callable[[KeyLookup], str] | None = None
+        self,
+        sources: Mapping[str, AsyncKeySource],
+        *,
+        signer_of: Callable[[KeyLookup], str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not sources:
             raise ConfigurationError(
@@ -92,9 +124,10 @@ class KeySources:
             if not is_key_source(source):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
         self._sources = dict(sources)
-        self._hints: dict[str, _Hint] = {}
+        self._known: dict[str, _Known] = {}
+        self._lock = threading.Lock()
         self._logged: set[tuple[str, ...]] = set()
-        self._signer_of = signer_of
+        self._signer_of, self._clock = signer_of, clock
         self._alone = {signer: KeySources({signer: source}) for signer, source in sources.items()} if signer_of else {}
 
     @property
@@ -116,65 +149,131 @@ class KeySources:
         if self._signer_of is not None:
             alone = self._alone.get(self._signer_of(lookup))
             return () if alone is None else alone.find(lookup)
-        return self._hinted(lookup) or finish(self._search(lookup, wait_in_thread))
+        return self._held(lookup) or finish(self._search(lookup, wait_in_thread))
 
     def async_find(self, lookup: KeyLookup) -> _Keys | Coroutine[object, None, _Keys]:
         """Return the keys as `find` does, or an awaitable of them if a source has to be asked."""
         if self._signer_of is not None:
             alone = self._alone.get(self._signer_of(lookup))
             return () if alone is None else alone.async_find(lookup)
-        return self._hinted(lookup) or self._search(lookup, wait_in_task)
+        return self._held(lookup) or self._search(lookup, wait_in_task)
 
-    def _hinted(self, lookup: KeyLookup) -> _Keys:
-        """Return the keys of the only signer that had this keyid, if they may be used without waiting."""
-        hint = self._hints.get(lookup.keyid)
-        if hint is None or lookup.again or len(hint.signers) != 1 or time.monotonic() >= hint.until:
+    def _held(self, lookup: KeyLookup) -> _Keys:
+        """Return the keys of the only signer that has this keyid, if they may be used without waiting."""
+        known = self._known.get(lookup.keyid)
+        if known is None or lookup.again or self._clock() >= known.until:
             return ()
-        found = self._held(hint.signers[0], lookup)
-        if found != hint.found:
-            hint.found, hint.owned = found, _with_owner(found, hint.signers[0])
-        return hint.owned
+        signer, *others = known.signers()
+        found = () if others else _held_by(self._sources[signer], lookup)
+        if found != known.found:
+            if any(_name(key, signer) not in known.claims for key in found):
+                return ()
+            known.found, known.owned = found, _with_owner(found, signer)
+        return known.owned
 
     async def _search(self, lookup: KeyLookup, wait: Wait) -> _Keys:
-        hint = self._hints.get(lookup.keyid)
-        known: tuple[str, ...] = ()
-        if hint is not None and (lookup.again or time.monotonic() < hint.until):
-            known = hint.signers
-        if known and not lookup.again:
-            answers, _ = await self._ask(lookup, known, wait)
-            if found := self._join(lookup.keyid, answers):
-                return found
-        # At a second look, any other source may have a new key of this name.
-        asked = [signer for signer in self._sources if not lookup.again or signer not in known]
-        answers, failures = await self._ask(lookup, asked, wait)
-        if lookup.again:
-            # Who copies a key that another signer had before does not get it.
-            held = {key.thumbprint for signer in known for key in self._held(signer, lookup)} - {""}
-            answers = {signer: [key for key in keys if key.thumbprint not in held] for signer, keys in answers.items()}
-        found = self._join(lookup.keyid, answers)
-        if found:
-            signers = (*(known if lookup.again else ()), *(signer for signer, keys in answers.items() if keys))
-            if len(self._hints) >= MOST_HINTS:
-                self._hints.clear()
-            self._hints[lookup.keyid] = _Hint(signers, time.monotonic() + _SOON if failures else math.inf)
-        elif failures:
-            raise failures[0]
-        return found
+        known = self._known.get(lookup.keyid, _NOTHING)
+        first: list[str] = []
+        if not lookup.again and self._clock() < known.until:
+            first = list(known.signers())
+        answers, failures = await self._ask(lookup, first, wait)
+        names = {_name(key, signer) for signer, keys in answers.items() for key in keys}
+        if not names or not names <= known.claims.keys():
+            # A key that nobody had may be a copy, and one that its owner withdrew may have moved: see who has it.
+            rest = [signer for signer in self._sources if signer not in first]
+            found, failed = await self._ask(lookup, rest, wait)
+            answers, failures = answers | found, failures | failed
+        return self._resolve(lookup, answers, failures)
 
-    def _held(self, signer: str, lookup: KeyLookup) -> Sequence[VerificationKey]:
-        source = self._sources[signer]
-        if hasattr(source, "fetched_question"):
-            return cast("FetchedKeys", source).held(lookup.keyid)
-        return () if may_block(source) else cast("Sequence[VerificationKey]", source.find(lookup))
+    def _resolve(self, lookup: KeyLookup, answers: _Answers, failures: Mapping[str, Exception]) -> _Keys:
+        """Return the keys of those who own them: who was known first comes first, with one key of each in turn.
+
+        Raises:
+            KeySourceError: nobody can tell whose the key is.
+            Exception: a source that may have the key failed. It is the exception of the first such source.
+        """
+        with self._lock:
+            before = self._known.get(lookup.keyid, _NOTHING).claims.keys()
+            known = self._claim(lookup.keyid, answers)
+        first = known.signers()
+        owned = {signer: self._owned(lookup, known, signer, answers.get(signer, ())) for signer in (*first, *answers)}
+        in_turn = tuple(key for turn in zip_longest(*owned.values()) for key in turn if key is not None)
+        named = tuple(dict.fromkeys(key.owner for key in in_turn))
+        if len(named) > MOST_CANDIDATES:
+            self._log_once(
+                named, lookup.keyid,
+                f"have keys of this name, and only {MOST_CANDIDATES} are tried, so the others' requests are rejected. "
+                "Ask for other keyids, or pass signer_of=",
+            )  # fmt: skip
+        lacking = [failures[signer] for signer in first if signer in failures]
+        if in_turn and not (lookup.again and lacking and known.claims.keys() <= before):
+            return in_turn
+        if any(answers.values()) and not lacking:
+            raise KeySourceError("signature_key_unknown", "sources: two signers publish this key: the log names them")
+        for failure in (*lacking, *failures.values()):
+            raise failure
+        return ()
+
+    def _claim(self, keyid: str, answers: _Answers) -> _Known:
+        """Note who has which keys. Who has a key keeps it until the signer's own source answers without it."""
+        holders: dict[Hashable, list[str]] = {}
+        for signer in self._sources:
+            for name in {_name(key, signer): None for key in answers.get(signer, ())}:
+                holders.setdefault(name, []).append(signer)
+        claims: dict[Hashable, _Claim] = {}
+        for name, claim in self._known.get(keyid, _NOTHING).claims.items():
+            having = holders.get(name, [])
+            kept = [signer for signer in claim.signers if signer in having or signer not in answers]
+            late = [signer for signer in having if signer in claim.unasked]
+            if kept or late:
+                claims[name] = _Claim((*kept, *late), claim.unasked.difference(answers))
+        unasked = frozenset(self._sources.keys() - answers.keys())
+        for name, having in holders.items():
+            claims.setdefault(name, _Claim(tuple(having), unasked))
+        is_sure = not any(claim.unasked for claim in claims.values())
+        known = _Known(claims, math.inf if is_sure else self._clock() + _SOON)
+        self._known.pop(keyid, None)
+        if claims:
+            self._known[keyid] = known
+        if len(self._known) > MOST_HINTS:
+            # Who has the most keyids loses the older half of them, and nobody else loses any.
+            counts = Counter(signer for one in self._known.values() for signer in one.signers())
+            [(most, count)] = counts.most_common(1)
+            theirs = (keyid for keyid, one in self._known.items() if most in one.signers())
+            for one in list(islice(theirs, (count + 1) // 2)):
+                del self._known[one]
+        return known
+
+    def _owned(self, lookup: KeyLookup, known: _Known, signer: str, keys: Sequence[VerificationKey]) -> _Keys:
+        """Return those of a signer's keys that no other signer had first."""
+        mine: list[VerificationKey] = []
+        for key in keys:
+            name = _name(key, signer)
+            signers = known.claims[name].signers
+            if signers == (signer,):
+                mine.append(key)
+            elif signer in signers:
+                self._log_once(
+                    signers, lookup.keyid,
+                    f"publish the same key (thumbprint {name}): nobody can tell whose requests it signs, so they are "
+                    "rejected. Remove the source of the one who copied it, or pass signer_of=",
+                )  # fmt: skip
+            else:
+                self._log_once(
+                    (signer, *signers), lookup.keyid,
+                    f"publish the same key (thumbprint {name}): it stays with the second, who had it first. Ask the "
+                    "first why",
+                )  # fmt: skip
+        return _with_owner(mine, signer)
 
     async def _ask(
         self, lookup: KeyLookup, signers: Sequence[str], wait: Wait
-    ) -> tuple[dict[str, Sequence[VerificationKey]], list[Exception]]:
+    ) -> tuple[_Answers, dict[str, Exception]]:
         """Ask sources at the same time. Return the keys of each that answered in time, and why others did not."""
         ends = time.monotonic() + DEFAULT_WAIT_TIMEOUT
         questions = {signer: _question(self._sources[signer], lookup, wait) for signer in signers}
-        answers: dict[str, Sequence[VerificationKey]] = {}
-        failures: list[Exception] = []
+        answers: _Answers = {}
+        failures: dict[str, Exception] = {}
         while questions:
             pending: list[Future[object]] = []
             for signer, question in list(questions.items()):
@@ -189,45 +288,14 @@ class KeySources:
                 try:
                     answers[signer] = question.end()
                 except Exception as failure:  # noqa: BLE001 - another source may have the key
-                    failures.append(failure)
+                    failures[signer] = failure
             if not pending:
                 continue
             if any(answers.values()) and all(question.is_failing for question in questions.values()):
-                failures.append(KeySourceError("signature_jwks_unavailable", "a source that failed is asked again"))
-                break
+                again = KeySourceError("signature_jwks_unavailable", "a source that failed is asked again")
+                return answers, failures | dict.fromkeys(questions, again)
             await wait(pending, max(0.0, ends - time.monotonic()))
-        # In the operator's order, whoever answered first.
-        return {signer: answers[signer] for signer in signers if signer in answers}, failures
-
-    def _join(self, keyid: str, answers: Mapping[str, Sequence[VerificationKey]]) -> _Keys:
-        """Return the keys of all signers, one of each signer in turn, without those that two signers publish.
-
-        Raises:
-            KeySourceError: all keys are such keys.
-        """
-        owned = [_with_owner(keys, signer) for signer, keys in answers.items()]
-        in_turn = [key for turn in zip_longest(*owned) for key in turn if key is not None]
-        owners: dict[str, dict[str, None]] = {}
-        for key in in_turn:
-            owners.setdefault(key.thumbprint, {})[key.owner] = None
-        shared = {name for name, signers in owners.items() if name and len(signers) > 1}
-        for name in shared:
-            self._log_once(
-                tuple(owners[name]), keyid,
-                f"publish the same key (thumbprint {name}): nobody can tell whose requests it signs, so they are "
-                "rejected. Remove the source of the one who copied it, or pass signer_of=",
-            )  # fmt: skip
-        found = tuple(key for key in in_turn if key.thumbprint not in shared)
-        named = tuple(dict.fromkeys(key.owner for key in found))
-        if len(named) > MOST_CANDIDATES:
-            self._log_once(
-                named, keyid,
-                f"have keys of this name, and only {MOST_CANDIDATES} are tried, so the others' requests are rejected. "
-                "Ask for other keyids, or pass signer_of=",
-            )  # fmt: skip
-        if in_turn and not found:
-            raise KeySourceError("signature_key_unknown", "sources: two signers publish this key: the log names them")
-        return found
+        return answers, failures
 
     def _log_once(self, signers: tuple[str, ...], keyid: str, fault: str) -> None:
         if signers not in self._logged and len(self._logged) < MOST_LOGGED_HOSTS:
@@ -260,7 +328,7 @@ class _Question:
             return _settle(future, from_tasks(source, "find"), self._lookup)
         if may_block(source):
             return in_thread(lambda: source.find(self._lookup), "undersigned-keys")
-        return _settle(future, source.find, self._lookup)
+        return _settle(future, from_threads(source, "find", option="sources"), self._lookup)
 
 
 def _settle(future: Future[object], find: Callable[[KeyLookup], object], lookup: KeyLookup) -> Future[object]:
@@ -290,6 +358,24 @@ def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> FetchedQ
     if hasattr(source, "fetched_question"):
         return cast("FetchedKeys", source).fetched_question(lookup.keyid)
     return _Question(source, lookup, wait)
+
+
+def _held_by(source: AsyncKeySource, lookup: KeyLookup) -> Sequence[VerificationKey]:
+    """Return the keys that a source finds without waiting."""
+    if hasattr(source, "fetched_question"):
+        return cast("FetchedKeys", source).held(lookup.keyid)
+    found: object = ()
+    if not needs_waiting(source, "find"):
+        with suppress(Exception):
+            found = source.find(lookup)
+    if iscoroutine(found):
+        found.close()
+    return cast("Sequence[VerificationKey]", found) if isinstance(found, Sequence) else ()
+
+
+def _name(key: VerificationKey, signer: str) -> Hashable:
+    """Return the name of a key: two signers' keys have one name if they are the same key."""
+    return key.thumbprint or (signer,)
 
 
 def _with_owner(keys: Sequence[VerificationKey], signer: str) -> _Keys:

@@ -30,6 +30,11 @@ def may_block(*neighbours: object) -> bool:
     return any(getattr(one, "blocking", True) for one in neighbours if one is not None)
 
 
+def needs_waiting(neighbour: object, method: str) -> bool:
+    """Return whether the method may block, or its answers have to be awaited."""
+    return may_block(neighbour) or iscoroutinefunction(getattr(neighbour, method))
+
+
 def needs_thread(neighbour: object, method: str) -> bool:
     """Return whether an event loop would be blocked, so that the method must be called in a thread."""
     is_awaited = hasattr(neighbour, f"async_{method}") or iscoroutinefunction(getattr(neighbour, method))

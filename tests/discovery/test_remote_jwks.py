@@ -57,6 +57,29 @@ def test_source_fetches_at_once_for_an_unknown_key_and_then_after_the_interval(f
     assert server.asked() == 3
 
 
+@pytest.mark.parametrize("several", [True, False], ids=["of several", "alone"])
+def test_key_that_fails_is_fetched_again_at_most_once_in_an_interval(world, server, clock, source, several):
+    asked = world.sources({"": source}, clock=clock) if several else source
+    server.answers["/jwks.json"] = ONE
+    assert world.find_all(asked, lookup())
+    server.answers["/jwks.json"] = response({"keys": [{**OTHER_PUBLIC, "kid": PUBLIC["kid"]}]})
+    clock.now += 29
+    [old] = world.find_all(asked, lookup(again=True))
+    assert server.asked() == 1
+    for _ in range(20):
+        clock.now += 1
+        [new] = world.find_all(asked, lookup(again=True))
+        assert new.thumbprint != old.thumbprint
+    assert server.asked() == 2
+    server.answers["/jwks.json"] = DOWN
+    clock.now += 30
+    for _ in range(2):
+        with pytest.raises(KeySourceError, match="503"):
+            world.find_all(asked, lookup(again=True))
+    assert [key.thumbprint for key in world.find_all(asked, lookup())] == [new.thumbprint]
+    assert server.asked() == 3
+
+
 def test_any_number_of_unknown_keys_makes_one_fetch_in_an_interval(find, server, clock):
     server.answers["/jwks.json"] = ONE
     find()

@@ -123,7 +123,7 @@ def test_key_that_is_copied_later_stays_its_signers(world, server, clock):
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
     server.answers["/mallory"] = jwks(PUBLIC)
     clock.now += 60
-    assert world.find_all(sources, lookup(again=True)) == ()
+    assert [key.owner for key in world.find_all(sources, lookup(again=True))] == ["victim"]
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
 
 
@@ -141,7 +141,7 @@ def test_signer_that_a_message_names_is_asked_alone(world, server, clock):
     assert [key.owner for key in world.find_all(sources, lookup())] == ["mallory"]
     named = "victim"
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
-    assert world.find_all(sources, lookup(again=True)) == ()
+    assert [key.owner for key in world.find_all(sources, lookup(again=True))] == ["victim"]
     named = "nobody"
     assert world.find_all(sources, lookup()) == ()
 

@@ -700,10 +700,21 @@ def test_second_look_is_not_taken_when_a_key_verifies(driver):
 
 
 @DRIVERS
-@pytest.mark.parametrize("others", [[WRONG], OSError("down")])
+@pytest.mark.parametrize("others", [[WRONG], 7, OSError("down")])
 def test_first_look_decides_when_the_second_finds_nothing_new(driver, others):
     with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
         driver.run(make(driver, keys=Keys(WRONG, others=others)).verify(signed_request()))
+
+
+@DRIVERS
+def test_signature_is_not_called_invalid_when_the_source_cannot_find_the_key_that_may_have_signed(driver):
+    for reason, kind in (
+        ("signature_jwks_unavailable", VerificationUnavailable),
+        ("signature_key_unknown", SignatureRejected),
+    ):
+        source = Keys(WRONG, others=KeySourceError(reason, "no"))
+        with pytest.raises(kind):
+            driver.run(make(driver, keys=source).verify(signed_request()))
 
 
 @DRIVERS

@@ -81,8 +81,6 @@ class ActorKeys(NamedKeys[_Actor]):
 
     __slots__ = ("_signer", "_trusted")
 
-    asks_again = True
-
     def __init__(
         self,
         *,
@@ -115,14 +113,6 @@ class ActorKeys(NamedKeys[_Actor]):
     def agent(self, lookup: KeyLookup) -> _Actor:
         """Return the actor that the keyid names."""
         return _Actor(lookup.keyid, self._location(lookup.keyid))
-
-    def is_enough(self, copy: Copy[Keys], lookup: KeyLookup) -> bool:
-        """Return whether a copy has the key, and is new enough if its key failed."""
-        loader = self._loader
-        # A key that did not verify the signature is fetched again.
-        if lookup.again and loader.clock() >= copy.fetched + loader.freshness.interval:
-            return False
-        return lookup.keyid in copy.value
 
     def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:
         """Return the key, if its owner is trusted still."""

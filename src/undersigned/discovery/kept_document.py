@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.fetch import FetchRequest
     from undersigned.discovery.freshness import Freshness
+    from undersigned.discovery.jwk_set import Keys
     from undersigned.discovery.network import Document, Network
     from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.errors import Reason
+    from undersigned.signature.key_source import KeyLookup
 
 Value = TypeVar("Value")
 
@@ -178,6 +180,13 @@ def anything(_copy: Copy[Value]) -> bool:
     return True
 
 
+def has_keys(lookup: KeyLookup, loader: Loader, copy: Copy[Keys]) -> bool:
+    """Return whether a copy has the keys of a lookup, and is new enough if they did not verify the signature."""
+    if lookup.again and loader.clock() >= copy.fetched + loader.freshness.interval:
+        return False
+    return lookup.keyid in copy.value
+
+
 class Kept(Generic[Value]):
     """A document that threads and tasks share.
 
@@ -220,10 +229,6 @@ class Kept(Generic[Value]):
         self._retry_at = self._sought = self._refresh_at = -math.inf
         self._lock = threading.Lock()
         self._flight: Flight | None = None
-
-    def now(self) -> float:
-        """Return the time of the clock of what is kept."""
-        return self._loader.clock()
 
     def last(self) -> Value | None:
         """Return the value that was fetched last, however long ago."""

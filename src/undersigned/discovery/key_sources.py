@@ -211,7 +211,9 @@ class KeySources:
         if any(answers.values()) and not lacking:
             raise KeySourceError("signature_key_unknown", "sources: two signers publish this key: the log names them")
         for failure in (*lacking, *failures.values()):
-            raise failure
+            if not lookup.again or isinstance(failure, KeySourceError):
+                raise failure
+            raise KeySourceError("signature_jwks_unavailable", "sources: one raised an exception") from failure
         return ()
 
     def _claim(self, keyid: str, answers: _Answers) -> _Known:
@@ -356,7 +358,7 @@ def _settle(future: Future[object], find: Callable[[KeyLookup], object], lookup:
 def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> FetchedQuestion | _Question:
     # No `isinstance`: files and fixed keys need no HTTP client.
     if hasattr(source, "fetched_question"):
-        return cast("FetchedKeys", source).fetched_question(lookup.keyid)
+        return cast("FetchedKeys", source).fetched_question(lookup)
     return _Question(source, lookup, wait)
 
 

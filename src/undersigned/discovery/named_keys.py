@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
-from undersigned.discovery.kept_document import Loader
+from undersigned.discovery.kept_document import Loader, has_keys
 from undersigned.discovery.sender_limits import Senders
 from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError, MalformedURL
@@ -46,11 +47,14 @@ Agent = TypeVar("Agent", bound=NamedAgent)
 
 
 class NamedKeys(ABC, Generic[Agent]):
-    """A key source that fetches the keys of the agent that a signature names. Each kind of agent extends it."""
+    """A key source that fetches the keys of the agent that a signature names. Each kind of agent extends it.
+
+    If a key does not verify a signature, it is fetched again, at most every `freshness.interval` seconds.
+    """
 
     __slots__ = ("_loader", "_senders")
 
-    blocking = True
+    blocking = asks_again = True
 
     def __init__(
         self,
@@ -77,10 +81,6 @@ class NamedKeys(ABC, Generic[Agent]):
         """Return the keys that the operator has."""
         return ()
 
-    def is_enough(self, copy: Copy[Keys], lookup: KeyLookup) -> bool:
-        """Return whether a copy has what a signature asks for, so that it is not fetched again."""
-        return lookup.keyid in copy.value
-
     def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:
         """Return the keys that a signature asks for."""
         return keys.get(lookup.keyid)
@@ -102,14 +102,14 @@ class NamedKeys(ABC, Generic[Agent]):
         with suppress(KeySourceError):
             kept = self._kept(lookup)
             copy = kept.fresh()
-            if copy is not None and self.is_enough(copy, lookup):
+            if copy is not None and has_keys(lookup, self._loader, copy):
                 return self.select(copy.value, lookup)
         return ()
 
     async def _fetch(self, lookup: KeyLookup, wait: Wait) -> FoundKeys:
         held = self.held(lookup.keyid)
         try:
-            found = await self._kept(lookup).get(lambda copy: self.is_enough(copy, lookup), wait)
+            found = await self._kept(lookup).get(partial(has_keys, lookup, self._loader), wait)
             return self.select(found, lookup) or held
         except KeySourceError:
             # Keys that the operator has excuse every failure.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
-from undersigned.discovery.kept_document import Kept, Loader, source_error
+from undersigned.discovery.kept_document import Kept, Loader, has_keys, source_error
 from undersigned.discovery.network import Network
 from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError
@@ -29,14 +30,18 @@ JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"
 
 
 class FetchedKeys:
-    """A key source over one document with keys that is fetched. Threads and tasks may share it."""
+    """A key source over one document with keys that is fetched. Threads and tasks may share it.
 
-    __slots__ = ("_kept", "url")
+    If a key does not verify a signature, the document is fetched again, at most every `freshness.interval` seconds:
+    its owner may have published another key under the same keyid.
+    """
 
-    blocking = True
+    __slots__ = ("_kept", "_loader", "url")
+
+    blocking = asks_again = True
 
     def __init__(self, url: str, load: Callable[[Copy[Keys] | None], Copy[Keys]], loader: Loader) -> None:
-        self.url = url
+        self.url, self._loader = url, loader
         self._kept = Kept(url, Target.of(url).host, load, loader, is_empty=lambda keys: keys.is_empty)
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
@@ -45,13 +50,13 @@ class FetchedKeys:
         Raises:
             KeySourceError: the keys cannot be fetched, or none has this keyid and they cannot be fetched again.
         """
-        return self.held(lookup.keyid) or finish(self._fetch(lookup.keyid, wait_in_thread))
+        return self._held(lookup) or finish(self._fetch(lookup, wait_in_thread))
 
     def async_find(
         self, lookup: KeyLookup
     ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
         """Return the keys as `find` does, or an awaitable of them if they have to be fetched."""
-        return self.held(lookup.keyid) or self._fetch(lookup.keyid, wait_in_task)
+        return self._held(lookup) or self._fetch(lookup, wait_in_task)
 
     def held(self, keyid: str) -> tuple[VerificationKey, ...]:
         """Return the keys with this keyid that may be used without waiting."""
@@ -62,12 +67,15 @@ class FetchedKeys:
         """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
         return self._kept.peek() is not None
 
-    def fetched_question(self, keyid: str) -> FetchedQuestion:
-        """Return the question for a keyid, for a source that asks several sources at the same time."""
-        return FetchedQuestion(self._kept, keyid, self._kept.now())
+    def fetched_question(self, lookup: KeyLookup) -> FetchedQuestion:
+        """Return a question, for a source that asks several sources at the same time."""
+        return FetchedQuestion(self._kept, self._loader, lookup)
 
-    async def _fetch(self, keyid: str, wait: Wait) -> tuple[VerificationKey, ...]:
-        return (await self._kept.get(lambda copy: keyid in copy.value, wait)).get(keyid)
+    def _held(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
+        return () if lookup.again else self.held(lookup.keyid)
+
+    async def _fetch(self, lookup: KeyLookup, wait: Wait) -> tuple[VerificationKey, ...]:
+        return (await self._kept.get(partial(has_keys, lookup, self._loader), wait)).get(lookup.keyid)
 
 
 class FetchedQuestion:
@@ -75,14 +83,15 @@ class FetchedQuestion:
 
     Args:
         kept: the document.
-        keyid: the keyid.
-        since: when the request came, by the clock of the document.
+        loader: fetches it.
+        lookup: the lookup.
     """
 
-    __slots__ = ("_kept", "_keyid", "_since")
+    __slots__ = ("_is_enough", "_kept", "_keyid", "_since")
 
-    def __init__(self, kept: Kept[Keys], keyid: str, since: float) -> None:
-        self._kept, self._keyid, self._since = kept, keyid, since
+    def __init__(self, kept: Kept[Keys], loader: Loader, lookup: KeyLookup) -> None:
+        self._kept, self._keyid, self._since = kept, lookup.keyid, loader.clock()
+        self._is_enough = partial(has_keys, lookup, loader)
 
     @property
     def is_failing(self) -> bool:
@@ -100,9 +109,6 @@ class FetchedQuestion:
             KeySourceError: as for `FetchedKeys.find`.
         """
         return self._kept.answer(self._since, self._is_enough).get(self._keyid)
-
-    def _is_enough(self, copy: Copy[Keys]) -> bool:
-        return self._keyid in copy.value
 
 
 class RemoteJWKS(FetchedKeys):

@@ -35,6 +35,7 @@ from undersigned.errors import (
     MalformedURL,
     SignatureError,
     UndersignedError,
+    VerificationUnavailable,
     cut_name,
 )
 from undersigned.limits import (
@@ -803,18 +804,11 @@ class AsyncVerifier:
     async def _prove(self, signature: ReceivedSignature) -> ReceivedSignature:
         """Find the keys of a signature and take the steps 7 to 10 with them."""
         try:
-            try:
-                found = self._find(signature.lookup())
-                found = await found if hasattr(found, "__await__") else found
-            except KeySourceError as failure:
-                raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
-            except Exception as failure:
-                detail = "the key source raised an exception: see the cause in the log"
-                raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
+            found = await self._keys_of(signature.lookup())
             try:
                 return await self._prove_by(signature, found)
-            except SignatureError:
-                others = await self._other_keys(signature, found)
+            except SignatureError as error:
+                others = await self._other_keys(signature, found, error)
                 if not others:
                     raise
             return await self._prove_by(signature, others)
@@ -823,19 +817,42 @@ class AsyncVerifier:
             raise
 
     async def _other_keys(
-        self, signature: ReceivedSignature, found: Sequence[VerificationKey]
+        self, signature: ReceivedSignature, found: Sequence[VerificationKey], error: SignatureError
     ) -> Sequence[VerificationKey]:
-        """Ask a source of several sources again. Return only the keys that it has not returned before.
+        """Ask a source again that may have further keys. Return only the keys that it has not returned before.
 
         The key that signed may be there, even if a key with the same keyid is revoked or at its cap.
+
+        Args:
+            signature: the signature.
+            found: the keys that were found first.
+            error: why they do not verify it. If asking again fails, it stands, unless the source says that the key that
+                signed may be one that it cannot find now.
+
+        Raises:
+            SignatureError: the signature cannot be verified now.
         """
         if not getattr(self._keys, "asks_again", False):
             return ()
-        # If asking again fails, the first error is raised.
-        with suppress(Exception):
-            again = await awaited(self._find(signature.lookup(again=True)))
-            return [key for key in again if key not in found]
-        return ()
+        try:
+            again = await self._keys_of(signature.lookup(again=True))
+        except SignatureError as failed:
+            is_told = isinstance(failed, VerificationUnavailable) and isinstance(failed.__cause__, KeySourceError)
+            if is_told and error.reason == "signature_invalid":
+                raise
+            return ()
+        return [key for key in again if key not in found] if isinstance(again, Sequence) else ()
+
+    async def _keys_of(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
+        """Ask the key source (step 7)."""
+        try:
+            found: Any = self._find(lookup)
+            return cast("Sequence[VerificationKey]", await found if hasattr(found, "__await__") else found)
+        except KeySourceError as failure:
+            raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
+        except Exception as failure:
+            detail = "the key source raised an exception: see the cause in the log"
+            raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
 
     async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
         """Take the steps 8 to 10 with keys that were found."""

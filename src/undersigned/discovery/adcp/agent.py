@@ -66,7 +66,7 @@ class AdCPAgent(FetchedKeys):
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_jwks", "_loader", "_now", "_pin_loader", "_pins", "_protocol", "_publisher", "_purpose")
+    __slots__ = ("_jwks", "_now", "_pin_loader", "_pins", "_protocol", "_publisher", "_purpose")
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ def test_rotation_adds_a_key_keeps_the_old_one_for_its_overlap_and_drops_it(fold
     assert list(keys) == ["old", "new"]
     assert (keys["old"]["exp"], "exp" in keys["new"]) == (NOW + 3600, False)
     private = SigningKey.from_jwk(json.loads((folder / "private.next.jwk.json").read_text()))
-    assert KeySet.from_jwks({"keys": [keys["new"]]}).keys["new"].verifies(private.sign(b"base"), b"base")
+    assert KeySet.from_jwks({"keys": [keys["new"]]}).keys["new"][0].verifies(private.sign(b"base"), b"base")
     early = run(folder, "--finish", now=NOW + 3599)
     assert (early.exit_code, list(read_published(folder))) == (0, ["old", "new"])
     assert "kept until 2026-04-18 15:00:00 UTC: old" in early.stdout

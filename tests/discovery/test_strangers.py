@@ -165,7 +165,7 @@ class _Fixed:
     blocking = False
 
     def __init__(self, jwks) -> None:
-        self._keys = [next(iter(KeySet.from_jwks({"keys": [jwk]}).keys.values())) for jwk in jwks]
+        self._keys = [next(iter(KeySet.from_jwks({"keys": [jwk]}))) for jwk in jwks]
 
     def find(self, _lookup):
         return tuple(self._keys)

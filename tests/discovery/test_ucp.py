@@ -70,6 +70,21 @@ def test_key_of_a_profile_is_owned_by_its_url(find, server):
     assert find(keyid="another") == ()
 
 
+@pytest.mark.parametrize(
+    "profile",
+    [
+        {"signing_keys": [EC_PUBLIC, PUBLIC]},
+        {"keys": [EC_PUBLIC], "signing_keys": [PUBLIC]},
+        {"keys": [EC_PUBLIC, PUBLIC], "signing_keys": [EC_PUBLIC, PUBLIC]},
+        {"keys": [], "signing_keys": [EC_PUBLIC, PUBLIC]},
+    ],
+    ids=["released", "both", "both alike", "an empty one"],
+)
+def test_keys_are_read_from_the_arrays_of_each_version(find, server, profile):
+    server.answers[PATH] = response(profile)
+    assert {find(keyid=jwk["kid"])[0].algorithm for jwk in (EC_PUBLIC, PUBLIC)} == {"ecdsa-p256-sha256", "ed25519"}
+
+
 def test_other_members_of_ucp_agent_are_ignored(world, make, server):
     server.answers[PATH] = response(PROFILE)
     assert world.find_all(make(), ask_about(f'version="1", profile="{server.url(PATH)}";a=1'))
@@ -97,7 +112,8 @@ def test_large_profile_is_read_up_to_128_kib(find, server):
         (response(b"", status="404 Not Found"), "signature_jwks_unavailable"),
         (redirect("/other"), "signature_jwks_unavailable"),
         (response(b"<html>"), "signature_jwks_malformed"),
-        (response({"signing_keys": [EC_PUBLIC]}), "signature_jwks_malformed"),
+        (response({"ucp": {}}), "signature_jwks_malformed"),
+        (response({"keys": [EC_PUBLIC], "signing_keys": {}}), "signature_jwks_malformed"),
     ],
 )
 def test_reason_says_what_is_wrong_with_a_profile(find, server, answer, reason):

@@ -79,7 +79,7 @@ def test_base_of_a_cause_is_one_that_the_key_signed(target, other):
         assert found.cause.keyid == "buyer-ed25519"
 
 
-@pytest.mark.parametrize("source", [keys.KEYS, OneKey(keys.KEYS.keys["buyer-ed25519"])])
+@pytest.mark.parametrize("source", [keys.KEYS, OneKey(keys.KEYS.keys["buyer-ed25519"][0])])
 def test_verified_request_has_no_cause(source):
     found = explain(keys.signed_request(), source=source)
     summary = "Verified by the profile adcp-3.2 as of when it was signed. Now: the signature has expired."
@@ -165,7 +165,7 @@ def test_another_key_under_the_same_kid_is_said_plainly():
     assert found.cause is None
     assert "No cause found" in found.summary
     assert "the sender has another key under that kid" in found.summary
-    assert keys.KEYS.keys["buyer-ed25519"].thumbprint in found.summary
+    assert keys.KEYS.keys["buyer-ed25519"][0].thumbprint in found.summary
 
 
 def test_other_request_of_the_same_key_is_not_explained():

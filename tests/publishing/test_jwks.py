@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from tests.keys import EC_PUBLIC, JWKS, PRIVATE, PUBLIC, es256_key
 
 from undersigned import ConfigurationError, KeyPair
-from undersigned.publishing import PublishedKeys
+from undersigned.publishing import PublishedKeys, PublishedUCPProfile
 from undersigned.testing import FrozenNonceClock
 
 
@@ -24,6 +24,16 @@ def test_response_has_the_set_and_the_fields_that_receivers_need():
         "X-Content-Type-Options": "nosniff",
         "Content-Length": str(len(response.body)),
     }
+
+
+def test_ucp_profile_has_its_keys_in_the_arrays_of_each_version_and_no_private_ones():
+    profile = {"ucp": {"version": "2026-04-08"}, **JWKS}
+    response = PublishedUCPProfile(profile).response("GET")
+    assert json.loads(response.body) == {**profile, "signing_keys": JWKS["keys"]}
+    assert fields(response)["Content-Type"] == "application/json"
+    for wrong in ({"ucp": {}}, [], {**JWKS, "services": {"x": [PRIVATE]}}):
+        with pytest.raises(ConfigurationError, match=r"^keys: "):
+            PublishedUCPProfile(wrong)
 
 
 def test_response_to_head_has_the_fields_alone():

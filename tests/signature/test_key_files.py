@@ -56,7 +56,7 @@ def test_keys_of_files_sign_and_verify(tmp_path, private, given, public, named):
 
 def test_owner_of_the_keys_is_the_one_given(tmp_path):
     (tmp_path / "public").write_text(json.dumps(EC_PUBLIC))
-    [key] = KeySet.from_file(tmp_path / "public", owner="buyer").keys.values()
+    [key] = KeySet.from_file(tmp_path / "public", owner="buyer")
     assert key.owner == "buyer"
 
 

@@ -27,7 +27,7 @@ ALGORITHMS = pytest.mark.parametrize(
 @ALGORITHMS
 def test_pair_signs_and_verifies(algorithm):
     pair = KeyPair.generate(algorithm)
-    [public] = KeySet.from_jwks(pair.public).keys.values()
+    [public] = KeySet.from_jwks(pair.public)
     private = SigningKey.from_jwk(pair.private)
     assert public.misuse(algorithm, KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)) == ""
     assert (private.algorithm, private.keyid) == (algorithm, public.keyid)
@@ -49,7 +49,7 @@ def test_public_key_set_has_no_private_member_and_names_each_operation(algorithm
 
 @ALGORITHMS
 def test_kid_defaults_to_the_thumbprint_of_the_public_key(algorithm):
-    [key] = KeyPair.generate(algorithm).key_set().keys.values()
+    [key] = KeyPair.generate(algorithm).key_set()
     assert key.keyid == key.thumbprint
     assert KeyPair.generate(algorithm, keyid="mine").private["kid"] == "mine"
 
@@ -97,7 +97,8 @@ def test_pair_of_a_key_object_or_of_its_pem_has_the_jwks_of_the_key(key, private
         KeyPair.from_pem(secret, keyid=public["kid"], password=b"password"),
     ):
         assert (pair.private, pair.public) == (private, {"keys": [public]})
-    assert KeyPair.from_pem(plain).private["kid"] == KeySet.from_jwks({"keys": [public]}).keys[public["kid"]].thumbprint
+    [key] = KeySet.from_jwks({"keys": [public]})
+    assert KeyPair.from_pem(plain).private["kid"] == key.thumbprint
 
 
 @pytest.mark.parametrize("pem", ["", "-----BEGIN PRIVATE KEY-----", b"\xff", None])

@@ -29,7 +29,7 @@ def test_set_of_a_pem_is_the_public_set_of_its_pair(algorithm, keyid):
 def test_rsa_key_of_a_pem_is_for_both_algorithms():
     key = rsa.generate_private_key(65537, 2048)
     jwks = pem_jwks(public_pem(key), keyid="own")
-    assert KeySet.from_jwks(jwks).keys["own"].algorithms == {"rsa-pss-sha512", "rsa-v1_5-sha256"}
+    assert KeySet.from_jwks(jwks).keys["own"][0].algorithms == {"rsa-pss-sha512", "rsa-v1_5-sha256"}
     pair = KeyPair.from_private_key(key, keyid="own", algorithm="rsa-pss-sha512")
     assert {**jwks["keys"][0], "alg": "PS512"} == pair.public["keys"][0]
 

@@ -27,7 +27,7 @@ class Silent(Honest):
 
 class AnswersOneKey(Honest):
     def find(self, lookup):
-        return KEYS.keys.get(lookup.keyid)
+        return next(iter(KEYS.find(lookup)), None)
 
 
 class AnswersText(Honest):
@@ -42,7 +42,7 @@ class AnswersJWKs(Honest):
 
 class Raises(Honest):
     def find(self, lookup):
-        return (KEYS.keys[lookup.keyid],)
+        return (KEYS.keys[lookup.keyid][0],)
 
 
 class CannotTell(Honest):
@@ -76,7 +76,7 @@ class Forgets(Honest):
 
 class AnswersAnybody(Honest):
     def find(self, _lookup):
-        return [KEYS.keys[KEYID]]
+        return [KEYS.keys[KEYID][0]]
 
 
 class IgnoresCase(Honest):
@@ -86,7 +86,7 @@ class IgnoresCase(Honest):
 
 class ReadsPatterns(Honest):
     def find(self, lookup):
-        return [KEYS.keys[KEYID]] if lookup.keyid in {"*", KEYID} else []
+        return [KEYS.keys[KEYID][0]] if lookup.keyid in {"*", KEYID} else []
 
 
 class ReadsUrl(Honest):
@@ -104,13 +104,13 @@ class KnowsAnybodyAtASecondLook(Honest):
     asks_again = True
 
     def find(self, lookup):
-        return [KEYS.keys[KEYID]] if lookup.again else KEYS.find(lookup)
+        return [KEYS.keys[KEYID][0]] if lookup.again else KEYS.find(lookup)
 
 
 class MixesUpWhenBusy(Honest):
     def find(self, lookup):
         busy = threading.current_thread() is not threading.main_thread()
-        return [KEYS.keys[KEYID]] if busy else KEYS.find(lookup)
+        return [KEYS.keys[KEYID][0]] if busy else KEYS.find(lookup)
 
 
 class DropsWhenBusy(Honest):

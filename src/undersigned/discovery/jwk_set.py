@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import itertools
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_KEYS
@@ -10,9 +11,12 @@ from undersigned.message.strict_json import loads
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from undersigned.signature.jwk import JWK
+
+
+_ARRAYS: Final = ("keys",)
 
 
 class Keys:
@@ -80,20 +84,19 @@ def read_json_object(text: bytes) -> Mapping[str, object]:
     return value
 
 
-def members_of(document: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Return the objects in the array `keys` of a JWK set.
+def members_of(document: Mapping[str, object], arrays: Sequence[str] = _ARRAYS) -> list[Mapping[str, object]]:
+    """Return the objects in the array `keys` of a JWK set, or in those of other arrays that the document has.
 
     Raises:
-        UnusableDocument: there is no array `keys`, or it has more than 256 members.
+        UnusableDocument: there is no such array, one is not an array, or they have more than 256 members.
     """
-    members = document.get("keys")
-    if not isinstance(members, list):
-        raise UnusableDocument("the JWK set has no array keys")
-    if len(cast("list[object]", members)) > MOST_KEYS:
-        raise UnusableDocument(f"the JWK set has more than {MOST_KEYS} keys")
-    return [
-        cast("Mapping[str, object]", member) for member in cast("list[object]", members) if isinstance(member, dict)
-    ]
+    given = [document[name] for name in arrays if name in document]
+    if not given or not all(isinstance(members, list) for members in given):
+        raise UnusableDocument(f"the document has no array {' or '.join(arrays)}")
+    listed = list(itertools.chain.from_iterable(cast("list[list[object]]", given)))
+    if len(listed) > MOST_KEYS:
+        raise UnusableDocument(f"the document has more than {MOST_KEYS} keys")
+    return [cast("Mapping[str, object]", member) for member in listed if isinstance(member, dict)]
 
 
 def read_jwk_set(
@@ -102,6 +105,7 @@ def read_jwk_set(
     owner: str = "",
     wanted: Callable[[JWK], bool] | None = None,
     most: int = MOST_KEYS,
+    arrays: Sequence[str] = _ARRAYS,
 ) -> Keys:
     """Return the keys of a JWK set.
 
@@ -113,11 +117,12 @@ def read_jwk_set(
         owner: whose keys they are.
         wanted: tells whether a JWK counts: when it is read, and at each lookup. None: each does.
         most: how many keys are kept: the first ones.
+        arrays: the arrays that may have keys.
 
     Raises:
-        UnusableDocument: there is no array `keys`, or it has more than 256 members.
+        UnusableDocument: as `members_of`.
     """
-    members = [jwk for jwk in members_of(document) if wanted is None or wanted(jwk)]
+    members = [jwk for jwk in members_of(document, arrays) if wanted is None or wanted(jwk)]
     named = [
         (keyid, jwk) for jwk in members if isinstance(keyid := jwk.get("kid"), str) and 0 < len(keyid) <= LONGEST_KEYID
     ]
@@ -125,7 +130,7 @@ def read_jwk_set(
         named[:most],
         make=lambda jwk: VerificationKey.from_jwk(jwk, owner=owner),
         wanted=wanted,
-        is_empty=not document["keys"],
+        is_empty=not any(map(document.get, arrays)),
     )
 
 

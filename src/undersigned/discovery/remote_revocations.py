@@ -125,7 +125,7 @@ def pinned_keys(jwks: Mapping[str, object]) -> KeySet:
         ConfigurationError: it is not a JWK set, has no key with a `kid`, or one of its keys cannot be used.
     """
     keys = KeySet.from_jwks(jwks)
-    for key in keys.keys.values():
+    for key in keys:
         if key.algorithm not in {"ed25519", "ecdsa-p256-sha256"}:
             fault = key.fault or "its alg must be EdDSA or ES256"
             raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {fault}")
@@ -150,8 +150,7 @@ def read_signed_list(
     """
     try:
         token = read_token(_compact(text), types={LIST_TYPE}, most=MOST_LIST_BYTES)
-        key = keys.keys.get(token.keyid)
-        token.check_issuer([] if key is None else [key])
+        token.check_issuer(keys.keys.get(token.keyid, ()))
         read = RevocationList.from_document(token.claims, issuer)
     except (KeySourceError, ConfigurationError) as error:
         raise UnusableDocument(str(error)) from None

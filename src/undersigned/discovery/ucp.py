@@ -31,6 +31,9 @@ __all__ = ["UCPKeys"]
 UCP_FRESHNESS: Final = Freshness(interval=60)
 """How long a profile is used: UCP asks for 60 seconds between two fetches for an unknown key."""
 
+UCP_ARRAYS: Final = ("keys", "signing_keys")
+"""The arrays of a profile that have its keys: `signing_keys` by release 2026-04-08, `keys` since, or both."""
+
 _BUSINESS_PATH: Final = "/.well-known/ucp"
 
 
@@ -87,7 +90,9 @@ class UCPKeys(NamedKeys["UCPAgent"]):
 
         def read(body: bytes) -> Keys:
             document = read_json_object(body)
-            return read_jwk_set(document, owner=agent.location, wanted=_verifies, most=MOST_NAMED_KEYS)
+            return read_jwk_set(
+                document, owner=agent.location, wanted=_verifies, most=MOST_NAMED_KEYS, arrays=UCP_ARRAYS
+            )
 
         request = FetchRequest(url=agent.location, max_bytes=MOST_UCP_PROFILE_BYTES)
         try:

@@ -382,7 +382,7 @@ def _values(
         named = tuple(keys.find(lookup))[:MOST_CANDIDATES]
     except Exception:  # noqa: BLE001 - a source may raise anything when it is not available
         named = ()
-    known = keys.keys.values() if isinstance(keys, KeySet) else ()
+    known = keys if isinstance(keys, KeySet) else ()
     try:
         received = SignedValues.of(request, profile, read, signature.octets or b"", keys=named)
     except MalformedURL:
@@ -501,8 +501,9 @@ def _unproven(request: Request, error: SignatureError, keys: KeySource, validity
             "explained here. In Python, ActivityPubVerifier verifies it"
         )
     if error.reason == "signature_invalid":
-        key = keys.keys.get(error.keyid or "") if isinstance(keys, KeySet) else None
-        which = f" (the key here has the thumbprint {key.thumbprint})" if key is not None and key.thumbprint else ""
+        named = keys.keys.get(error.keyid or "", ()) if isinstance(keys, KeySet) else ()
+        thumbprints = ", ".join(key.thumbprint for key in named if key.thumbprint)
+        which = f" (the key here has the thumbprint {thumbprints})" if thumbprints else ""
         return (
             "No cause found: no usual change explains the signature. Either the sender has another key under that kid"
             f"{which}, or several parts changed: `undersigned doctor` shows what changes on the way"

@@ -6,9 +6,11 @@
 
 from undersigned.publishing.directory import PublishedDirectory
 from undersigned.publishing.jwks import JWKSResponse, PublishedKeys
+from undersigned.publishing.ucp import PublishedUCPProfile
 
 __all__ = [
     "JWKSResponse",
     "PublishedDirectory",
     "PublishedKeys",
+    "PublishedUCPProfile",
 ]

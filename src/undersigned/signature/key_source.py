@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+import itertools
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
+from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.covered import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.pem import read_key_file
@@ -98,10 +100,13 @@ def is_key_source(source: object) -> bool:
 
 
 class KeySet:
-    """A fixed set of keys by keyid.
+    """A fixed set of keys by keyid. One keyid may name several (RFC 7517 section 4.5), and the first four count.
 
     Args:
         keys: the keys. `from_jwks` makes them of a JWK set, and `of` of single keys.
+
+    Attributes:
+        keys: the keys that each keyid names.
 
     Raises:
         ConfigurationError: it is empty, or a JWK set.
@@ -109,8 +114,14 @@ class KeySet:
 
     __slots__ = ("keys",)
 
-    def __init__(self, keys: Mapping[str, VerificationKey]) -> None:
-        self.keys = keys
+    def __init__(self, keys: Mapping[str, VerificationKey | Sequence[VerificationKey]]) -> None:
+        given: Mapping[str, object] = keys if isinstance(keys, Mapping) else {"": None}
+        self.keys: Mapping[str, tuple[VerificationKey, ...]] = {
+            keyid: cast("tuple[VerificationKey, ...]", tuple(named) if isinstance(named, (list, tuple)) else (named,))[
+                :MOST_CANDIDATES
+            ]
+            for keyid, named in given.items()
+        }
         self._check_contents()
 
     @classmethod
@@ -122,7 +133,7 @@ class KeySet:
             owner: whose keys they are.
 
         Raises:
-            ConfigurationError: not a JWK set, two keys share a `kid`, no key has one, or a key has private members.
+            ConfigurationError: not a JWK set, no key has a `kid`, or a key has private members.
         """
         members: object = jwks.get("keys") if isinstance(jwks, Mapping) else None
         if not isinstance(members, list):
@@ -130,7 +141,7 @@ class KeySet:
                 'keys: a JWK set is a JSON object with a "keys" array; read its file with '
                 "json.loads(path.read_text()), and put a single JWK into an array"
             )
-        keys: dict[str, VerificationKey] = {}
+        keys: dict[str, list[VerificationKey]] = {}
         for member in cast("list[object]", members):
             if not isinstance(member, Mapping):
                 raise ConfigurationError("keys: every member of the JWK set's keys array must be a JSON object")
@@ -139,9 +150,7 @@ class KeySet:
             keyid = jwk.get("kid")
             if not isinstance(keyid, str):
                 continue
-            if keyid in keys:
-                raise ConfigurationError(f"keys: two keys of the JWK set share the kid {keyid!r}; make them distinct")
-            keys[keyid] = VerificationKey.from_jwk(jwk, owner=owner)
+            keys.setdefault(keyid, []).append(VerificationKey.from_jwk(jwk, owner=owner))
         if members and not keys:
             raise ConfigurationError("keys: no key of the JWK set has a kid, a string: a signature names its key by it")
         return cls(keys)
@@ -171,12 +180,9 @@ class KeySet:
         """Return the set of these keys, such as `VerificationKey.from_pem` makes.
 
         Raises:
-            ConfigurationError: there is no key, or two share a keyid.
+            ConfigurationError: there is no key.
         """
-        named = {key.keyid: key for key in keys}
-        if len(named) != len(keys):
-            raise ConfigurationError("keys: two keys share a keyid; make them distinct")
-        return cls(named)
+        return cls({key.keyid: [one for one in keys if one.keyid == key.keyid] for key in keys})
 
     @classmethod
     def _check_member(cls, jwk: JWK) -> None:
@@ -198,9 +204,9 @@ class KeySet:
         Raises:
             ConfigurationError: it is so.
         """
-        if not self.keys:
+        if not any(self.keys.values()):
             raise ConfigurationError("keys: the key set is empty, so no signature could be verified: add a public key")
-        if not all(isinstance(key, VerificationKey) for key in self.keys.values()):
+        if not all(isinstance(key, VerificationKey) for key in self):
             raise ConfigurationError(
                 "keys: every value must be a VerificationKey: make a key set of a JWK set with KeySet.from_jwks(jwks), "
                 "and of single keys with KeySet.of(key)"
@@ -212,9 +218,9 @@ class KeySet:
         Raises:
             ConfigurationError: none can. The message names the first keys, each with what is wrong.
         """
-        faults = {keyid: key.unfit(profile) for keyid, key in self.keys.items()}
-        if all(faults.values()):
-            shown = "; ".join(f"{keyid!r}: {fault}" for keyid, fault in list(faults.items())[:_SHOWN])
+        faults = [(keyid, key.unfit(profile)) for keyid, named in self.keys.items() for key in named]
+        if all(fault for _, fault in faults):
+            shown = "; ".join(f"{keyid!r}: {fault}" for keyid, fault in faults[:_SHOWN])
             raise ConfigurationError(f"keys: no key can verify a signature of the profile {profile.name}: {shown}")
 
     @property
@@ -223,9 +229,12 @@ class KeySet:
         return False
 
     def find(self, lookup: KeyLookup) -> Sequence[VerificationKey]:
-        """Return the key that `lookup.keyid` names, if there is one. Nothing else of the lookup is read."""
-        key = self.keys.get(lookup.keyid)
-        return () if key is None else (key,)
+        """Return the keys that `lookup.keyid` names. Nothing else of the lookup is read."""
+        return self.keys.get(lookup.keyid, ())
+
+    def __iter__(self) -> Iterator[VerificationKey]:
+        """Yield every key."""
+        return itertools.chain.from_iterable(self.keys.values())
 
 
 class ExaminedKeys(KeySet):

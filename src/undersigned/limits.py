@@ -135,6 +135,9 @@ DEFAULT_TOTAL_TIMEOUT: Final = 10.0
 DEFAULT_WAIT_TIMEOUT: Final = 3.0
 """seconds that a request waits for a fetch by default (`wait_timeout`): a slow key server must not hold all threads"""
 
+MOST_CHUNKS: Final = 32_768
+"""chunks of the body of a response: each one costs time of its own, however short it is"""
+
 MOST_RESPONSE_HEAD: Final = 65_536
 """bytes of a response without its body: status line, fields and informational responses"""
 

@@ -87,6 +87,38 @@ def test_source_meets_each_trick_of_a_key_server_with_its_outcome(world, server,
     assert outcome(world, source, "buyer-ed25519") == expected
 
 
+def chunked(text: bytes, size: int) -> bytes:
+    """Return a response whose chunks have `size` bytes."""
+    chunks = [text[start : start + size] for start in range(0, len(text), size)]
+    body = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+    return HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + body
+
+
+EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+LONG = json.dumps(GOOD).encode().ljust(40_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (chunked(LONG, 40), ""),
+        (chunked(LONG, 20), "too many small chunks"),
+        (EARLY * 3 + response(GOOD), ""),
+        (EARLY * 3000 + response(GOOD), "too many bytes outside the body"),
+    ],
+    ids=["chunks", "small chunks", "early hints", "a flood of early hints"],
+)
+def test_answer_costs_no_more_than_its_bytes(world, server, monkeypatch, answer, fault):
+    monkeypatch.setattr("undersigned.discovery.fetch.MOST_CHUNKS", 1001)
+    server.answers["/jwks.json"] = answer
+    source = world.jwks(server.url(), network=server.network(total_timeout=60))
+    if fault:
+        with pytest.raises(KeySourceError, match=fault):
+            world.find(source, "buyer-ed25519")
+    else:
+        assert world.find(source, "buyer-ed25519")
+
+
 HIDDEN = ("127.0.0.1", "169.254.169.254", "10.0.0.1", "100.64.0.1", "::1", "fd00:ec2::254")
 HIDING = ("::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2001:0:7f00:1::")
 

@@ -196,11 +196,11 @@ def owner_of(key: Mapping[str, object]) -> str:
     """Return the id of the actor whose key it is.
 
     Raises:
-        UnusableDocument: the key does not say.
+        KeySourceError: the key does not say.
     """
     owner = key.get("owner", key.get("controller"))
     if not isinstance(owner, str) or not owner.isascii() or not owner.isprintable():
-        raise UnusableDocument("the key has no owner that is a URL")
+        raise _not_confirmed("the key has no owner that is a URL")
     return owner
 
 
@@ -208,30 +208,35 @@ def check_owner(actor: Mapping[str, object], *, owner: str, keyid: str) -> None:
     """Check that a document is that of the key's owner, and that it lists the key.
 
     Raises:
-        UnusableDocument: the document has another id, or does not list the key.
+        KeySourceError: the document has another id, or does not list the key.
     """
     if actor.get("id") != owner:
-        raise UnusableDocument("the document of the key's owner has another id")
+        raise _not_confirmed("the document of the key's owner has another id")
     ids = [
         cast("Mapping[str, object]", one).get("id") if isinstance(one, Mapping) else one for one in _listed_keys(actor)
     ]
     if keyid not in ids:
-        raise UnusableDocument("the owner of the key does not list it in publicKey")
+        raise _not_confirmed("the owner of the key does not list it in publicKey")
 
 
 def verification_key(key: Mapping[str, object], *, keyid: str, owner: str) -> VerificationKey:
     """Return the key in a `publicKeyPem`, as SPKI or as PKCS #1.
 
     Raises:
-        UnusableDocument: it is not a public RSA key that can be used.
+        KeySourceError: it is not a public RSA key that can be used.
     """
     pem = key.get(_PEM)
     if not isinstance(pem, str):
-        raise UnusableDocument("the key has no publicKeyPem")
+        raise _not_confirmed("the key has no publicKeyPem")
     try:
         return VerificationKey.from_pem(pem, keyid=keyid, owner=owner, algorithm=_RSA)
     except ConfigurationError:
-        raise UnusableDocument("the publicKeyPem is not a public RSA key that can be used") from None
+        raise _not_confirmed("the publicKeyPem is not a public RSA key that can be used") from None
+
+
+def _not_confirmed(fault: str) -> KeySourceError:
+    """Return the error for documents that no longer confirm a key. They are an answer, so a copy counts no more."""
+    return KeySourceError("signature_jwks_untrusted", f"the actor: {fault}", definite=True)
 
 
 def _listed_keys(document: Mapping[str, object]) -> Sequence[object]:

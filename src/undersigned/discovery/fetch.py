@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from undersigned.discovery.fetch_errors import NotConnected, Redirected, Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.threads_and_tasks import in_thread
 from undersigned.errors import MalformedURL, missing_extra
-from undersigned.limits import CONNECT_TIMEOUT, LONGEST_URL, MOST_RESPONSE_HEAD, MOST_TRIES
+from undersigned.limits import CONNECT_TIMEOUT, LONGEST_URL, MOST_CHUNKS, MOST_RESPONSE_HEAD, MOST_TRIES
 from undersigned.url import URL, canonicalize
 
 try:
@@ -152,7 +152,7 @@ async def fetch_async(request: FetchRequest, network: Network) -> FetchResponse:
 
 def _exchange(request: FetchRequest, network: Network, target: Target, address: str, deadline: float) -> FetchResponse:
     url = httpcore2.URL(scheme=b"https", host=target.host, port=target.port, target=target.path_and_query)
-    backend = _Backend(address, deadline, request.max_bytes + MOST_RESPONSE_HEAD)
+    backend = _Backend(address, deadline)
     fields = {"Host": target.authority, "Accept": request.accept, "Accept-Encoding": "identity", "Connection": "close"}
     with (
         _connection_errors(),
@@ -165,6 +165,7 @@ def _exchange(request: FetchRequest, network: Network, target: Target, address: 
             extensions={"timeout": {"connect": CONNECT_TIMEOUT}},
         ) as response,
     ):
+        backend.left += request.max_bytes
         got = _fields(response.headers)
         body = _body(request, got, response.iter_stream()) if response.status == 200 else b""  # noqa: PLR2004 - OK
         if response.status in _REDIRECTS:
@@ -182,10 +183,12 @@ def _body(request: FetchRequest, fields: Mapping[str, str], chunks: Iterable[byt
     # The HTTP client has checked that a Content-Length is a number of at most 20 digits.
     if int(fields.get("content-length", "0")) > limit:
         raise UnusableDocument(f"the response has more than {limit} bytes")
-    for chunk in chunks:
+    for number, chunk in enumerate(chunks):
         body += chunk
         if len(body) > limit:
             raise UnusableDocument(f"the response has more than {limit} bytes")
+        if number >= MOST_CHUNKS:
+            raise UnusableDocument("the response comes in too many small chunks")
         if request.ends is not None and request.ends(chunk):
             break
     return bytes(body)
@@ -232,10 +235,12 @@ def _cause(error: BaseException) -> str:
 
 
 class _Backend(httpcore2.SyncBackend):
-    """A backend that connects to `address` for any host, and reads at most `most` bytes until `deadline`."""
+    """A backend that connects to `address` for any host, and reads at most `left` bytes until `deadline`."""
 
-    def __init__(self, address: str, deadline: float, most: int) -> None:
-        self._address, self._deadline, self._most = address, deadline, most
+    def __init__(self, address: str, deadline: float) -> None:
+        self._address, self.deadline = address, deadline
+        # The head of the response, and what is read with its last bytes.
+        self.left = 2 * MOST_RESPONSE_HEAD
 
     def connect_tcp(
         self,
@@ -245,24 +250,24 @@ class _Backend(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        seconds = _left(self._deadline, timeout)
+        seconds = _left(self.deadline, timeout)
         stream = super().connect_tcp(self._address, port, seconds, local_address, socket_options)
-        return _Stream(stream, self._deadline, self._most)
+        return _Stream(stream, self)
 
 
 class _Stream(httpcore2.NetworkStream):
-    def __init__(self, stream: httpcore2.NetworkStream, deadline: float, most: int) -> None:
-        self._stream, self._deadline, self._most = stream, deadline, most
+    def __init__(self, stream: httpcore2.NetworkStream, backend: _Backend) -> None:
+        self._stream, self._backend = stream, backend
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        data = self._stream.read(max_bytes, _left(self._deadline, timeout))
-        self._most -= len(data)
-        if self._most < 0:
+        data = self._stream.read(max_bytes, _left(self._backend.deadline, timeout))
+        self._backend.left -= len(data)
+        if self._backend.left < 0:
             raise Unreachable("the server sends too many bytes outside the body")
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left(self._deadline, timeout))
+        self._stream.write(buffer, _left(self._backend.deadline, timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -273,8 +278,8 @@ class _Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        stream = self._stream.start_tls(ssl_context, server_hostname, _left(self._deadline, timeout))
-        return _Stream(stream, self._deadline, self._most)
+        stream = self._stream.start_tls(ssl_context, server_hostname, _left(self._backend.deadline, timeout))
+        return _Stream(stream, self._backend)
 
 
 def _left(deadline: float, timeout: float | None = None) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.discovery.fetch import FetchRequest
-from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
+from undersigned.discovery.fetch import FetchRequest, Target
+from undersigned.discovery.fetch_errors import FetchError, UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
 from undersigned.discovery.kept_document import Copy, Loader, source_error
@@ -55,10 +55,24 @@ PUBLISHED: Final = frozenset(
         "oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA",  # RFC 9421 B.1.2, test-key-rsa-pss
         "BHj8s0GPnMEQtkaULIM-PLgEhLBbuGUQ1vMxmBWZzEo",  # RFC 9421 B.1.1, test-key-rsa
         "ydQXMtvbsOsZyFir-Y7A8t7fKEM1gbKPvyFkdpu4fvI",  # RFC 9421 B.1.3, test-key-ecc-p256
-        "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",  # RFC 8037 A.1
+        "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",  # RFC 8032 7.1, TEST 1; RFC 8037 A.1
+        "FtIu-VbGrfe_KB6CH7GNwODB72MNxj_ml11dEvO-7kk",  # RFC 8032 7.1, TEST 2
+        "FVV5umTuau890q59V-4Ga_R6qWb7ON_ivJc4EjvCwTM",  # RFC 8032 7.1, TEST 3
+        "lZI1vM7tnlYapaF5-cy86ptx0tT_8Av721hhiNB5ti4",  # RFC 8032 7.1, TEST 1024
+        "iiDHHfFVNG6ICMUTsicgrWf1igtFYZEK73xlobt1ah4",  # RFC 8032 7.1, TEST SHA(abc); 7.3
+        "2bVIQ9_u0wVxBsBwmxK3F42rRFnt_dA7CZQ3u_2RKZY",  # RFC 8032 7.2, foo and bar
+        "qz1FYaobwnFjkaNLccv-mFXe7gu45Zo72p2XqE3Is20",  # RFC 8032 7.2, foo3
+        "DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0",  # RFC 6979 A.2.5, P-256
+        "l2tfkSzhekdOr24I18E1O_-49AlK14MTo7OxJMS7-HI",  # RFC 6979 A.2.6, P-384
         "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",  # RFC 7517 A.2, RSA
         "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s",  # RFC 7517 A.2, P-256
+        "IsUn6_e04MaShXFIISMp4kG62LWzMIPy_MvSA5pJgX8",  # RFC 7515 A.2
         "oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U",  # RFC 7515 A.3
+        "xtIsOV1FqKH77AI_A3jdTg5QfdabzqI-LNpYTPi0IgI",  # RFC 7516 A.1
+        "_K0fXS8wlsT7Tn3vvZrs9qdKUIqi5AxQ5EVk41xi_BM",  # RFC 7516 A.2
+        "9jg46WB3rR_AHD-EBXdN7cBkH1WOu0tA3M9fm21mqTI",  # RFC 7520 3.3
+        "xNnfOFTMgZSRM3KtGHQqavZGWGF00Fe54LZBYCIxr88",  # RFC 8152 C.7.2, kid 11
+        "HsSFalww3yP-dO-lWGYgFcyV5H22oScIFc4V2Y6GOto",  # RFC 8152 C.7.2, meriadoc.brandybuck
     }
 )
 """The JWK thumbprints of keys whose private half is published: anybody can sign with them (section 6.8)."""
@@ -76,7 +90,8 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
 
     Args:
         form: the wire form of Signature-Agent: `string`, `typed` or `jwks`, as the profile's name has it.
-        trusted: whose keys may be fetched.
+        trusted: whose keys may be fetched: URLs, or a function of the URL. It is asked for every URL that is fetched,
+            also for the `jwks_uri` of a card.
         held: keys that you have beforehand, made of JWKs. They verify what Signature-Agent does not lead to, with their
             thumbprint as owner.
         freshness: how long keys are used. Its `interval` is how long a failure is remembered: up to five minutes.
@@ -130,7 +145,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
     def load(self, agent: SignatureAgent) -> Copy[Keys]:
         """Fetch the keys of an agent."""
         try:
-            return _load(agent, self._loader, denied=self._denied)
+            return _load(agent, self._loader, trusted=self._trusted, denied=self._denied)
         except FetchError as error:
             what = "the key directory"
             raise source_error(what, error, "signature_jwks_unavailable", is_named=True) from error
@@ -163,7 +178,9 @@ def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgen
         raise KeySourceError("signature_header_malformed", str(malformed)) from None
 
 
-def _load(agent: SignatureAgent, loader: Loader, *, denied: frozenset[str]) -> Copy[Keys]:
+def _load(
+    agent: SignatureAgent, loader: Loader, *, trusted: Callable[[str, str], bool], denied: frozenset[str]
+) -> Copy[Keys]:
     """Fetch an agent's keys.
 
     Raises:
@@ -185,6 +202,9 @@ def _load(agent: SignatureAgent, loader: Loader, *, denied: frozenset[str]) -> C
     card = loader.load(request, lambda body: read_card(body, url=agent.url))
     if not isinstance(card.value, str):
         return Copy(read(card.value), card.fetched, card.fresh_until)
+    target = Target.of(card.value)
+    if not trusted(f"https://{target.authority}{target.path_and_query}", card.value):
+        raise UntrustedURL("trusted: it does not have the jwks_uri of the card")
     keys = load_set(card.value)
     return Copy(keys.value, card.fetched, min(card.fresh_until, keys.fresh_until))
 

@@ -92,6 +92,23 @@ def test_key_with_a_document_of_its_own_needs_an_owner_that_lists_it(find, serve
     assert (found.keyid, found.owner) == (keyid, actor)
 
 
+@pytest.mark.parametrize("later", [{"publicKey": []}, {"id": "https://other.example/users/bob"}])
+def test_key_that_its_owner_no_longer_confirms_is_refused_when_it_is_known(find, server, clock, actor, later):
+    keyid = server.url("/keys/1")
+    server.answers["/keys/1"] = response({"id": keyid, "owner": actor, "publicKeyPem": pem()})
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": keyid})
+    assert find(keyid)
+    server.answers["/users/bob"] = response(b"", status="503 Down")
+    clock.now += 3600
+    assert find(keyid)
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": keyid, **later})
+    clock.now += 7200
+    assert reason(find, keyid) == "signature_jwks_untrusted"
+    server.answers["/users/bob"] = response(b"", status="503 Down")
+    clock.now += 60
+    assert reason(find, keyid) == "signature_jwks_unavailable"
+
+
 def test_key_in_a_stub_of_its_actor_is_found(find, server, actor):
     keyid = f"{actor}/main-key"
     document = response({"id": actor, "publicKey": {"id": keyid, "owner": actor, "publicKeyPem": pem()}})

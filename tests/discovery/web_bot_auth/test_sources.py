@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.discovery.conftest import eventually
 from tests.discovery.key_server import response
 from tests.keys import OTHER_PUBLIC, PUBLIC, ed25519_pair, es256_pair, lookup
@@ -205,6 +207,25 @@ def test_two_spellings_of_a_url_are_fetched_once(world, make, server):
     assert server.asked() == 1
 
 
+@pytest.mark.parametrize(
+    ("secret", "kind"),
+    [
+        ("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", "Ed25519"),
+        ("833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42", "Ed25519"),
+        ("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721", "P-256"),
+        ("6b9d3dad2e1b8c1c05b19875b6659f4de23c3b667bf297ba9aa47740787137d896d5724e4c70a825f872c9ea60d2edf5", "P-384"),
+    ],
+)
+def test_keys_of_other_rfcs_are_published_test_keys_too(secret, kind):
+    """RFC 8032 and RFC 6979 print the private keys."""
+    curve = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}.get(kind)
+    octets = bytes.fromhex(secret)
+    private = ec.derive_private_key(int(secret, 16), curve()) if curve else Ed25519PrivateKey.from_private_bytes(octets)
+    key = VerificationKey.from_public_key(private.public_key(), keyid="test")
+    with pytest.raises(ConfigurationError, match="published test key"):
+        WebBotAuthKeys(form="typed", held=[key])
+
+
 def test_published_test_key_verifies_nothing(world, make, server):
     name = VerificationKey.from_jwk(TEST_KEY | {"kid": "test"}).thumbprint
     server.answers["/jwks.json"] = response({"keys": [TEST_KEY]})
@@ -332,6 +353,21 @@ def test_card_leads_to_the_keys(world, make, server):
     assert key.owner == server.url("/other")
     spelled = ask_about(f'sig1="{server.url("/x/../card")}";type=cimd')
     assert failure(world.find_all, source, spelled).reason == "signature_jwks_unavailable"
+
+
+def test_key_set_of_a_card_is_fetched_only_if_it_is_trusted(world, make, server):
+    server.answers |= {
+        "/card": response({"client_id": server.url("/card"), "jwks_uri": server.url("/x/../jwks.json")}),
+        "/jwks.json": response(SET),
+    }
+    asks, asked = ask_about(f'sig1="{server.url("/card")}";type=cimd'), []
+    for trusted in ([server.url("/card")], lambda url: asked.append(url) or url == server.url("/card")):
+        failed = failure(world.find_all, make("typed", trusted=trusted), asks)
+        assert failed.reason == "signature_jwks_untrusted"
+        assert "jwks_uri" in str(failed)
+    assert asked[-1] == server.url()
+    assert not server.asked()
+    assert world.find_all(make("typed", trusted=[server.url("/card"), server.url()]), asks)
 
 
 @pytest.mark.parametrize("keys", [{}, {"jwks": []}, {"jwks_uri": ""}, {"jwks_uri": 5}, {"jwks": "https://a.example/"}])

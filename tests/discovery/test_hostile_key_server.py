@@ -109,7 +109,7 @@ LONG = json.dumps(GOOD).encode().ljust(40_000)
     ids=["chunks", "small chunks", "early hints", "a flood of early hints"],
 )
 def test_answer_costs_no_more_than_its_bytes(world, server, monkeypatch, answer, fault):
-    monkeypatch.setattr("undersigned.discovery.fetch.MOST_CHUNKS", 1001)
+    monkeypatch.setattr("undersigned.discovery.fetch.MOST_CHUNKS", 1500)
     server.answers["/jwks.json"] = answer
     source = world.jwks(server.url(), network=server.network(total_timeout=60))
     if fault:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned import Request
+from undersigned import Policy, Request, profiles
 from undersigned.policy import A2AResolver, Operation, UnresolvedOperation
 
 RESOLVER = A2AResolver()
@@ -58,9 +58,55 @@ def test_skill_of_the_only_data_part_is_the_operation(method):
 
 @pytest.mark.parametrize("segment", ["message:send", "message:stream"])
 @pytest.mark.parametrize("path", ["/{}", "/a2a/v1/{}", "/tenant/{}/", "/x%2F{}"])
-def test_http_json_binding_is_recognised_by_its_path_and_has_no_method(path, segment):
+def test_http_json_binding_is_recognised_by_its_path(path, segment):
     url = "https://seller.example.com" + path.format(segment)
-    assert RESOLVER.resolve(post(carrier({"data": BUY}), url)) == Operation("create_media_buy")
+    operation = RESOLVER.resolve(post(carrier({"data": BUY}), url))
+    methods = (
+        {"SendMessage", "message/send"} if segment == "message:send" else {"SendStreamingMessage", "message/stream"}
+    )
+    assert operation == Operation("create_media_buy", methods=frozenset(methods))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "listed"),
+    [
+        ("POST", "/tasks/7:cancel", "tasks/cancel"),
+        ("POST", "/v1/tasks/7:cancel", "CancelTask"),
+        ("POST", "/tenant/tasks/a:b:cancel", "CancelTask"),
+        ("GET", "/tasks/7:cancel", "tasks/get"),
+        ("HEAD", "/v1/tasks/7", "GetTask"),
+        ("GET", "/tasks/7:subscribe", "tasks/resubscribe"),
+        ("GET", "/tasks", "ListTasks"),
+        ("POST", "/v1/tasks/7/pushNotificationConfigs", "tasks/pushNotificationConfig/set"),
+        ("GET", "/tasks/7/pushNotificationConfigs", "ListTaskPushNotificationConfigs"),
+        ("DELETE", "/tasks/7/pushNotificationConfigs/1", "DeleteTaskPushNotificationConfig"),
+        ("GET", "/v1/card", "agent/getAuthenticatedExtendedCard"),
+        ("POST", "/message:send", "message/send"),
+    ],
+)
+@pytest.mark.parametrize("adcp", [True, False])
+def test_http_json_binding_obeys_the_lists_of_json_rpc_methods(method, path, listed, adcp):
+    """Both bindings are in one policy, whether the content is resolved or not."""
+    policy = Policy(protocol_methods_required_for=[listed], resolver=A2AResolver(adcp=adcp))
+    body = {"message": {"parts": [{"text": "hi"}]}} if "message:" in path else b""
+    for content in (body, b"not json") if method == "POST" else (b"",):
+        request = post(content, f"https://seller.example.com{path}", method=method)
+        assert decided(policy, request) == "reject"
+    other = Policy(protocol_methods_required_for=["tasks/other"], resolver=A2AResolver(adcp=False))
+    assert decided(other, post(body, f"https://seller.example.com{path}", method=method)) == "accept"
+
+
+def test_malformed_path_of_a_listed_method_must_be_signed():
+    policy = Policy(protocol_methods_required_for=["CancelTask"], resolver=A2AResolver(adcp=False))
+    assert decided(policy, post(b"", "https://seller.example.com/tasks/7:cancel%0A")) == "reject"
+
+
+def decided(policy: Policy, request: Request) -> str:
+    try:
+        operation = policy.resolver.resolve(request)
+    except UnresolvedOperation as unresolved:
+        operation = unresolved
+    return policy.decide(operation, "unsigned", request, fallback=False, profile=profiles.UCP).outcome
 
 
 def test_encoded_colon_does_not_hide_the_binding():
@@ -152,13 +198,13 @@ def test_second_spelling_of_skill_is_rejected(key):
     rejection_of_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
 
 
-@pytest.mark.parametrize("key", ["Text", "Data", "RAW", "Url", "\ufb01le", "Kind"])
-def test_second_spelling_of_a_part_member_is_rejected(key):
+@pytest.mark.parametrize("key", ["Text", "Data", "RAW", "Url", "\ufb01le", "Kind", "unknown"])
+def test_unknown_member_and_second_spelling_of_a_part_member_are_rejected(key):
     rejection_of_parts({"data": READ, key: BUY})
 
 
-@pytest.mark.parametrize("key", ["Parts", "part\u017f", "TaskId", "taskid"])
-def test_second_spelling_of_a_message_member_is_rejected(key):
+@pytest.mark.parametrize("key", ["Parts", "part\u017f", "TaskId", "taskid", "unknown"])
+def test_unknown_member_and_second_spelling_of_a_message_member_are_rejected(key):
     rejection_of_parts({"data": READ}, **{key: [{"data": BUY}]})
 
 
@@ -183,6 +229,14 @@ def test_second_spelling_of_an_envelope_member_is_rejected(key):
 def test_repeated_key_is_rejected_at_any_depth_after_decoding(text):
     body = json.dumps(envelope(carrier("PART"))).replace('"PART"', text)
     assert rejection_of(body) == "a JSON object repeats a key"
+
+
+@pytest.mark.parametrize("member", [BUY, [BUY], {"data": {"Skill": "x"}}, {"a": [1, {"skill\0": "x"}]}])
+def test_second_skill_that_an_sdk_may_unwrap_is_rejected(member):
+    """The official SDK takes data["value"] for the data if the metadata has `data_part_compat`."""
+    metadata = {"data_part_compat": True}
+    rejection_of_parts({"data": {**READ, "value": member}, "metadata": metadata})
+    assert resolve({"data": {**READ, "input": {"list": [BUY]}}, "metadata": metadata}).name == "get_products"
 
 
 def test_repeated_method_is_rejected():
@@ -258,13 +312,13 @@ def test_post_without_content_is_rejected_at_any_other_path(path):
 
 
 def test_request_that_needs_no_content_names_no_operation():
-    assert RESOLVER.resolve(post(b"", "https://seller.example.com/v1/tasks/7", method="GET")) == Operation()
+    assert RESOLVER.resolve(post(b"", "https://seller.example.com/v1/other", method="GET")) == Operation()
 
 
 @pytest.mark.parametrize("path", ["/a2a", "/tasks/7:subscribe"])
 def test_handshake_of_a_websocket_leaves_open_what_runs(path):
     request = Request("GET", f"https://seller.example.com{path}", {"Upgrade": "websocket"})
-    assert RESOLVER.resolve(request) == Operation(is_unknown=True)
+    assert RESOLVER.resolve(request).is_unknown
 
 
 def test_content_of_a_handshake_does_not_tell_what_runs():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undersigned import Policy, Request, profiles
-from undersigned.policy import JSONRPCResolver, Operation, UnresolvedOperation
+from undersigned import ConfigurationError, Policy, Request, profiles
+from undersigned.policy import A2AResolver, JSONRPCResolver, Operation, UnresolvedOperation
 
 RESOLVER = JSONRPCResolver()
 JSON_FIELD = [("Content-Type", "application/json")]
@@ -206,3 +206,63 @@ def test_resolver_raises_only_unresolved_operation_for_any_content(body, method)
         message = ""
         assert (operation.name is not None) == (operation.method == "tools/call")
     assert message.isprintable()
+
+
+def verdict(resolver: JSONRPCResolver, path: str, body: object = b"", profile=profiles.ADCP_3_2, **options) -> str:
+    policy = Policy(required_for=["create_media_buy"], resolver=resolver, **options)
+    request = Request("POST", f"https://seller.example.com{path}", JSON_FIELD, post(body).content)
+    try:
+        operation = resolver.resolve(request)
+    except UnresolvedOperation as unresolved:
+        operation = unresolved
+    return policy.decide(operation, "unsigned", request, fallback=False, profile=profile, path=path).outcome
+
+
+@pytest.mark.parametrize(
+    "resolver", [JSONRPCResolver("/mcp"), JSONRPCResolver(path=["/x", "/api/mcp"]), A2AResolver("/mcp/")]
+)
+@pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.GNAP])
+def test_policy_with_a_path_touches_only_what_it_names(resolver, profile):
+    for path in ("/token", "/mcpx", "/"):
+        for body in (b"", b"grant_type=x", b'{"client_name": "create_media_buy"}', [call()]):
+            assert verdict(resolver, path, body, profile) == "accept"
+    # Paths and JSON-RPC methods are in one policy.
+    assert verdict(resolver, "/adcp/create_media_buy", profile=profile) == "reject"
+    assert verdict(resolver, "/adcp/create_media_buy%0A", profile=profile) == "reject"
+    for path in ("/mcp", "/mcp/", "//mcp", "/MCP", "/api/mcp/messages", "/mcp%2Fx"):
+        assert verdict(resolver, path, call(), profile) == "reject"
+        assert verdict(resolver, path, [call()], profile) == "reject"
+        assert verdict(resolver, path, envelope("ping"), profile) == "accept"
+        listed = {"protocol_methods_required_for": ["tasks/cancel"]}
+        assert verdict(resolver, path, envelope("tasks/cancel"), profile, **listed) == "reject"
+
+
+def test_registration_of_a_webhook_must_be_signed_at_every_path():
+    hook = {"webhook": {"authentication": {}}}
+    assert verdict(JSONRPCResolver("/mcp"), "/register", hook) == "reject"
+    assert verdict(JSONRPCResolver("/mcp"), "/register", hook, profiles.GNAP) == "accept"
+
+
+@pytest.mark.parametrize("path", ["", "/", "mcp", [], ["/mcp", "/"], 7, b"/mcp", [7]])
+def test_path_without_a_segment_is_a_wrong_configuration(path):
+    with pytest.raises(ConfigurationError, match="path: give a path such as '/mcp'"):
+        JSONRPCResolver(path)
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        (b'{"jsonrpc":"2.0","id":01,"method":"ping"}', "accept"),
+        (b'{"jsonrpc":"2.0","id":01,"method":"tools/call","params":{"name":"Create_Media_Buy"}}', "reject"),
+        (b"{'jsonrpc':'2.0', params: {name: create_media_buy,},}", "reject"),
+        (rb'{"id":01,"method":"tools/call","params":{"name":"cre\u0061te_media_buy"}}', "reject"),
+        (rb'[{"params":{"name":"create_media_buy\u0000"}}]', "reject"),
+        (rb'[{"params":"{\"name\":\"create_media_buy\"}"}]', "reject"),
+        (rb'[{"text":"caf\u00e9: \u0022create_media_buy\u0022 may be called"}]', "reject"),
+        (rb'[{"text":"caf\u00e9: create_media_buy may be called"}]', "accept"),
+        ('[{"name":"create_media_buy"}]'.encode("utf-16"), "reject"),
+        (b"name=create_media_buy", "accept"),
+    ],
+)
+def test_content_that_is_not_resolved_passes_unless_it_may_have_a_listed_name(body, outcome):
+    assert verdict(RESOLVER, "/mcp", body, profiles.GNAP) == outcome

@@ -147,7 +147,7 @@ def test_text_is_not_a_name_when_programs_store_it_differently(value):
 
 @pytest.mark.parametrize("value", ["a", "Create_Media_Buy", " ", "\u00e9"])
 def test_printable_text_is_a_name(value):
-    assert invoke({"skill": value}) == Operation(value)
+    assert invoke({"skill": value}).name == value
 
 
 @pytest.mark.parametrize("key", ["Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00", "other\ud800"])
@@ -157,7 +157,7 @@ def test_second_spelling_of_a_member_is_rejected(key):
 
 
 def test_unrecognised_members_are_ignored():
-    assert invoke({"skill": "a", "Input": 1, "skills": 2}) == Operation("a")
+    assert invoke({"skill": "a", "Input": 1, "skills": 2}).name == "a"
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 1])

@@ -12,7 +12,7 @@ from undersigned.message.content import Content
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.answer import UnreadRequest
-from undersigned.policy.webhooks import may_be_json
+from undersigned.policy.content import may_be_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from undersigned.policy.jsonrpc import TOOL_CALL, is_bare, read_envelope, tool_name, unless_handshake
+from undersigned.policy.jsonrpc import TOOL_CALL, AtPaths, is_bare, read_envelope, tool_name, unless_handshake
 from undersigned.policy.operation import (
     Operation,
+    PathResolver,
     UnresolvedOperation,
     content_of,
     is_name,
@@ -25,43 +26,81 @@ if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
 
 _MESSAGE_METHODS = frozenset({"SendMessage", "SendStreamingMessage", "message/send", "message/stream"})
-_MESSAGE_PATHS = frozenset({"message:send", "message:stream"})
-_TASK_PATH = re.compile(r"(?:.*/)?tasks/[^/]+(?::cancel|:subscribe|/pushNotificationConfigs)", re.DOTALL)
+_TASK = r"(?:.*/)?tasks/[^/]+"
+_BINDING = tuple(
+    (re.compile(pattern, re.DOTALL), frozenset(methods.split()))
+    for pattern, methods in (
+        (r"\S+ (?:.*/)?message:send", "SendMessage message/send"),
+        (r"\S+ (?:.*/)?message:stream", "SendStreamingMessage message/stream"),
+        (rf"\S+ {_TASK}:cancel", "CancelTask tasks/cancel"),
+        (rf"\S+ {_TASK}:subscribe", "SubscribeToTask tasks/resubscribe"),
+        (
+            rf"(?!GET )\S+ {_TASK}/pushNotificationConfigs",
+            "CreateTaskPushNotificationConfig SetTaskPushNotificationConfig tasks/pushNotificationConfig/set",
+        ),
+        (
+            rf"GET {_TASK}/pushNotificationConfigs",
+            "ListTaskPushNotificationConfigs ListTaskPushNotificationConfig tasks/pushNotificationConfig/list",
+        ),
+        (
+            rf"GET {_TASK}/pushNotificationConfigs/[^/]+",
+            "GetTaskPushNotificationConfig tasks/pushNotificationConfig/get",
+        ),
+        (
+            rf"DELETE {_TASK}/pushNotificationConfigs/[^/]+",
+            "DeleteTaskPushNotificationConfig tasks/pushNotificationConfig/delete",
+        ),
+        (rf"GET {_TASK}", "GetTask tasks/get"),
+        (r"GET (?:.*/)?tasks", "ListTasks tasks/list"),
+        (r"GET (?:.*/)?(?:extendedAgentCard|v1/card)", "GetExtendedAgentCard agent/getAuthenticatedExtendedCard"),
+    )
+)
+"""The paths of the HTTP+JSON binding, each after its method, and the JSON-RPC methods of both versions for it."""
 _TASK_REQUEST = "HTTP+JSON request about a task"
 
 _JSON_RPC = frozenset({"jsonrpc", "method", "params"})
 _CARRIER = spellings("message")
-_MESSAGE = spellings("parts", "taskId")
+_MESSAGE = spellings(
+    *("kind", "role", "parts", "metadata", "extensions"),
+    *("messageId", "contextId", "taskId", "referenceTaskIds", "message_id", "context_id", "task_id"),
+    "reference_task_ids",
+)
 _CONTENTS = frozenset({"text", "data", "raw", "url", "file"})
 _FILES = frozenset({"raw", "url", "file"})
-_PART = spellings(*_CONTENTS, "kind")
+_PART = spellings(*_CONTENTS, "kind", "metadata", "filename", "mediaType", "media_type")
 _INVOCATION = spellings("skill")
+_ARGUMENTS = frozenset({"input", "parameters"})
 
 
 @dataclass(frozen=True, slots=True)
-class A2AResolver:
+class A2AResolver(AtPaths):
     """A resolver for both bindings of A2A 0.3 and 1.0: the operation is the `skill` of the message's only DataPart.
 
     Over JSON-RPC, a message comes with a method SendMessage, SendStreamingMessage, message/send or message/stream. Over
     HTTP+JSON, it comes at a path whose last segment is `message:send` or `message:stream`. `tools/call` is read as by
-    `JSONRPCResolver`. A request with another JSON-RPC method has this method and no operation. The HTTP+JSON paths of
-    tasks have no operation either.
+    `JSONRPCResolver`. A request with another JSON-RPC method has this method and no operation. The HTTP+JSON paths have
+    the JSON-RPC methods of both versions that mean the same: `POST /tasks/7:cancel` has `tasks/cancel` and
+    `CancelTask`.
 
     Two readers could find different operations in a message in the cases of `JSONRPCResolver`, and if:
 
+    - the message or a part has a member that A2A does not define;
     - a part has several contents, a file, or a `kind` that does not match its content;
     - it does not have exactly one DataPart, or the skill is not a name;
+    - its data has another `skill` anywhere but in `input` and `parameters`: the official SDK may unwrap a member;
     - it has content of both bindings, or members with the protobuf names of A2A 0.3.
 
     AdCP rejects such a message, signed or not. A service that is not AdCP's passes `adcp=False`. Then a signed message
     of any kind passes, such as text, whatever the profile of the signature. An unsigned one passes unless a string in
-    it is the name of a listed operation.
+    it may be the name of a listed operation.
 
     Args:
+        path: the path of the JSON-RPC endpoint, or several, as for `JSONRPCResolver`. The paths of the HTTP+JSON
+            binding are recognised wherever they are.
         adcp: whether the rules of AdCP apply.
     """
 
-    adcp: bool = True
+    adcp: bool = field(default=True, kw_only=True)
     reads_body = True
 
     @property
@@ -75,20 +114,35 @@ class A2AResolver:
         Raises:
             UnresolvedOperation: two readers could find different operations.
         """
-        return unless_handshake(self._resolve(request, path_segments(request)), request)
+        segments = path_segments(request)
+        methods = _methods_at(request.method, segments)
+        if not methods and self.are_elsewhere(segments):
+            return PathResolver().resolve(request)
+        try:
+            operation = _resolved(request, segments, methods)
+        except UnresolvedOperation as unresolved:
+            unresolved.methods = methods
+            raise
+        return unless_handshake(replace(operation, methods=methods), request)
 
-    def _resolve(self, request: Request, segments: list[str]) -> Operation:
-        task = _TASK_PATH.fullmatch("/".join(segments))
-        if is_bare(request) or (task is not None and not request.body and not request.has_body):
-            return Operation()
-        content = content_of(request)
-        if segments and segments[-1] in _MESSAGE_PATHS:
-            _reject_members(content, _JSON_RPC, of="HTTP+JSON message")
-            return Operation(_skill(content), None, content)
-        if task is not None and not _has_members(content, _JSON_RPC):
-            _reject_members(members(content, _CARRIER, of=_TASK_REQUEST), _CARRIER, of=_TASK_REQUEST)
-            return Operation(None, None, content, registers_webhook=is_webhook(segments))
-        return _over_json_rpc(content)
+
+def _methods_at(method: str, segments: list[str]) -> frozenset[str]:
+    """Return the JSON-RPC methods that mean the same as a path of the HTTP+JSON binding, or nothing for other paths."""
+    line = f"{'GET' if method == 'HEAD' else method} {'/'.join(segments)}"
+    return frozenset[str]().union(*(methods for pattern, methods in _BINDING if pattern.fullmatch(line)))
+
+
+def _resolved(request: Request, segments: list[str], methods: frozenset[str]) -> Operation:
+    if is_bare(request) or (methods - _MESSAGE_METHODS and not request.body and not request.has_body):
+        return Operation()
+    content = content_of(request)
+    if methods & _MESSAGE_METHODS:
+        _reject_members(content, _JSON_RPC, of="HTTP+JSON message")
+        return Operation(_skill(content), None, content)
+    if methods and not _has_members(content, _JSON_RPC):
+        _reject_members(members(content, _CARRIER, of=_TASK_REQUEST), _CARRIER, of=_TASK_REQUEST)
+        return Operation(None, None, content, registers_webhook=is_webhook(segments))
+    return _over_json_rpc(content)
 
 
 def _over_json_rpc(content: JSONValue) -> Operation:
@@ -103,7 +157,9 @@ def _skill(carrier: JSONValue) -> str:
     """Return the skill of the message in `carrier`: the params, or the content over HTTP+JSON."""
     # A2A 0.3 calls the message `request`, and its parts `content`, in protobuf, whose JSON readers take both names.
     _reject_members(carrier, {"request"}, of="message request")
-    message = members(members(carrier, _CARRIER, of="message request").get("message"), _MESSAGE, of="message")
+    message = members(
+        members(carrier, _CARRIER, of="message request").get("message"), _MESSAGE, of="message", is_closed=True
+    )
     _reject_members(message, {"content"}, of="message")
     parts = message.get("parts")
     if not isinstance(parts, list):
@@ -117,12 +173,27 @@ def _skill(carrier: JSONValue) -> str:
     skill = invocation.get("skill")
     if not is_name(skill):
         raise UnresolvedOperation("the skill is not a name")
+    # With `data_part_compat` in the metadata, the official SDK takes the value of a member for the data.
+    if any(_names_skill(value) for name, value in invocation.items() if name not in _ARGUMENTS):
+        raise UnresolvedOperation("a member of the DataPart's data has a skill of its own")
     return skill
+
+
+def _names_skill(value: JSONValue) -> bool:
+    """Return whether other readers may find a skill somewhere in a value."""
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict) and any(key.partition("\0")[0].casefold() in _INVOCATION for key in value):
+            return True
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        stack += [item for item in items if isinstance(item, (dict, list))]
+    return False
 
 
 def _checked_part(part: JSONValue) -> dict[str, JSONValue]:
     """Check that every reader finds either text or data in a part, and return it."""
-    checked = members(part, _PART, of="part")
+    checked = members(part, _PART, of="part", is_closed=True)
     contents = _CONTENTS & checked.keys()
     if len(contents) != 1:
         raise UnresolvedOperation("a part has several contents, or none")

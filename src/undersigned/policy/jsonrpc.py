@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
-from undersigned.policy.operation import Operation, UnresolvedOperation, content_of, is_name, members, spellings
+from undersigned.errors import ConfigurationError
+from undersigned.policy.operation import (
+    Operation,
+    PathResolver,
+    UnresolvedOperation,
+    content_of,
+    is_name,
+    members,
+    path_segments,
+    spellings,
+)
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -19,7 +30,44 @@ _TOOL = spellings("name", "arguments")
 
 
 @dataclass(frozen=True, slots=True)
-class JSONRPCResolver:
+class AtPaths:
+    """The paths at which JSON-RPC is spoken. A resolver reads every other path as `PathResolver` does.
+
+    Args:
+        path: the path, or several, such as `/mcp`. A request is there if its path contains these segments in a row, in
+            any case, or if these end with its path. So neither a mount nor a slash hides it. None: all paths.
+
+    Raises:
+        ConfigurationError: `path` is not a path with a segment.
+    """
+
+    path: str | Collection[str] | None = None
+    _runs: tuple[str, ...] = field(init=False, repr=False, compare=False, default=())
+
+    def __post_init__(self) -> None:
+        """Check the paths."""
+        paths: object = [self.path] if isinstance(self.path, str) else [] if self.path is None else self.path
+        is_list = isinstance(paths, Collection) and not isinstance(paths, bytes)
+        given = list(cast("Collection[object]", paths)) if is_list else [paths]
+        if (self.path is not None and not given) or not all(
+            isinstance(one, str) and one.startswith("/") and one.strip("/") for one in given
+        ):
+            raise ConfigurationError("path: give a path such as '/mcp', or leave it out: then every path is JSON-RPC's")
+        object.__setattr__(self, "_runs", tuple(_run(cast("str", one).split("/")) for one in given))
+
+    def are_elsewhere(self, segments: list[str]) -> bool:
+        """Return whether the segments of a path are none of these."""
+        run = _run(segments)
+        return bool(self._runs) and not any(one in run or (run != "/" and one.endswith(run)) for one in self._runs)
+
+
+def _run(segments: list[str]) -> str:
+    """Return segments without case, each between slashes."""
+    return "/".join(["", *filter(None, segments), ""]).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class JSONRPCResolver(AtPaths):
     """A resolver for JSON-RPC: the operation is the `params.name` of a `tools/call`.
 
     A request has no operation if it has another method, or has no content and is not a POST. A JSON-RPC response, which
@@ -28,7 +76,12 @@ class JSONRPCResolver:
 
     Two readers could find different operations in content that is not one JSON object, such as a batch, in an envelope
     without `jsonrpc` 2.0, without a method, or with a member name in another case, and in a `tools/call` without a
-    name. A signed one passes. An unsigned one passes unless a string in it is the name of a listed operation.
+    name. AdCP rejects such content, signed or not. With another profile, a signed one passes. An unsigned one passes
+    unless a string in it may be the name of a listed operation.
+
+    Args:
+        path: the path of the JSON-RPC endpoint, or several, such as `/mcp`. At other paths, the operation is the last
+            segment of the path, as with `PathResolver`. None: every path is such an endpoint.
     """
 
     reads_body = True
@@ -40,6 +93,8 @@ class JSONRPCResolver:
         Raises:
             UnresolvedOperation: two readers could find different operations.
         """
+        if self._runs and self.are_elsewhere(path_segments(request)):
+            return PathResolver().resolve(request)
         if is_bare(request):
             return unless_handshake(Operation(), request)
         content = content_of(request)

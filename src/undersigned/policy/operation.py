@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 
 from undersigned.errors import MalformedURL, UndersignedError
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.policy.webhooks import names_webhook
+from undersigned.policy.content import names_webhook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,7 @@ class Operation:
     Attributes:
         name: the operation, such as `create_media_buy`, or None if the request names none.
         method: the method of the JSON-RPC envelope, such as `tools/call`, or None if there is no envelope.
+        methods: the JSON-RPC methods that mean the same, if the request has a path of A2A's HTTP+JSON binding.
         content: the parsed content, or None if there is none, it is not JSON, or it has not been read. It may contain
             secrets, so it is not in the repr.
         registers_webhook: whether the whole request registers a webhook, even if its names do not say so.
@@ -43,6 +44,7 @@ class Operation:
     content: JSONValue = field(default=None, repr=False, compare=False)
     registers_webhook: bool = False
     is_unknown: bool = False
+    methods: frozenset[str] = frozenset()
 
 
 class UnresolvedOperation(UndersignedError):
@@ -53,7 +55,10 @@ class UnresolvedOperation(UndersignedError):
     Attributes:
         reason: why it is rejected.
         duplicates: at most four of the keys a JSON object repeats; text from the sender.
+        methods: the JSON-RPC methods that mean the same as the path, as in `Operation`.
     """
+
+    methods: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -179,7 +184,9 @@ def spellings(*names: str) -> Mapping[str, str]:
     return {name.casefold(): name for name in names}
 
 
-def members(value: JSONValue, recognized: Mapping[str, str], *, of: str) -> dict[str, JSONValue]:
+def members(
+    value: JSONValue, recognized: Mapping[str, str], *, of: str, is_closed: bool = False
+) -> dict[str, JSONValue]:
     """Check that `value` is an object and that every reader finds the same recognized members, and return it.
 
     Some readers ignore the case of member names, by Unicode folding: Go's encoding/json takes a long s for an s. Other
@@ -189,15 +196,18 @@ def members(value: JSONValue, recognized: Mapping[str, str], *, of: str) -> dict
         value: what should be an object.
         recognized: the `spellings` of the member names that the caller reads.
         of: the name of the object in error messages.
+        is_closed: whether it may have no other members.
 
     Raises:
-        UnresolvedOperation: `value` is not an object, has a recognized name in another case, or has a name with an
-            unprintable character.
+        UnresolvedOperation: `value` is not an object, has a recognized name in another case, has a name with an
+            unprintable character, or is closed and has another member.
     """
     if not isinstance(value, dict):
         raise UnresolvedOperation(f"the {of} is not an object")
     if any(not key.isprintable() or recognized.get(key.casefold(), key) != key for key in value):
         raise UnresolvedOperation(f"a member of the {of} has a name that readers read differently")
+    if is_closed and not value.keys() <= {*recognized.values()}:
+        raise UnresolvedOperation(f"a member of the {of} is not a known one")
     return value
 
 

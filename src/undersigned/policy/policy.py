@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError
-from undersigned.message.content import has_content_coding
 from undersigned.policy.a2a import A2AResolver
+from undersigned.policy.content import may_name, names_webhook, registers_webhook
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.route import RouteResolver
-from undersigned.policy.webhooks import names_webhook, registers_webhook, strings_of
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -113,12 +112,12 @@ class Policy:
 
     def demand(self, operation: Operation) -> Demand:
         """Return the demand for an operation, by the strictest list that has its name or its method."""
-        if operation.name in self.required_for or operation.method in self.protocol_methods_required_for:
-            return "required"
-        if operation.name in self.warn_for or operation.method in self.protocol_methods_warn_for:
-            return "warn"
-        if operation.name in self.supported_for or operation.method in self.protocol_methods_supported_for:
-            return "supported"
+        methods = {operation.method, *operation.methods}
+        demands: tuple[Demand, ...] = ("required", "warn", "supported")
+        for demand in demands:
+            names, listed = getattr(self, f"{demand}_for"), getattr(self, f"{_PREFIX}{demand}_for")
+            if operation.name in names or not methods.isdisjoint(listed):
+                return demand
         return "none"
 
     def registers_webhook(
@@ -147,21 +146,9 @@ class Policy:
             request: the request, with its content if that was read.
             path: the percent-decoded path.
         """
-        listed = {*self.required_for, *self.protocol_methods_required_for}
-        if not listed:
-            return False
-        if not self.resolver.reads_body:
-            plain = _squeezed(path)
-            return any(_squeezed(name) in plain for name in listed)
-        if has_content_coding(request.fields):
-            return True
-        names = set(map(_squeezed, listed))
-        # A character folds to three at most. Most strings are too short for any name.
-        shortest = min(map(len, names)) // 3
-        try:
-            return any(_squeezed(text) in names for text in strings_of(request) if len(text) >= shortest)
-        except (LookupError, RecursionError):
-            return True
+        listed, plain = {*self.required_for, *self.protocol_methods_required_for}, _squeezed(path)
+        in_content = self.resolver.reads_body and bool(listed) and may_name(request, listed)
+        return in_content or any(_squeezed(name) in plain for name in listed)
 
     def decide(
         self,
@@ -222,7 +209,12 @@ class Policy:
         is_strict = resolver.comes_first or (resolver.reads_body and is_of_adcp(profile) and not is_lenient)
         if isinstance(signature, SignatureError) and not self.resolver.comes_first:
             return Verdict("reject", signature)
-        if is_strict or (signature == "unsigned" and self.may_name(request, path)):
+        # Nobody knows which path of A2A's HTTP+JSON binding a router reads, if it is malformed.
+        methods = self.protocol_methods_required_for
+        is_listed = not operation.methods.isdisjoint(methods) or (
+            operation.reason == "target_uri_malformed" and isinstance(resolver, A2AResolver) and bool(methods)
+        )
+        if is_strict or (signature == "unsigned" and (is_listed or self.may_name(request, path))):
             return Verdict("reject", operation.as_error(profile))
         if signature == "unsigned" and self.registers_webhook(operation, request, profile, path=path):
             return Verdict("reject", _unsigned_error(profile, WEBHOOK))

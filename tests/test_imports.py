@@ -55,6 +55,7 @@ def test_every_public_name_exists(name):
         "activitypub",
         "asgi",
         "cavage",
+        "eventloop",
         "explanation",
         "message",
         "middleware",

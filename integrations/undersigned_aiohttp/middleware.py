@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 from warnings import catch_warnings
+from weakref import ref
 
 from aiohttp import web
 from yarl import URL
 
 from undersigned import MalformedURL, SignatureError
-from undersigned.asgi import AsyncGuard, Disconnected, WireIncoming
-from undersigned.middleware import ErrorResponse, shaped
+from undersigned.eventloop import AsyncGuard, Disconnected, WireBody, WireReceived
+from undersigned.middleware import ErrorResponse
 from undersigned.policy import MatchedRoute, RouteResolver
 
-from .requirement import VERIFICATION, response, route_of
+from .requirement import ADMISSION, response, route_of
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from aiohttp import StreamReader
     from aiohttp.typedefs import Handler, Middleware
 
     from undersigned import AsyncVerifier, Verifier
-    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
+    from undersigned.middleware import AsyncOptions, ConfiguredOrigins, Service
     from undersigned.url import CanonicalURL, Origin
 
 
@@ -48,30 +51,36 @@ def signature_middleware(
         ConfigurationError: an option has a wrong value.
     """
     verifying = AsyncGuard(verifier=verifier, origins=origins, **options)
-    verifying.announce()
+    verifying.service.announce()
 
     @web.middleware
     async def verify(request: web.Request, handler: Handler) -> web.StreamResponse:
-        incoming = _RequestIncoming(verifying, request)
+        received = WireReceived.of(
+            request.method,
+            f"{request.version.major}.{request.version.minor}",
+            request.remote,
+            context=ref(request),
+            raw_target=request.raw_path.encode("utf-8", "surrogateescape"),
+            headers=request.raw_headers,
+        )
+        body = _Body(verifying.service, received, request.content)
         try:
-            published = await verifying.verify(incoming)
+            admission = await verifying.verify(received, body)
         except Disconnected:
             # The client has disconnected, or sent a body that cannot be read.
             return web.Response(status=400)
-        if isinstance(published, ErrorResponse):
-            return response(published)
+        if isinstance(admission, ErrorResponse):
+            return response(admission)
         route = _route(request)
         try:
             if route is not None:
-                published = await published.check_route(route)
+                admission = await admission.check_route(route)
         except SignatureError as error:
-            return response(shaped(ErrorResponse.of(error), options.get("rejection"), request))
-        incoming.put_back()
-        # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
-        incoming.context = None
-        if incoming.verified is not None:
-            request = request.clone(rel_url=URL(incoming.verified, encoded=True))
-        request[VERIFICATION] = published
+            return response(ErrorResponse.of(error))
+        body.rest()
+        if body.target is not None:
+            request = request.clone(rel_url=URL(body.target, encoded=True))
+        request[ADMISSION] = admission
         return await handler(request)
 
     policy = options.get("policy")
@@ -80,20 +89,18 @@ def signature_middleware(
     return verify
 
 
-class _RequestIncoming(WireIncoming):
-    """One request of aiohttp."""
+class _Body(WireBody):
+    """The body of a request of aiohttp."""
 
-    def __init__(self, guard: AsyncGuard, request: web.Request) -> None:
-        version = f"{request.version.major}.{request.version.minor}"
-        super().__init__(guard, request, request.method, version, request.remote)
-        self.raw_target = request.raw_path.encode("utf-8", "surrogateescape")
-        self.set_fields(request.raw_headers)
-        self._content = request.content
+    def __init__(self, service: Service, received: WireReceived, content: StreamReader) -> None:
+        super().__init__(service, received)
+        self._routed = received.routed_path(service.profile)
+        self._content = content
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:
         """Keep the target that was verified: aiohttp has routed the request already."""
         super().accept(target, origin)
-        if self.verified_path != self.routed_path():
+        if unquote((self.target or "").partition("?")[0]) != self._routed:
             raise MalformedURL("the canonical path is not the path that aiohttp routed", rule="request target")
 
     async def read_chunk(self) -> tuple[bytes, bool]:
@@ -104,7 +111,7 @@ class _RequestIncoming(WireIncoming):
             raise Disconnected from None
         return chunk, not self._content.at_eof()
 
-    def put_back(self) -> None:
+    def rest(self) -> None:
         """Let the handler read again what has been read, and then the rest of the content."""
         begun = b"".join(self.chunks)
         if begun:

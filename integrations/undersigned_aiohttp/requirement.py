@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from aiohttp import web
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import ErrorResponse, Verification
+from undersigned.middleware import Admission, ErrorResponse, Published
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,7 +28,9 @@ class SignatureRequired(web.HTTPUnauthorized):
 
     def __init__(self, error: SignatureError) -> None:
         answer = ErrorResponse.of(error)
-        super().__init__(headers=answer.headers, text=answer.body.decode("ascii"), content_type="application/json")
+        super().__init__(headers=answer.headers)
+        self.body = answer.body
+        self.headers["Content-Type"] = answer.content_type
         self.set_status(answer.status, answer.code)
         self.error = error
 
@@ -36,8 +38,21 @@ class SignatureRequired(web.HTTPUnauthorized):
 Target = TypeVar("Target", web.Request, web.View)
 Parameters = ParamSpec("Parameters")
 
-VERIFICATION = web.RequestKey("undersigned", Verification)
+ADMISSION = web.RequestKey("undersigned", Admission)
 """The key of a request for what the middleware published."""
+
+
+def route_of(request: web.Request) -> str | None:
+    """Return the path of the route that aiohttp found, such as `/plans/{plan}`."""
+    resource = request.match_info.route.resource
+    return None if resource is None else resource.canonical
+
+
+PUBLISHED = Published[web.Request](
+    lambda request: request.get(ADMISSION),
+    route=route_of,
+    advice="pass web.Application(middlewares=[signature_middleware(...)])",
+)
 
 
 def find_signature(request: web.Request) -> VerifiedSignature | None:
@@ -46,7 +61,7 @@ def find_signature(request: web.Request) -> VerifiedSignature | None:
     Raises:
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(request).signature
+    return PUBLISHED.find(request)
 
 
 def verified_signature(request: web.Request) -> VerifiedSignature:
@@ -57,7 +72,7 @@ def verified_signature(request: web.Request) -> VerifiedSignature:
         ConfigurationError: no middleware has verified it.
     """
     try:
-        return _verification(request).require(route=route_of(request))
+        return PUBLISHED.require(request)
     except SignatureError as error:
         raise SignatureRequired(error) from None
 
@@ -90,15 +105,3 @@ def signature_required(
 def response(rejection: ErrorResponse) -> web.Response:
     """Return the response to a request that is rejected."""
     return web.Response(status=rejection.status, body=rejection.body, headers=dict(rejection.fields))
-
-
-def route_of(request: web.Request) -> str | None:
-    """Return the path of the route that aiohttp found, such as `/plans/{plan}`."""
-    resource = request.match_info.route.resource
-    return None if resource is None else resource.canonical
-
-
-def _verification(request: web.Request) -> Verification:
-    return Verification.of(
-        request.get(VERIFICATION), advice="pass web.Application(middlewares=[signature_middleware(...)])"
-    )

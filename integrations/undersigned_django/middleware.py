@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, cast
+from weakref import ref
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.core.exceptions import ImproperlyConfigured
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.signals import request_started
-from django.http import HttpResponse
 from django.utils.functional import cached_property
 
 from undersigned import ConfigurationError
-from undersigned.asgi import AsyncGuard, ScopeIncoming
+from undersigned.asgi import ScopeBody, ScopeReceived
+from undersigned.eventloop import AsyncGuard
 from undersigned.middleware import ErrorResponse
-from undersigned.wsgi import EnvironIncoming, SyncGuard
+from undersigned.wsgi import EnvironBody, EnvironReceived, SyncGuard
 
-from .requirement import key, options, publish, read_setting, record_denial, release
+from .requirement import answer_denial, key, options, publish, read_setting, response
 from .routes import RouteMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
 
     from undersigned.asgi import Message, Receive
@@ -64,10 +65,11 @@ class SignatureMiddleware(RouteMiddleware):
         super().__init__(get_response)
         try:
             self._wsgi, self._asgi = guards()
+            self._adds_root_path = bool(read_setting().get("SERVER_ADDS_ROOT_PATH"))
         except ConfigurationError as error:
             raise ImproperlyConfigured(str(error)) from None
         # Both verify by the same setting, so one of them logs it.
-        self._wsgi.announce()
+        self._wsgi.service.announce()
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Verify one request, then call the next middleware with the verified request."""
@@ -79,12 +81,7 @@ class SignatureMiddleware(RouteMiddleware):
             rejection = self._verify_wsgi(request)
         if rejection is not None:
             return rejection
-        try:
-            response = cast("HttpResponseBase", self._get_response(request))
-            record_denial(request, response)
-        finally:
-            release(request)
-        return response
+        return answer_denial(request, cast("HttpResponseBase", self._get_response(request)))
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:
         if isinstance(request, ASGIRequest):
@@ -93,12 +90,7 @@ class SignatureMiddleware(RouteMiddleware):
             rejection = await sync_to_async(self._verify_wsgi)(request)
         if rejection is not None:
             return rejection
-        try:
-            response = await cast("Awaitable[HttpResponseBase]", self._get_response(request))
-            record_denial(request, response)
-        finally:
-            release(request)
-        return response
+        return answer_denial(request, await cast("Awaitable[HttpResponseBase]", self._get_response(request)))
 
     def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | None:
         """Verify a request over WSGI. Return the response if the request is rejected."""
@@ -108,12 +100,13 @@ class SignatureMiddleware(RouteMiddleware):
                 "Django made for a server"
             )
         environ = {**request.environ, **request.environ.get(_RECEIVED, {})}
-        incoming = EnvironIncoming(self._wsgi, request, environ)
-        result = self._wsgi.verify_now(incoming)
+        received = EnvironReceived.of(environ, context=ref(request), reconstruct=self._wsgi.reconstruct)
+        body = EnvironBody(self._wsgi.service, received)
+        result = self._wsgi.verify_now(received, body)
         if isinstance(result, ErrorResponse):
-            return _answer(request, result)
+            return response(result, request)
         _forget(request)
-        type(request).__init__(request, incoming.forwarded(result))
+        type(request).__init__(request, body.forwarded(result))
         publish(request, result)
         return None
 
@@ -125,11 +118,14 @@ class SignatureMiddleware(RouteMiddleware):
             chunk = stream.read(_CHUNK)
             return {"type": "http.request", "body": chunk, "more_body": bool(chunk)}
 
-        incoming = ScopeIncoming(self._asgi, request, dict(request.scope), receive)
-        result = await self._asgi.verify(incoming)
+        received = ScopeReceived.of(
+            dict(request.scope), receive, context=ref(request), server_adds_root_path=self._adds_root_path
+        )
+        body = ScopeBody(self._asgi.service, received, receive)
+        result = await self._asgi.verify(received, body)
         if isinstance(result, ErrorResponse):
-            return _answer(request, result)
-        scope, forwarded = incoming.forwarded(result)
+            return response(result, request)
+        scope, forwarded = body.forwarded(result), body.rest()
         if forwarded is not receive:
             stream = BytesIO(await _whole(forwarded))
         _forget(request)
@@ -151,8 +147,7 @@ def guards() -> tuple[SyncGuard, AsyncGuard]:
     try:
         return SyncGuard(**by_wsgi), AsyncGuard(**by_asgi)
     except ConfigurationError as error:
-        option, _, fix = str(error).partition(": ")
-        raise ConfigurationError(f"{key(option.upper())}: {fix}") from None
+        raise ConfigurationError(f"{key(error.option.upper())}: {error.fix}") from None
 
 
 async def _whole(receive: Receive) -> bytes:
@@ -174,9 +169,3 @@ def _forget(request: HttpRequest) -> None:
 def _stream(request: ASGIRequest) -> Any:
     # Django has no public name for the stream, and reading the request would mark it as read.
     return vars(request)["_stream"]
-
-
-def _answer(request: HttpRequest, rejection: ErrorResponse) -> HttpResponse:
-    # Some servers send the content of a response to HEAD, although the client expects the next response there.
-    content = b"" if request.method == "HEAD" else rejection.body
-    return HttpResponse(content, status=rejection.status, headers=dict(rejection.fields))

@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_exempt
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.middleware import ErrorResponse, Verification, configured_verifier, shaped
+from undersigned.middleware import Admission, ErrorResponse, Published, configured_verifier
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 _CALLED = ("POLICY", "FALLBACK", "ON_DECISION", "REJECTION")
 _SHARED = ("ORIGINS", "MODE", "MAX_BODY", "MAX_UNSIGNED_BODY", "HTTP2_SERVER", *_CALLED)
 _WSGI = ("RECONSTRUCT",)
-_ASGI = ("SERVER_ADDS_ROOT_PATH",)
 _IMPORTED = ("ORIGINS", "VERIFIER", *_CALLED, "USER")
-_KNOWN = {*_SHARED, *_WSGI, *_ASGI, "VERIFIER", "JWKS", "PROFILE", "USER"}
+_KNOWN = {*_SHARED, *_WSGI, "SERVER_ADDS_ROOT_PATH", "VERIFIER", "JWKS", "PROFILE", "USER"}
 
 
 def read_setting() -> dict[str, object]:
@@ -63,19 +62,13 @@ def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
     Raises:
         ConfigurationError: the settings do not describe a verifier. The guard checks everything else.
     """
-    names = (*_SHARED, *(_ASGI if asgi else _WSGI))
+    names = _SHARED if asgi else (*_SHARED, *_WSGI)
     made: dict[str, Any] = {name.lower(): chosen[name] for name in names if chosen.get(name) is not None}
     return {"origins": (), **made, "verifier": configured_verifier(chosen, key=key)}
 
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-
-_ADVICE = (
-    'add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
-    "django.test.Client, because a RequestFactory runs no middleware"
-)
-
 
 _DENIED = frozenset({401, 403})
 _ASKS = "Accept-Signature"
@@ -98,43 +91,50 @@ class Denial:
     applies: Callable[[], bool] = _always
 
     def note(self, request: HttpRequest) -> None:
-        """Let `record_denial` know of it."""
+        """Let `answer_denial` know of it."""
         vars(request)["signature_denial"] = self
 
 
-def record_denial(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Record that a view has rejected a request, if it noted a `Denial` and answered so.
+def answer_denial(request: HttpRequest, answered: HttpResponseBase) -> HttpResponseBase:
+    """Return the response to a request, after a view has answered it.
 
-    The answer to an unsigned request then also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
+    If the view noted a `Denial` and answered so, that rejection is recorded. `UNDERSIGNED["REJECTION"]` shapes it.
+    Without it, the view's own response is sent. That to an unsigned request then also has Accept-Signature (RFC 9421
+    section 5), if the profile sends it.
     """
     denial: Denial | None = vars(request).pop("signature_denial", None)
-    if denial is not None and response.status_code in _DENIED and denial.applies():
-        published = verification(request)
-        error = published.unsigned_error(denial.detail)
-        published.reject(error, route=route(request))
-        if published.signature is None:
-            for name, value in ErrorResponse.of(error).others:
-                if name == _ASKS:
-                    response[name] = value
+    if denial is None or answered.status_code not in _DENIED or not denial.applies():
+        return answered
+    admission = PUBLISHED.admission(request)
+    is_shaped = admission.service.rejection is not None
+    sent = None if is_shaped else answered.status_code
+    answer = admission.reject(admission.unsigned_error(denial.detail), route=route(request), sent=sent)
+    if is_shaped:
+        return response(answer, request)
+    if admission.signature is None:
+        for name, value in answer.others:
+            if name == _ASKS:
+                answered[name] = value
+    return answered
 
 
-def publish(request: HttpRequest, published: Verification) -> None:
+def publish(request: HttpRequest, admission: Admission) -> None:
     """Let the application read the signature: `request.signature`, or None for an unsigned request."""
-    vars(request).update(signature=published.signature, signature_verification=published)
+    vars(request).update(signature=admission.signature, signature_admission=admission)
 
 
-def release(request: HttpRequest) -> None:
-    """Forget the request in its own verification, when it has been answered: a cycle would hold both."""
-    verification(request).incoming.context = None
+def route(request: HttpRequest) -> str | None:
+    """Return the path of the route as the URLconf spells it, or None before Django has resolved the request."""
+    match = request.resolver_match
+    return None if match is None else match.route
 
 
-def verification(request: HttpRequest) -> Verification:
-    """Return the result of the verification, which the middleware stored in the request.
-
-    Raises:
-        ConfigurationError: no middleware has verified the request.
-    """
-    return Verification.of(vars(request).get("signature_verification"), advice=_ADVICE)
+PUBLISHED = Published[HttpRequest](
+    lambda request: vars(request).get("signature_admission"),
+    route=route,
+    advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
+    "django.test.Client, because a RequestFactory runs no middleware",
+)
 
 
 def verified_signature(request: HttpRequest) -> VerifiedSignature:
@@ -144,13 +144,7 @@ def verified_signature(request: HttpRequest) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified the request.
     """
-    return verification(request).require(route=route(request))
-
-
-def route(request: HttpRequest) -> str | None:
-    """Return the path of the route as the URLconf spells it, or None before Django has resolved the request."""
-    match = request.resolver_match
-    return None if match is None else match.route
+    return PUBLISHED.require(request)
 
 
 def signature_required(
@@ -201,16 +195,12 @@ def _rejection(request: HttpRequest) -> HttpResponse | None:
     try:
         verified_signature(request)
     except SignatureError as error:
-        return rejection_response(request, error)
+        return response(ErrorResponse.of(error), request)
     return None
 
 
-def rejection_response(request: HttpRequest, error: SignatureError) -> HttpResponse:
-    """Return the response to a request that is rejected for `error`, as `UNDERSIGNED["REJECTION"]` shapes it.
-
-    Django has no handler for 401 that could do that.
-    """
-    shape = read_setting().get("REJECTION") if hasattr(settings, "UNDERSIGNED") else None
-    chosen = cast("Callable[[ErrorResponse, HttpRequest], ErrorResponse] | None", shape)
-    rejection = shaped(ErrorResponse.of(error), chosen, request)
-    return HttpResponse(rejection.body, status=rejection.status, headers=dict(rejection.fields))
+def response(answer: ErrorResponse, request: HttpRequest) -> HttpResponse:
+    """Return the response that rejects a request. Django has no handler for 401."""
+    # Some servers send the content of a response to HEAD, although the client expects the next response there.
+    content = b"" if request.method == "HEAD" else answer.body
+    return HttpResponse(content, status=answer.status, headers=dict(answer.fields))

@@ -7,9 +7,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import missing_extra
+from undersigned.message import write_challenge
 from undersigned.middleware import ErrorResponse
 
-from .requirement import Denial, read_setting, verification
+from .requirement import PUBLISHED, Denial, read_setting
 
 try:
     from rest_framework.authentication import BaseAuthentication
@@ -59,7 +60,7 @@ class SignatureAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[object, VerifiedSignature] | None:
         """Return the caller and the signature, or None if the request is unsigned or its caller unknown."""
-        signature = verification(request._request).signature  # noqa: SLF001 - as REST framework documents it
+        signature = PUBLISHED.find(request._request)  # noqa: SLF001 - as REST framework documents it
         user: object = None
         if signature is not None:
             user = cast("Callable[[VerifiedSignature], object]", read_setting().get("USER") or _caller)(signature)
@@ -71,9 +72,9 @@ class SignatureAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str | None:
         """Return the challenge for WWW-Authenticate: an unsigned request gets 401, or 403 if the profile says so."""
-        profile = verification(request._request).profile  # noqa: SLF001 - as above
+        profile = PUBLISHED.admission(request._request).profile  # noqa: SLF001 - as above
         answer = ErrorResponse.of(profile.error("signature_required", step=0, detail=_UNSIGNED))
-        return None if answer.status == HTTPStatus.FORBIDDEN else f'Signature error="{answer.code}"'
+        return None if answer.status == HTTPStatus.FORBIDDEN else write_challenge(answer.code)
 
 
 class IsSigned(BasePermission):
@@ -87,7 +88,7 @@ class IsSigned(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002 - as REST framework calls it
         """Return whether the request is signed."""
         asked = request._request  # noqa: SLF001 - as above
-        if verification(asked).signature is not None:
+        if PUBLISHED.find(asked) is not None:
             return True
         Denial(_REQUIRED).note(asked)
         return False

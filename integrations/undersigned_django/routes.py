@@ -12,10 +12,11 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.utils.module_loading import import_string
 
 from undersigned import SignatureError, asgi, wsgi
+from undersigned.middleware import ErrorResponse
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
-from .requirement import rejection_response
+from .requirement import response
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -88,12 +89,12 @@ def check_view(
     """
     if not isinstance(request, WSGIRequest):
         return async_to_sync(check_view_async)(request, view, arguments, parameters)
-    if wsgi.VERIFICATION not in request.environ:
+    if wsgi.ADMISSION not in request.environ:
         return None
     try:
         vars(request)["signature"] = wsgi.check_route(request.environ, _route(request, view, parameters))
     except SignatureError as error:
-        return rejection_response(request, error)
+        return response(ErrorResponse.of(error), request)
     return None
 
 
@@ -103,14 +104,14 @@ async def check_view_async(
     """Return the response as `check_view` does, for asyncio."""
     if not isinstance(request, ASGIRequest):
         return await sync_to_async(check_view)(request, view, arguments, parameters)
-    if asgi.VERIFICATION not in request.scope:
+    if asgi.ADMISSION not in request.scope:
         return None
     try:
         vars(request)["signature"] = await asgi.check_route(
             cast("Scope", request.scope), _route(request, view, parameters)
         )
     except SignatureError as error:
-        return rejection_response(request, error)
+        return response(ErrorResponse.of(error), request)
     return None
 
 

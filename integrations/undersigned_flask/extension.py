@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
-from flask import Blueprint, Flask, Response, current_app, request
+from flask import Blueprint, Flask, Request, Response, current_app, request
 from werkzeug.exceptions import HTTPException, default_exceptions
 from werkzeug.local import LocalProxy
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.middleware import ErrorResponse, Verification, WSGIOptions, configured_verifier, is_preflight
-from undersigned.wsgi import VERIFICATION, SignatureMiddleware
+from undersigned.middleware import ErrorResponse, Published, WSGIOptions, configured_verifier
+from undersigned.wsgi import ADMISSION, SignatureMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -87,8 +87,7 @@ def _require() -> None:
         HTTPException: the request is unsigned.
     """
     try:
-        rule = request.url_rule
-        published_verification().require(route=None if rule is None else rule.rule)
+        PUBLISHED.require(request)
     except SignatureError as error:
         raise rejection(error) from None
 
@@ -96,22 +95,21 @@ def _require() -> None:
 def _require_in_blueprint() -> None:
     """Require a signature, but not of a preflight that runs no view."""
     runs_no_view = getattr(request.url_rule, "provide_automatic_options", False)
-    if not (runs_no_view and is_preflight(request.method, request.headers)):
+    if not (runs_no_view and PUBLISHED.admission(request).received.is_preflight):
         _require()
 
 
-def published_verification() -> Verification:
-    """Return the result of the verification, which the middleware published in the environ.
+def _route(asked: Request) -> str | None:
+    return None if asked.url_rule is None else asked.url_rule.rule
 
-    Raises:
-        ConfigurationError: no middleware has verified the request.
-    """
-    return Verification.of(
-        request.environ.get(VERIFICATION),
-        advice="call Undersigned(app) or init_app(app). In tests use app.test_client(), because "
-        "app.test_request_context() runs no middleware. If a framework takes app.wsgi_app before that, as Connexion "
-        "does, put a middleware around the application that the server calls",
-    )
+
+PUBLISHED = Published[Request](
+    lambda asked: asked.environ.get(ADMISSION),
+    route=_route,
+    advice="call Undersigned(app) or init_app(app). In tests use app.test_client(), because "
+    "app.test_request_context() runs no middleware. If a framework takes app.wsgi_app before that, as Connexion "
+    "does, put a middleware around the application that the server calls",
+)
 
 
 def check_published() -> None:
@@ -120,12 +118,11 @@ def check_published() -> None:
     Raises:
         ConfigurationError: no middleware has verified the request.
     """
-    if VERIFICATION not in request.environ:
-        published_verification()
+    PUBLISHED.admission(request)
 
 
 def _current_signature() -> VerifiedSignature:
-    signature = published_verification().signature
+    signature = PUBLISHED.find(request)
     if signature is None:
         raise RuntimeError(
             "this request is not signed: put @signature_required on the view, or ask `if current_signature:` first"
@@ -144,7 +141,8 @@ has verified it.
 def rejection(error: SignatureError) -> HTTPException:
     """Return the exception that rejects an unsigned request: handlers of 401 get it, with the code as `description`."""
     answer = ErrorResponse.of(error)
-    return default_exceptions[answer.status](answer.code, Response(answer.body, answer.status, answer.fields))
+    kind = default_exceptions.get(answer.status, HTTPException)
+    return kind(answer.code, Response(answer.body, answer.status, answer.fields))
 
 
 _PREFIX = "UNDERSIGNED_"
@@ -207,8 +205,8 @@ class Undersigned:
         try:
             middleware = SignatureMiddleware(app.wsgi_app, verifier=verifier, **options)
         except ConfigurationError as error:
-            option, _, fix = str(error).partition(": ")
-            raise ConfigurationError(f"UNDERSIGNED_{option.upper()} (or {option}= of Undersigned): {fix}") from None
+            key = f"{_PREFIX}{error.option.upper()} (or {error.option}= of Undersigned)"
+            raise ConfigurationError(f"{key}: {error.fix}") from None
         app.wsgi_app = middleware  # type: ignore[method-assign]  # as Flask documents it
         app.extensions[EXTENSION] = self
         # Something may have taken the `wsgi_app` that was there before, and call that. Then no view may run.

@@ -11,7 +11,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from undersigned import ConfigurationError, SignatureError
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
-from undersigned.wsgi import VERIFICATION, check_route
+from undersigned.wsgi import ADMISSION, check_route
 
 from .extension import rejection
 
@@ -177,7 +177,7 @@ def _check(environ: Environ, route: MatchedRoute) -> None:
 def _prepare(app: Flask, **_sent: object) -> None:
     """Guard the views of every application inside the middleware: Flask calls this when it has matched a request."""
     environ = request.environ
-    if VERIFICATION not in environ:
+    if ADMISSION not in environ:
         return
     environ[_PARAMETERS] = dict(request.view_args or {})
     try:

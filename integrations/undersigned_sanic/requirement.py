@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 from sanic.exceptions import SanicException, Unauthorized
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import ErrorResponse, Verification
+from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 Parameters = ParamSpec("Parameters")
 
-VERIFICATION = "undersigned_verification"
-"""The attribute of `request.ctx` for what was verified."""
-
-_ADVICE = "call verify_signatures(app, ...) before the application is served"
+ADMISSION = "undersigned_admission"
+"""The attribute of `request.ctx` for what was published."""
 
 
 class Rejected(SanicException):
@@ -47,6 +45,7 @@ class SignatureRequired(Unauthorized):
 
     Attributes:
         error: the reason, for the log; `error.code` is the code that the caller gets.
+        answer: the answer, which is sent as it is if `rejection=` has shaped it.
     """
 
     quiet = True
@@ -55,7 +54,18 @@ class SignatureRequired(Unauthorized):
         answer = ErrorResponse.of(error)
         super().__init__(answer.code, headers=answer.headers)  # pyright: ignore[reportUnknownMemberType]
         self.status_code = answer.status
-        self.error = error
+        self.error, self.answer = error, answer
+
+
+def _route(request: Request[Any, Any]) -> str | None:
+    return None if request.route is None else f"/{request.route.path}"
+
+
+PUBLISHED = Published["Request[Any, Any]"](
+    lambda request: getattr(request.ctx, ADMISSION, None),
+    route=_route,
+    advice="call verify_signatures(app, ...) before the application is served",
+)
 
 
 def find_signature(request: Request[Any, Any]) -> VerifiedSignature | None:
@@ -64,7 +74,7 @@ def find_signature(request: Request[Any, Any]) -> VerifiedSignature | None:
     Raises:
         ConfigurationError: nothing has verified it.
     """
-    return _verification(request).signature
+    return PUBLISHED.find(request)
 
 
 def verified_signature(request: Request[Any, Any]) -> VerifiedSignature:
@@ -74,10 +84,8 @@ def verified_signature(request: Request[Any, Any]) -> VerifiedSignature:
         SignatureRequired: the request is unsigned. Sanic answers 401.
         ConfigurationError: nothing has verified it.
     """
-    route = request.route
     try:
-        path = None if route is None else f"/{route.path}"
-        return _verification(request).require(route=path)
+        return PUBLISHED.require(request)
     except SignatureError as error:
         raise SignatureRequired(error) from None
 
@@ -109,7 +117,3 @@ def signature_required(
         return await answer if isawaitable(answer) else answer
 
     return guard
-
-
-def _verification(request: Request[Any, Any]) -> Verification:
-    return Verification.of(getattr(request.ctx, VERIFICATION, None), advice=_ADVICE)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
+from weakref import ref
 
 from sanic.response import HTTPResponse
 from sanic.signals import Event
 
 from undersigned import ConfigurationError, MalformedURL
-from undersigned.asgi import AsyncGuard, WireIncoming
+from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ErrorResponse
 
-from .requirement import VERIFICATION, Rejected
+from .requirement import ADMISSION, Rejected, SignatureRequired
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
     from sanic import Request, Sanic
 
     from undersigned import AsyncVerifier, Verifier
-    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
+    from undersigned.middleware import AsyncOptions, ConfiguredOrigins, Service
+    from undersigned.signature import Profile
     from undersigned.url import CanonicalURL, Origin
 
 _FIRST = 1_000_000
@@ -52,24 +56,34 @@ def verify_signatures(
         ConfigurationError: an option has a wrong value.
     """
     verifying = AsyncGuard(verifier=verifier, origins=origins, **options)
-    verifying.announce()
+    verifying.service.announce()
 
     async def verify(request: Request[Any, Any], **_context: object) -> None:
         if request.app.asgi:
             raise ConfigurationError("the server runs Sanic by ASGI: use undersigned.asgi.SignatureMiddleware instead")
-        incoming = _RequestIncoming(verifying, request)
-        result = await verifying.verify(incoming)
+        lines = cast("Iterable[tuple[str, str]]", request.headers.items())
+        received = _Received.of(
+            request.method,
+            request.version,
+            request.ip or None,
+            context=ref(request),
+            raw_target=request.raw_url,
+            headers=[(_octets(name), _octets(value)) for name, value in lines],
+            routed=(_octets(request.path), _octets(request.query_string)),
+        )
+        body = _Body(verifying.service, received, request.stream)
+        result = await verifying.verify(received, body)
         if isinstance(result, ErrorResponse):
             raise Rejected(result)
-        incoming.put_back()
-        # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
-        incoming.context = None
-        setattr(request.ctx, VERIFICATION, result)
+        body.rest()
+        setattr(request.ctx, ADMISSION, result)
 
     app.add_signal(verify, Event.HTTP_ROUTING_BEFORE)
     app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
         _check_verified, "request", priority=_FIRST
     )
+    if options.get("rejection") is not None:
+        app.exception(SignatureRequired)(_answer)  # pyright: ignore[reportUnknownMemberType]
     app.exception(Rejected)(_answer)  # pyright: ignore[reportUnknownMemberType]
 
 
@@ -79,50 +93,58 @@ async def _check_verified(request: Request[Any, Any]) -> None:
     When an application starts, Sanic removes from its classes the signals that this application does not use. Another
     application of the same process then has none of them.
     """
-    if request.route is not None and getattr(request.ctx, VERIFICATION, None) is None:
+    if request.route is not None and getattr(request.ctx, ADMISSION, None) is None:
         raise ConfigurationError(
             "Sanic did not ask for the verification: set config.TOUCHUP = False for every application of this process"
         )
 
 
-class _RequestIncoming(WireIncoming):
-    """One request of Sanic."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Received(WireReceived):
+    """What Sanic received.
 
-    def __init__(self, guard: AsyncGuard, request: Request[Any, Any]) -> None:
-        lines = cast("Iterable[tuple[str, str]]", request.headers.items())
-        super().__init__(guard, request, request.method, request.version, request.ip or None)
-        self.raw_target = request.raw_url
-        self.set_fields([(_octets(name), _octets(value)) for name, value in lines])
+    Attributes:
+        routed: the path and the query that Sanic routes.
+    """
 
-    def routed_path(self) -> str:
+    routed: tuple[bytes, bytes]
+
+    def routed_path(self, profile: Profile) -> str:
         """Return the percent-decoded path, which Sanic must route as it was received."""
-        if not self._is_routed(self.raw_target):
-            detail = f"request target: {_OTHER_TARGET}"
-            raise self.guard.profile.error("target_uri_malformed", step=10, detail=detail)
-        return super().routed_path()
+        if not self.is_routed(self.raw_target):
+            raise profile.error("target_uri_malformed", step=10, detail=f"request target: {_OTHER_TARGET}")
+        return unquote(self.routed[0])
+
+    def is_routed(self, target: bytes) -> bool:
+        """Return whether Sanic routes a target."""
+        path, _, query = target.partition(b"?")
+        return (path, query) == self.routed
+
+
+class _Body(WireBody):
+    """The body of a request of Sanic."""
+
+    def __init__(self, service: Service, received: _Received, stream: Any) -> None:
+        super().__init__(service, received)
+        self._received = received
+        self._stream = stream
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:
         """Keep the target that was verified: Sanic routes its own."""
         super().accept(target, origin)
-        if not self._is_routed((self.verified or "").encode("ascii")):
+        if not self._received.is_routed((self.target or "").encode("ascii")):
             raise MalformedURL(_OTHER_TARGET, rule="request target")
-
-    def _is_routed(self, target: bytes) -> bool:
-        request: Any = self.context
-        path, _, query = target.partition(b"?")
-        return (path, query) == (_octets(request.path), _octets(request.query_string))
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
-        stream = cast("Any", self.context).stream
+        stream = self._stream
         # Sanic's stream has no body, or no more of it, if this is false.
         chunk: bytes | None = await stream.read() if stream.request_body else b""
         return chunk or b"", bool(stream.request_body)
 
-    def put_back(self) -> None:
+    def rest(self) -> None:
         """Let Sanic read again what has been read, and then the rest of the content."""
-        begun = b"".join(self.chunks)
-        stream = cast("Any", self.context).stream
+        begun, stream = b"".join(self.chunks), self._stream
         if begun:
             stream.recv_buffer[:0] = begun
             stream.request_bytes_left += len(begun)
@@ -130,7 +152,7 @@ class _RequestIncoming(WireIncoming):
             stream.request_body = stream.request_body or True
 
 
-async def _answer(_request: Request[Any, Any], rejected: Rejected) -> HTTPResponse:
+async def _answer(_request: Request[Any, Any], rejected: Rejected | SignatureRequired) -> HTTPResponse:
     answer = rejected.answer
     return HTTPResponse(answer.body, answer.status, dict(answer.fields))
 

@@ -7,6 +7,7 @@ from inspect import isclass, isroutine
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
+from starlette.exceptions import WebSocketException
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
 from starlette.staticfiles import StaticFiles
@@ -102,7 +103,7 @@ class _Asking:
 
 
 def _answer(scope: Scope, error: SignatureError) -> ASGIApp:
-    if scope["type"] == "websocket":
+    if isinstance(rejection(scope, error), WebSocketException):
         return WebSocketClose(1008)
     answer = ErrorResponse.of(error)
     return Response(answer.body, answer.status, dict(answer.fields))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from http.client import responses
 from typing import TYPE_CHECKING, cast
 
@@ -16,7 +17,7 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 
-from undersigned.asgi import Disconnected, WireIncoming
+from undersigned.eventloop import Disconnected, WireBody, WireReceived
 from undersigned.middleware import ErrorResponse
 
 from .requirement import VerifiedHeaders
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from tornado.httputil import HTTPConnection, HTTPServerConnectionDelegate
 
-    from undersigned.asgi import AsyncGuard
-    from undersigned.middleware import Verification
+    from undersigned.eventloop import AsyncGuard
+    from undersigned.middleware import Admission, Service
 
 _logger = logging.getLogger("undersigned")
 
@@ -58,7 +59,7 @@ class Exchange(HTTPMessageDelegate):
         self._request_conn = request_conn
         self._start_line = RequestStartLine("", "", "")
         self._headers = HTTPHeaders()
-        self._body = Body()
+        self._stream = Stream()
         self._may_continue: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -76,13 +77,13 @@ class Exchange(HTTPMessageDelegate):
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
         """Pass content to the application if the request was forwarded before it, else to the verification."""
-        return self._body.feed(chunk) if self._delegate is None else self._delegate.data_received(chunk)
+        return self._stream.feed(chunk) if self._delegate is None else self._delegate.data_received(chunk)
 
     def finish(self) -> None:
         """End the content."""
         self._ended.set()
         if self._delegate is None:
-            self._body.end()
+            self._stream.end()
         else:
             self._delegate.finish()
 
@@ -90,25 +91,16 @@ class Exchange(HTTPMessageDelegate):
         """End the request, because the client has gone."""
         self._ended.set()
         if self._delegate is None:
-            self._body.disconnect()
+            self._stream.disconnect()
         else:
             self._delegate.on_connection_close()
 
     # What the verification asks
 
-    def request(self) -> HTTPServerRequest:
-        """Return the request as it was received, for the application's own functions."""
-        return HTTPServerRequest(
-            connection=self._request_conn,
-            server_connection=self._server_conn,
-            start_line=self._start_line,
-            headers=self._headers,
-        )
-
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
         self._continue()
-        return await self._body.receive()
+        return await self._stream.receive()
 
     async def _answer(self, rejection: ErrorResponse) -> None:
         """Send the response that rejects the request."""
@@ -127,25 +119,23 @@ class Exchange(HTTPMessageDelegate):
             self._request_conn.write(content)
         self._request_conn.finish()
 
-    async def _forward(self, incoming: _RequestIncoming, verification: Verification) -> None:
+    async def _forward(self, body: _Body, admission: Admission) -> None:
         """Pass the verified request to the application."""
         headers = VerifiedHeaders()
         for name, value in self._headers.get_all():
             headers.add(name, value)
-        headers.verification = verification
-        # Not kept: the request refers to its verification, and a cycle would hold both until it is collected.
-        incoming.context = None
+        headers.admission = admission
         delegate = self._application.start_request(self._server_conn, self._request_conn)
         start_line = self._start_line
-        if incoming.verified is not None:
-            start_line = RequestStartLine(start_line.method, incoming.verified, start_line.version)
+        if body.target is not None:
+            start_line = RequestStartLine(start_line.method, body.target, start_line.version)
         await _wait(delegate.headers_received(start_line, headers))
-        more = incoming.more
+        more = body.more
         if more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.
             self._delegate = delegate
             return
-        for chunk in incoming.chunks:
+        for chunk in body.chunks:
             await _wait(delegate.data_received(chunk))
         while more:
             try:
@@ -159,13 +149,29 @@ class Exchange(HTTPMessageDelegate):
 
     async def _verify(self) -> None:
         """Verify the request and forward it. Answer 500 if the application's own functions fail."""
-        incoming = _RequestIncoming(self._guard, self, self._start_line, self._headers, self._request_conn)
+        start_line, headers = self._start_line, self._headers
+        request = partial(
+            HTTPServerRequest,
+            connection=self._request_conn,
+            server_connection=self._server_conn,
+            start_line=start_line,
+            headers=headers,
+        )
+        received = WireReceived.of(
+            start_line.method,
+            start_line.version.removeprefix("HTTP/"),
+            getattr(getattr(self._request_conn, "context", None), "remote_ip", None),
+            context=request,
+            raw_target=start_line.path.encode("latin-1"),
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()],
+        )
+        body = _Body(self._guard.service, received, self)
         try:
-            result = await self._guard.verify(incoming)
+            result = await self._guard.verify(received, body)
             if isinstance(result, ErrorResponse):
                 await self._answer(result)
             else:
-                await self._forward(incoming, result)
+                await self._forward(body, result)
         except Disconnected:
             return
         except Exception as error:
@@ -176,7 +182,7 @@ class Exchange(HTTPMessageDelegate):
             _logger.exception("verifying a request raised an exception")
             self._respond(500, [("Content-Length", "0")], b"")
         finally:
-            self._body.stop()
+            self._stream.stop()
             self._continue()
 
     def _continue(self) -> None:
@@ -184,25 +190,16 @@ class Exchange(HTTPMessageDelegate):
             self._may_continue.set_result(None)
 
 
-class _RequestIncoming(WireIncoming):
-    """One request of Tornado."""
+class _Body(WireBody):
+    """The body of a request of Tornado."""
 
-    def __init__(
-        self,
-        guard: AsyncGuard,
-        exchange: Exchange,
-        start_line: RequestStartLine,
-        headers: HTTPHeaders,
-        connection: HTTPConnection,
-    ) -> None:
-        client = getattr(getattr(connection, "context", None), "remote_ip", None)
-        super().__init__(guard, exchange, start_line.method, start_line.version.removeprefix("HTTP/"), client)
-        self.raw_target = start_line.path.encode("latin-1")
-        self.set_fields([(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()])
+    def __init__(self, service: Service, received: WireReceived, exchange: Exchange) -> None:
+        super().__init__(service, received)
+        self._exchange = exchange
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
-        return await cast("Exchange", self.context).read_chunk()
+        return await self._exchange.read_chunk()
 
 
 async def _wait(waiting: Awaitable[None] | None) -> None:
@@ -210,7 +207,7 @@ async def _wait(waiting: Awaitable[None] | None) -> None:
         await waiting
 
 
-class Body:
+class Stream:
     """The content of one request. Tornado reads more of it only after the last chunk has been asked for."""
 
     def __init__(self) -> None:

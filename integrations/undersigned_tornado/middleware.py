@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tornado.httputil import (
     HTTPConnection,
@@ -10,18 +10,17 @@ from tornado.httputil import (
     HTTPServerConnectionDelegate,
 )
 
-from undersigned.asgi import AsyncGuard
+from undersigned.eventloop import AsyncGuard
 
 from .exchange import Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Unpack
 
     from tornado.httputil import HTTPServerRequest
 
     from undersigned import AsyncVerifier, Verifier
-    from undersigned.middleware import AsyncOptions, ConfiguredOrigins, ErrorResponse
+    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
 
 
 class SignatureMiddleware(HTTPServerConnectionDelegate):
@@ -53,24 +52,9 @@ class SignatureMiddleware(HTTPServerConnectionDelegate):
         **options: Unpack[AsyncOptions[HTTPServerRequest]],
     ) -> None:
         self._application = application
-        of_exchange: dict[str, Any] = {**options}
-        if fallback := options.get("fallback"):
-            of_exchange["fallback"] = _of_request(fallback)
-        if rejection := options.get("rejection"):
-            of_exchange["rejection"] = _of_rejected(rejection)
-        self._guard = AsyncGuard(verifier=verifier, origins=origins, **of_exchange)
-        self._guard.announce()
+        self._guard = AsyncGuard(verifier=verifier, origins=origins, **options)
+        self._guard.service.announce()
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:
         """Return a delegate that reads one request, verifies it and passes it to the application."""
         return Exchange(self._guard, self._application, server_conn, request_conn)
-
-
-def _of_request(function: Callable[[HTTPServerRequest], Any]) -> Callable[[Exchange], Any]:
-    return lambda exchange: function(exchange.request())
-
-
-def _of_rejected(
-    function: Callable[[ErrorResponse, HTTPServerRequest], ErrorResponse],
-) -> Callable[[ErrorResponse, Exchange], ErrorResponse]:
-    return lambda response, exchange: function(response, exchange.request())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from tornado.httputil import HTTPHeaders
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import ErrorResponse, Verification, is_preflight
+from undersigned.middleware import Admission, ErrorResponse, Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,17 +22,21 @@ Handler = TypeVar("Handler", bound="RequestHandler")
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-_ADVICE = "serve HTTPServer(SignatureMiddleware(app, ...)) instead of app.listen(...)"
-
 
 class VerifiedHeaders(HTTPHeaders):
     """The header fields of a request that the middleware has let pass.
 
     Attributes:
-        verification: what the middleware published.
+        admission: what the middleware published.
     """
 
-    verification: Verification
+    admission: Admission
+
+
+PUBLISHED = Published["HTTPServerRequest"](
+    lambda request: getattr(request.headers, "admission", None),
+    advice="serve HTTPServer(SignatureMiddleware(app, ...)) instead of app.listen(...)",
+)
 
 
 def find_signature(request: HTTPServerRequest) -> VerifiedSignature | None:
@@ -41,7 +45,7 @@ def find_signature(request: HTTPServerRequest) -> VerifiedSignature | None:
     Raises:
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(request).signature
+    return PUBLISHED.find(request)
 
 
 def verified_signature(request: HTTPServerRequest) -> VerifiedSignature:
@@ -51,7 +55,7 @@ def verified_signature(request: HTTPServerRequest) -> VerifiedSignature:
         SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified it.
     """
-    return _verification(request).require()
+    return PUBLISHED.require(request)
 
 
 def signature_required(
@@ -80,9 +84,7 @@ def signature_required(
 
     @wraps(method)
     def guard(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
-        # An older Tornado compares the names of `in` with their case.
-        names = {name.lower() for name in handler.request.headers}
-        if guards_all and is_preflight(handler.request.method, names):
+        if guards_all and PUBLISHED.admission(handler.request).received.is_preflight:
             return method(handler, *args, **kwargs)
         try:
             verified_signature(handler.request)
@@ -105,10 +107,3 @@ def _send_error(handler: RequestHandler, error: SignatureError) -> None:
     # As `send_error`: Tornado has no other name for it.
     if not handler._finished:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         handler.finish()  # pyright: ignore[reportUnknownMemberType]
-
-
-def _verification(request: HTTPServerRequest) -> Verification:
-    headers = request.headers
-    if isinstance(headers, VerifiedHeaders):
-        return headers.verification
-    return Verification.of(None, advice=_ADVICE)

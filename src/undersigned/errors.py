@@ -61,7 +61,17 @@ class UndersignedError(Exception):
 
 
 class ConfigurationError(UndersignedError, ValueError):
-    """Raised when an option is wrong. The operator must act: the message names the option and the fix."""
+    """Raised when an option is wrong. The operator must act: the message names the option and the fix.
+
+    Attributes:
+        option: the name of the option, which the message begins with, or "" if it names none.
+        fix: the rest of the message.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        option, colon, fix = message.partition(": ")
+        self.option, self.fix = (option, fix) if colon else ("", message)
 
 
 class SigningError(UndersignedError, ValueError):
@@ -156,9 +166,12 @@ class SignatureError(UndersignedError):
         route: the route that the application's router found, as the framework spells it, if a policy asked the router.
         signature_base: the base as rebuilt from the message, once it is known; text from the sender.
         reason: why the message is rejected, whatever the profile calls it, or None if nobody said.
-        form: how the profile tells the sender, or None for the usual way.
+        form: how the sender is told.
         fix: what the operator does, if this error needs other advice than its reason; else None.
+        answer: the answer, once a request has been rejected. `undersigned.middleware.ErrorResponse.of` returns it.
     """
+
+    _status = 401
 
     def __init__(
         self,
@@ -172,8 +185,9 @@ class SignatureError(UndersignedError):
         super().__init__(code)
         self.code = code
         self.reason: Reason | None = reason
-        self.form: AnswerForm | None = None
+        self.form = AnswerForm(self._status, (), ())
         self.fix: str | None = None
+        self.answer: object = None
         self.step: Step = step
         self.detail = detail
         self.received = received
@@ -214,6 +228,8 @@ class SignatureRejected(SignatureError):
 
 class VerificationUnavailable(SignatureError):
     """Raised when keys, replay store or revocation list are unavailable. The operator must act: answer 503."""
+
+    _status = 503
 
 
 _MALFORMED: frozenset[Reason] = frozenset(

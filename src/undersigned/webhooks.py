@@ -18,6 +18,7 @@ from undersigned.discovery.fetch_errors import FetchError, NotConnected, Unreach
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES
+from undersigned.message.challenge import read_challenge
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize
@@ -36,7 +37,6 @@ WAITS: Final = (1.0, 5.0, 25.0)
 """The seconds before the second and each further attempt."""
 
 _CONTENT_TYPE: Final = ("Content-Type", "application/json")
-_ERROR: Final = re.compile(r'(?:^|,)\s*Signature error="([a-z_]{1,64})"')
 _SECONDS: Final = re.compile(r"[0-9]{1,9}")
 _AGAIN: Final = frozenset({408, 425, 429})
 _SUCCESS: Final = range(200, 300)
@@ -168,17 +168,12 @@ async def _deliver(
             status = response.status
             again = status >= _SERVER_ERROR or status in _AGAIN
             detail = "" if status in _SUCCESS else f"the receiver answers {status}"
-            code = _code(response) if status == _UNAUTHORIZED else None
+            code = read_challenge(response.fields.get("www-authenticate", "")) if status == _UNAUTHORIZED else None
             after = _asked_wait(response)
         if not again or attempts > len(waits):
             is_delivered = status in _SUCCESS
             return Delivery(is_delivered=is_delivered, attempts=attempts, status=status, code=code, detail=detail)
         await pause(max(waits[attempts - 1], after))
-
-
-def _code(response: FetchResponse) -> str | None:
-    found = _ERROR.search(response.fields.get("www-authenticate", ""))
-    return None if found is None else found[1]
 
 
 def _asked_wait(response: FetchResponse) -> float:

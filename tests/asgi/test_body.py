@@ -7,7 +7,8 @@ from tests.asgi.test_middleware import http_scope
 from tests.keys import ORIGIN
 
 from undersigned import SignatureError
-from undersigned.asgi import AsyncGuard, Disconnected, ScopeIncoming
+from undersigned.asgi import ScopeBody, ScopeReceived
+from undersigned.eventloop import AsyncGuard, Disconnected
 
 
 def receiving(*messages, before=None):
@@ -26,7 +27,7 @@ def reading(party, receive, *, cap=9, fields=()):
     """Return a coroutine that reads the content of one request."""
     guard = AsyncGuard(verifier=party.verifier(), origins=[ORIGIN], max_body=cap)
     scope = {**http_scope(party), "headers": list(fields)}
-    return ScopeIncoming(guard, scope, scope, receive).read_content(None)
+    return ScopeBody(guard.service, ScopeReceived.of(scope, receive), receive).read(None)
 
 
 def part(body: bytes, *, more: bool = False) -> dict:

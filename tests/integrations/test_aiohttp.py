@@ -12,7 +12,7 @@ from tests.keys import BODY, JSON, ORIGINS
 from tests.wire import ask, assert_rejected, raw_request
 
 from undersigned import Decision, Policy
-from undersigned.middleware import Verification
+from undersigned.middleware import Admission
 from undersigned.policy import RouteResolver
 from undersigned_aiohttp import SignatureRequired, signature_middleware, verified_signature
 
@@ -73,14 +73,14 @@ def test_policy_by_route_knows_the_handler_of_a_named_route_and_its_answer_is_sh
     assert (answered.status, answered.content) == (401, b"/named")
 
 
-def test_request_is_not_held_by_its_own_verification(party):
+def test_request_is_not_held_by_its_own_admission(party):
     held = []
 
     async def handle(request: web.Request) -> web.Response:
-        published = next(value for value in map(request.get, request) if isinstance(value, Verification))
-        held.append(published.incoming.context)
+        published = next(value for value in map(request.get, request) if isinstance(value, Admission))
+        held.append(published.received.context)
         return web.Response()
 
     with serve(party, "/held", handle) as port:
         assert ask(port, party.raw("GET", "/held")).status == 200
-    assert held == [None]
+    assert [context() for context in held] == [None]

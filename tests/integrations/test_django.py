@@ -27,7 +27,7 @@ from undersigned import (
     Verifier,
     profiles,
 )
-from undersigned.middleware import Verification
+from undersigned.middleware import Admission
 from undersigned.signature.rules import Answers
 from undersigned_django import verified_signature
 from undersigned_django.middleware import SignatureMiddleware
@@ -105,7 +105,7 @@ def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_
         verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
         signature = verifier.verify(Request("GET", f"{ORIGIN}/x", party.fields("GET", "/x")))
         request = RequestFactory().get("/x")
-        publish(request, Verification(signature, None))
+        publish(request, Admission(None, None, signature))
         with override_settings(UNDERSIGNED={}):
             caller, _ = SignatureAuthentication().authenticate(SimpleNamespace(_request=request))
         callers.append(caller)
@@ -253,14 +253,14 @@ def test_function_that_fails_to_shape_an_answer_leaves_it_as_it_is(path, party, 
     assert "rejection raised an exception" in caplog.text
 
 
-def test_request_is_not_held_by_its_own_verification(party):
+def test_request_is_not_held_by_its_own_admission(party):
     environ = RequestFactory().get("/x", headers=dict(party.fields("GET", "/x")) | {"Host": HOST}).environ
     held = []
 
     def answer(request: HttpRequest) -> HttpResponse:
-        held.append(vars(request)["signature_verification"])
+        held.append(vars(request)["signature_admission"])
         return HttpResponse(request.signature.keyid)
 
     with site(party.verifier(), RECONSTRUCT=True):
         assert SignatureMiddleware(answer)(WSGIRequest(environ)).content == KEYID.encode()
-    assert held[0].incoming.context is None
+    assert held[0].received.context() is None

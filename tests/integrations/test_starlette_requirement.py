@@ -23,8 +23,9 @@ from undersigned import (
     VerifiedSignature,
     profiles,
 )
-from undersigned.asgi import VERIFICATION, AsyncGuard, ScopeIncoming
-from undersigned.middleware import Verification
+from undersigned.asgi import ADMISSION, ScopeReceived
+from undersigned.eventloop import AsyncGuard
+from undersigned.middleware import Admission
 from undersigned_fastapi import RouteResolver, Signature, document_policy, require_signature
 from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
 
@@ -274,9 +275,9 @@ def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rej
 
 def test_exception_carries_the_whole_rejection_outside_of_an_application(party):
     guard = AsyncGuard(verifier=party.verifier(), origins=ORIGINS, mode="optional")
-    published = Verification(None, ScopeIncoming(guard, None, scope_with(), None))
+    published = Admission(guard.service, ScopeReceived.of(scope_with(), None))
     with pytest.raises(SignatureRequired) as caught:
-        verified_signature(Request(scope_with(**{VERIFICATION: published})))
+        verified_signature(Request(scope_with(**{ADMISSION: published})))
     assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
     assert caught.value.headers == {
         "WWW-Authenticate": f'Signature error="{UNSIGNED}"',
@@ -293,7 +294,7 @@ def test_exception_carries_the_whole_rejection_outside_of_an_application(party):
         {},
         {"state": {}},
         {"state": {"signature": None}},
-        {"state": {"signature": "mallory"}, VERIFICATION: "mallory"},
+        {"state": {"signature": "mallory"}, ADMISSION: "mallory"},
     ],
 )
 def test_endpoint_fails_without_the_middleware_and_the_error_says_to_add_it(published):

@@ -14,9 +14,9 @@ from tests.wire import ask, exchange, raw_request, read_response
 from tornado.web import Application, RequestHandler, stream_request_body
 
 from undersigned import Policy
-from undersigned.asgi import Disconnected
+from undersigned.eventloop import Disconnected
 from undersigned_tornado import SignatureMiddleware, find_signature, signature_required
-from undersigned_tornado.exchange import Body
+from undersigned_tornado.exchange import Stream
 
 
 @stream_request_body
@@ -128,7 +128,7 @@ def test_rejected_body_is_not_kept(party):
 
 def test_content_that_nobody_wants_any_more_holds_up_no_connection():
     async def feed() -> None:
-        body = Body()
+        body = Stream()
         waiting = asyncio.get_running_loop().create_task(body.feed(b"a"))
         await asyncio.sleep(0)
         body.end()

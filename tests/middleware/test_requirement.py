@@ -65,10 +65,10 @@ def test_requiring_a_missing_signature_raises_and_logs_the_code_of_the_profile(i
     [
         (asgi, {}),
         (asgi, {"state": {"signature": None}}),
-        (asgi, {"state": {"signature": "mallory"}, asgi.VERIFICATION: "mallory"}),
+        (asgi, {"state": {"signature": "mallory"}, asgi.ADMISSION: "mallory"}),
         (wsgi, {}),
         (wsgi, {wsgi.SIGNATURE: None}),
-        (wsgi, {wsgi.SIGNATURE: "mallory", wsgi.VERIFICATION: "mallory"}),
+        (wsgi, {wsgi.SIGNATURE: "mallory", wsgi.ADMISSION: "mallory"}),
     ],
 )
 @pytest.mark.parametrize("function", ["find_signature", "required_signature"])

@@ -323,7 +323,7 @@ def test_answer_has_the_form_of_the_profile():
     error = WEB_BOT_AUTH_STRING.error("signature_invalid", step=10, detail="")
     accept = 'sig1=("@authority");created;expires;tag="web-bot-auth"'
     assert error.form == AnswerForm(403, (("error", "signature_invalid"),), (("Accept-Signature", accept),))
-    assert ANY.error("signature_invalid", step=10, detail="").form is None
+    assert ANY.error("signature_invalid", step=10, detail="").form.status == 401
 
 
 def test_answer_with_a_status_of_its_own_still_has_the_challenge():

@@ -1,30 +1,27 @@
 """The ASGI middleware: `from undersigned.asgi import SignatureMiddleware`."""
 
-from undersigned.asgi.guard import AsyncGuard
-from undersigned.asgi.incoming import Disconnected, ScopeIncoming, WireIncoming
 from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
 from undersigned.asgi.middleware import (
     ReadyRoute,
     SignatureMiddleware,
     check_route,
 )
+from undersigned.asgi.received import ScopeBody, ScopeReceived
 from undersigned.asgi.response_signing import ResponseSigningMiddleware
-from undersigned.middleware.requirement import VERIFICATION, find_signature, required_signature
+from undersigned.middleware.admission import ADMISSION, find_signature, required_signature
 
 __all__ = [
-    "VERIFICATION",
+    "ADMISSION",
     "ASGIApp",
-    "AsyncGuard",
-    "Disconnected",
     "Message",
     "ReadyRoute",
     "Receive",
     "ResponseSigningMiddleware",
     "Scope",
-    "ScopeIncoming",
+    "ScopeBody",
+    "ScopeReceived",
     "Send",
     "SignatureMiddleware",
-    "WireIncoming",
     "check_route",
     "find_signature",
     "required_signature",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.asgi.guard import AsyncGuard, awaitable
-from undersigned.asgi.incoming import Disconnected, ScopeIncoming
+from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.errors import ConfigurationError
+from undersigned.eventloop.guard import AsyncGuard, awaitable
+from undersigned.eventloop.received import Disconnected
+from undersigned.middleware.admission import PUBLISHED
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.readiness import Readiness
-from undersigned.middleware.requirement import VERIFICATION, Verification
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -56,14 +57,9 @@ class SignatureMiddleware:
         **options: Unpack[AsyncOptions[Scope]],
     ) -> None:
         self.app = app
-        self._guard = AsyncGuard(
-            verifier=verifier,
-            origins=origins,
-            server_adds_root_path=server_adds_root_path,
-            http2_server=http2_server,
-            **options,
-        )
-        self._guard.announce()
+        self._guard = AsyncGuard(verifier=verifier, origins=origins, http2_server=http2_server, **options)
+        self._guard.service.announce()
+        self._adds_root_path = server_adds_root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""
@@ -72,15 +68,16 @@ class SignatureMiddleware:
             return
         if scope["type"] not in {"http", "websocket"}:
             raise ConfigurationError(f"undersigned does not know ASGI scopes of type {scope['type']!r}")
-        incoming = ScopeIncoming(self._guard, scope, scope, receive, send)
+        received = ScopeReceived.of(scope, receive, send, server_adds_root_path=self._adds_root_path)
+        body = ScopeBody(self._guard.service, received, receive)
         try:
-            result = await self._guard.verify(incoming)
+            result = await self._guard.verify(received, body)
         except Disconnected:
             return
         if isinstance(result, ErrorResponse):
             await _answer(scope, send, result)
         else:
-            await self.app(*incoming.forwarded(result), send)
+            await self.app(body.forwarded(result), body.rest(), send)
 
 
 class ReadyRoute:
@@ -115,11 +112,10 @@ class ReadyRoute:
 
 async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:
     """Send a response, also to a handshake if the server can send it one."""
-    websocket = scope["type"] == "websocket"
-    if websocket and "websocket.http.response" not in (scope.get("extensions") or {}):
+    if is_closed_only(scope):
         await send({"type": "websocket.close", "code": 1008, "reason": ""})
         return
-    kind = "websocket.http.response" if websocket else "http.response"
+    kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
     fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in response.fields]
     await send({"type": f"{kind}.start", "status": response.status, "headers": fields})
     await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else response.body})
@@ -136,13 +132,12 @@ async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | 
 
     Raises:
         SignatureError: the policy requires a signature and the request has none.
-            `undersigned.middleware.ErrorResponse.of` makes the response of it.
+            `undersigned.middleware.ErrorResponse.of` returns the answer, which is recorded.
         ConfigurationError: no middleware has verified the request.
 
     Returns:
         The signature, or None if the request is unsigned and needs none.
     """
-    checked = await Verification.of(scope.get(VERIFICATION)).check_route(route)
-    scope[VERIFICATION] = checked
-    scope["state"] = {**scope["state"], "signature": checked.signature}
+    checked = await PUBLISHED.admission(scope).check_route(route)
+    checked.publish(scope)
     return checked.signature

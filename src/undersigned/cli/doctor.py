@@ -22,6 +22,7 @@ from undersigned.cli.keys import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import header_option, profile_option
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.request import Request
 from undersigned.reasons import REASONS
 from undersigned.signature.signer import Signer
@@ -38,7 +39,6 @@ _MARK: Final = "/undersigned-doctor"
 """Part of every path that is sent or signed, after the path of the URL, so that no signature fits another resource."""
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH")
-_WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
 _MOST_CONTENT: Final = 64 * 1024
 """Upper bound on the content of an answer that is read, in bytes."""
 
@@ -319,7 +319,7 @@ class _Examination:
         self.findings: list[_Finding] = []
         self.notes: list[str] = []
         self._url, self._signer, self._fields, self._timeout, self._tls = url, signer, fields, timeout, tls
-        self._content_method = method if method in _WITH_CONTENT else ""
+        self._content_method = method if method in USUALLY_WITH_CONTENT else ""
         self._method = "GET" if self._content_method else method
 
     def examine(self) -> None:

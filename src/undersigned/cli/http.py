@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 import socket
 import ssl
 from contextlib import closing, contextmanager
@@ -16,6 +15,7 @@ import click
 from undersigned import profiles
 from undersigned.cli.options import file_name
 from undersigned.errors import Reason, UndersignedError
+from undersigned.message.challenge import read_challenge
 from undersigned.middleware.answer import UNREAD
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from undersigned.url import CanonicalURL
 
-_CHALLENGE: Final = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
 _ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
 _BARE_CODES: Final = frozenset(UNREAD)
 _STATED: Final = frozenset({503, *UNREAD.values()})
@@ -153,9 +152,9 @@ class Verdict:
 
 def read_verdict(status: int, challenges: Sequence[str], content: bytes) -> Verdict:
     """Read the code from the challenges, or from JSON content if the answer cannot have a challenge."""
-    match = next(filter(None, map(_CHALLENGE.search, challenges)), None)
-    stated = match[1] if match is not None else ""
-    if match is None and status >= 400:  # noqa: PLR2004 - the first status of an error
+    code = next(filter(None, map(read_challenge, challenges)), None)
+    stated = code or ""
+    if code is None and status >= 400:  # noqa: PLR2004 - the first status of an error
         stated = _stated_code(content)
         if stated not in _IN_CONTENT and status not in _STATED:
             stated = ""

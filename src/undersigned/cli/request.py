@@ -19,6 +19,7 @@ from undersigned.cli.options import data_option, header_option, profile_option, 
 from undersigned.client import ClientSigner
 from undersigned.errors import UNAVAILABLE, ConfigurationError, MalformedURL, SigningError, printable
 from undersigned.explanation import explain_request
+from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.request import Request
 from undersigned.reasons import REASONS
 from undersigned.signature.signer import Signer
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 _OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
-_WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
-"""The methods whose requests have a Content-Length even without content (RFC 9110 section 8.6)."""
 
 _OF_THE_SERVER: Final = UNAVAILABLE | {
     "body_malformed", "signature_key_revoked", "signature_rate_abuse", "signature_replayed", "signature_required",
@@ -128,7 +127,7 @@ def _sign(signer: Signer, method: str, url: str, fields: tuple[tuple[str, str], 
     lines = [*signed.fields, *signed.signature]
     if "host" not in given:
         lines.insert(0, ("Host", signed.authority))
-    if content or method in _WITH_CONTENT:
+    if content or method in USUALLY_WITH_CONTENT:
         lines.append(("Content-Length", str(len(content))))
     return Request(method, signed.url, lines, content)
 

@@ -1,5 +1,6 @@
 """HTTP messages: requests and responses, their header fields and their content."""
 
+from undersigned.message.challenge import read_challenge, write_challenge
 from undersigned.message.content import Content
 from undersigned.message.covered import Component
 from undersigned.message.header_fields import HeaderFields, Headers
@@ -31,5 +32,7 @@ __all__ = [
     "SignatureAgentForm",
     "WantedSignature",
     "parse_accept_signature",
+    "read_challenge",
+    "write_challenge",
     "write_signature_agent",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import LONGEST_FIELD
 from undersigned.message import token
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.strict_json import JSONValue
+
+USUALLY_WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
+"""The methods whose requests usually have content, also if no field declares it (HTTP/2)."""
 
 # One of the parts of a value, which commas separate.
 _JSON = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, Self, cast
+from typing import TYPE_CHECKING, Final, Protocol, Self, cast
 
 from undersigned.message import token
 
@@ -16,6 +16,28 @@ Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
 METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
 """The fields by which some applications run another method than the one of the request."""
+
+
+class _Names(Protocol):
+    """Names of header fields: a container of them in lower case, or one that ignores case."""
+
+    def __contains__(self, name: str, /) -> bool:
+        """Return whether there is a field of this name."""
+        ...
+
+
+def is_preflight(method: str | None, names: _Names) -> bool:
+    """Return whether a request is a CORS preflight, which no browser can sign: guards of routes let it through.
+
+    A browser adds no field that names another method, so a request that has one is no preflight.
+
+    Args:
+        method: the method of the request.
+        names: its header fields, by names in lower case or in a container that ignores case.
+    """
+    asks = method == "OPTIONS" and "origin" in names and "access-control-request-method" in names
+    return asks and not any(name in names for name in METHOD_OVERRIDES)
+
 
 _NAMES = re.compile(rf"(?>(?::?{token.LOWER}++\n)*)")
 

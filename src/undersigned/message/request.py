@@ -83,6 +83,11 @@ class Request:
         request._parts = origin, target
         return request
 
+    @property
+    def origin(self) -> Origin | None:
+        """The origin of the service that a received request was matched with, or None."""
+        return None if self._parts is None else self._parts[0]
+
     def with_content(self, content: Content) -> Request:
         """Return this request with its content, after the content was read."""
         has_body = self.has_body or len(content) > 0

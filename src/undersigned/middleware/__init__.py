@@ -1,18 +1,21 @@
 """The common part of the ASGI and the WSGI middleware."""
 
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
-from undersigned.middleware.answer import ErrorResponse, shaped
+from undersigned.message.header_fields import is_preflight
+from undersigned.middleware.admission import Admission, Published
+from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.configuration import configured_verifier
-from undersigned.middleware.decision import Decision, Recorder
+from undersigned.middleware.decision import Decision
 from undersigned.middleware.evidence import Evidence
 from undersigned.middleware.options import AsyncOptions, Mode, Options, WSGIOptions
-from undersigned.middleware.requirement import Verification, is_preflight
+from undersigned.middleware.service import Service
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [
     "DEFAULT_BODY_TIMEOUT",
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
+    "Admission",
     "AsyncOptions",
     "ConfiguredOrigins",
     "Decision",
@@ -20,10 +23,9 @@ __all__ = [
     "Evidence",
     "Mode",
     "Options",
-    "Recorder",
-    "Verification",
+    "Published",
+    "Service",
     "WSGIOptions",
     "configured_verifier",
     "is_preflight",
-    "shaped",
 ]

@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from undersigned.errors import AnswerForm, MalformedSignature, VerificationUnavailable
+from undersigned.errors import AnswerForm, MalformedSignature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,6 @@ class ErrorResponse:
     Attributes:
         status: the HTTP status code.
         code: the one word the caller gets.
-        challenge: whether `WWW-Authenticate` carries the code.
         members: the members of the JSON content, as (name, text) pairs; by default the code alone.
         others: further header fields.
         rpc_code: the code of a JSON-RPC error, if the content is one.
@@ -38,7 +37,6 @@ class ErrorResponse:
 
     status: int
     code: str
-    challenge: bool = False
     members: tuple[tuple[str, str], ...] = ()
     others: tuple[tuple[str, str], ...] = ()
     rpc_code: int | None = None
@@ -47,16 +45,14 @@ class ErrorResponse:
 
     @classmethod
     def of(cls, error: SignatureError) -> ErrorResponse:
-        """Return the response to a signature error: 503 if the operator must act, 401 if the sender must.
+        """Return the response to a signature error, as its profile asks for it.
 
-        A profile may ask for another status, member and header fields.
+        If the request has been rejected, it is the answer that was recorded, as `rejection=` has shaped it.
         """
+        if isinstance(error.answer, cls):
+            return error.answer
         form = error.form
-        if form is not None:
-            return cls(form.status, error.code, members=form.members, others=form.fields, rpc_code=form.rpc_code)
-        if isinstance(error, VerificationUnavailable):
-            return cls(_UNAVAILABLE, error.code)
-        return cls(401, error.code, challenge=True)
+        return cls(form.status, error.code, form.members, form.fields, form.rpc_code)
 
     @property
     def body(self) -> bytes:
@@ -85,8 +81,6 @@ class ErrorResponse:
         headers = list(self.others)
         if self.status == _UNAVAILABLE:
             headers.append(("Retry-After", _RETRY_AFTER))
-        if self.challenge:
-            headers.append(("WWW-Authenticate", f'Signature error="{self.code}"'))
         return headers
 
     def with_content(

@@ -14,7 +14,7 @@ from undersigned.limits import LONGEST_METHOD
 from undersigned.message import token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
     from undersigned.errors import SignatureError
     from undersigned.message.header_fields import HeaderFields
@@ -100,15 +100,13 @@ def check_head(method: str, fields: HeaderFields, names: Collection[str], profil
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
-def check_version(
-    version: str, http2_server: str | None, *, detect: Callable[[], str | None], profile: Profile
-) -> None:
+def check_version(version: str, http2_server: str | None, *, server: str | None, profile: Profile) -> None:
     """Check that `:authority` and Host have been compared, if the HTTP version has both (RFC 9113 section 8.3.1).
 
     Args:
         version: the HTTP version of the request; `2` and `3` have no minor version.
         http2_server: the server that the operator named as one that compares them, or None.
-        detect: returns the server if it can be recognised, else None. It is asked only if the version has both.
+        server: the server, if it was recognised.
         profile: the verifier's profile.
 
     Raises:
@@ -117,7 +115,6 @@ def check_version(
     """
     if version in HTTP1_VERSIONS:
         return
-    server = detect()
     if http2_server and version == "2" and server in {None, http2_server}:
         return
     if version not in {"2", "3"}:

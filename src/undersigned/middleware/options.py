@@ -1,23 +1,15 @@
-"""The options that all middlewares take, and the line that says at the start what they are."""
+"""The options that all middlewares take."""
 
 from __future__ import annotations
 
-import logging
-import sys
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypedDict, TypeVar, get_args
-
-from undersigned.errors import ConfigurationError, printable
-from undersigned.middleware.authority import HTTP2_SERVERS
-from undersigned.policy.policy import Policy
-from undersigned.signature.ed25519 import library
+from typing import TYPE_CHECKING, Generic, Literal, TypedDict, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
+    from collections.abc import Awaitable, Callable
 
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision
-    from undersigned.signature.profile import Profile
-    from undersigned.url import Origins
+    from undersigned.policy.policy import Policy
 
 Mode = Literal["required", "optional", "observe"]
 """What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected.
@@ -77,70 +69,3 @@ class WSGIOptions(Options[Context], total=False):
     reconstruct: bool
     http2_server: str | None
     fallback: Callable[[Context], bool] | None
-
-
-def check_options(mode: object, policy: object, fallback: object, http2_server: str | None, **sizes: object) -> None:
-    """Check the options that decide which requests pass. They may come from settings that no type checker reads.
-
-    Raises:
-        ConfigurationError: an option has a wrong value or contradicts another.
-    """
-    if mode not in get_args(Mode):
-        raise ConfigurationError(
-            'mode: use "required", "optional" or "observe"; if some requests must be signed, use "optional" and guard '
-            "their routes, or give a policy"
-        )
-    if policy is not None and not isinstance(policy, Policy):
-        raise ConfigurationError("policy: pass a Policy, such as Policy(required_for=['create_media_buy'])")
-    if policy is not None and mode != "required":
-        raise ConfigurationError("mode: the policy decides what must be signed: leave mode out")
-    if fallback is not None and policy is None:
-        raise ConfigurationError(
-            "fallback: pass a function that tells whether the caller is known, together with policy="
-        )
-    if http2_server is not None and http2_server not in HTTP2_SERVERS:
-        raise ConfigurationError(
-            f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with Host: "
-            "serve HTTP/1.1 with any other server"
-        )
-    for option, size in sizes.items():
-        if not isinstance(size, int):
-            raise ConfigurationError(f"{option}: give a number of bytes, such as 65536")
-
-
-_SHOWN: Final = 8
-_IN_MEMORY: Final = "; nonces are kept in the memory of this process only: several workers need a store that they share"
-_MODES: Final[Mapping[Mode, str]] = {
-    "required": "every request must be signed",
-    "optional": 'mode="optional": unsigned requests pass, and signatures must be valid',
-    "observe": 'mode="observe": unsigned requests pass and are logged, and signatures must be valid',
-}
-
-
-def start_line(
-    profile: Profile, origins: Origins, *, mode: Mode, policy: Policy | None, in_memory: bool
-) -> tuple[int, str]:
-    """Return the level and the text of one line that says what a middleware verifies and where.
-
-    It is a warning in a worker that keeps nonces of its own, which another worker would accept again. It is none for
-    loopback origins, as a server that reloads in development starts a worker too.
-    """
-    asked = _MODES[mode]
-    if policy is not None:
-        lists = [f"{name} {_shown(names)}" for name, names in policy.lists() if names]
-        asked = f"policy: {', '.join(lists) or 'it lists no operation'}"
-    source = f": {profile.source}" if profile.source else ""
-    verified = f"undersigned verifies requests with the profile {profile.name}{source}; Ed25519 with {library()}"
-    line = printable(f"{verified}; {asked}; origins: {origins}{_IN_MEMORY if in_memory else ''}")
-    return logging.WARNING if in_memory and not origins.are_loopback and _is_worker() else logging.INFO, line
-
-
-def _is_worker() -> bool:
-    """Return whether another process started this one by multiprocessing, as uvicorn, hypercorn and granian do."""
-    multiprocessing = sys.modules.get("multiprocessing.process")
-    return multiprocessing is not None and multiprocessing.parent_process() is not None
-
-
-def _shown(names: Collection[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"[{', '.join(sorted(names)[:_SHOWN])}{more}]"

@@ -28,8 +28,11 @@ _WRITTEN = (
     "an operation, which is written like 'create_media_buy'",
     "a JSON-RPC method, which is written like 'tasks/cancel' or 'CancelTask'",
 )
-WEBHOOK: Final = "a request that registers webhook credentials must be signed"
-"""What is wrong with an unsigned one, for the operator's log."""
+_WEBHOOK: Final = "a request that registers webhook credentials must be signed"
+_UNKNOWN: Final = (
+    "nothing tells which operation would run, so the request must be signed: a WebSocket may carry it, no hook asks "
+    "the policy of the RouteResolver, or operations= of the RouteResolver does not list the route"
+)
 
 _OTHER = re.compile(r"[^a-z0-9_./-]+")
 
@@ -182,17 +185,51 @@ class Policy:
             return self._decide_unresolved(operation, signature, request, profile=profile, path=path)
         if signature == "verified":
             return Verdict("accept")
-        demand = self.demand(operation)
         if isinstance(signature, SignatureError):
-            forgiven = demand == "warn" and fallback and is_forgivable(signature)
+            forgiven = self._may_pass(operation, signature, fallback=fallback)
             is_asked = forgiven and not self._must_be_signed(operation, request, profile)
             return Verdict("ask" if is_asked else "reject", signature)
-        missing = required_detail(fallback=fallback)
-        if demand == "required" and not fallback:
-            return Verdict("reject", _unsigned_error(profile, missing))
         if why := self._must_be_signed(operation, request, profile):
             return Verdict("reject", _unsigned_error(profile, why))
-        return Verdict("ask", _unsigned_error(profile, missing)) if demand == "required" else Verdict("accept")
+        if self.demand(operation) != "required":
+            return Verdict("accept")
+        detail = "the operation must be signed"
+        if fallback:
+            detail = f"{detail}, and fallback= does not accept the caller"
+        return Verdict("ask" if fallback else "reject", _unsigned_error(profile, detail))
+
+    def needs_content(
+        self,
+        operation: Operation | UnresolvedOperation,
+        signature: SignatureResult,
+        *,
+        fallback: bool,
+        profile: Profile,
+    ) -> bool:
+        """Return whether `decide` has to know the content, although the operation is not in it.
+
+        Only the registration of a webhook is left to find there. It does not matter if the request is rejected anyway.
+
+        Args:
+            operation: as for `decide`, with the arguments that follow.
+            signature: the result of verifying the signature.
+            fallback: whether the application has another authenticator.
+            profile: the profile.
+        """
+        if signature == "verified" or self.resolver.reads_body or not is_of_adcp(profile):
+            return False
+        if isinstance(operation, UnresolvedOperation):
+            return signature == "unsigned" and not self.resolver.comes_first
+        return self._may_pass(operation, signature, fallback=fallback)
+
+    def _may_pass(self, operation: Operation, signature: SignatureResult, *, fallback: bool) -> bool:
+        """Return whether the lists let a request pass that has no valid signature, maybe on another credential."""
+        if operation.is_unknown:
+            return False
+        demand = self.demand(operation)
+        if isinstance(signature, SignatureError):
+            return demand == "warn" and fallback and is_forgivable(signature)
+        return demand != "required" or fallback
 
     def _decide_unresolved(
         self,
@@ -217,23 +254,14 @@ class Policy:
         if is_strict or (signature == "unsigned" and (is_listed or self.may_name(request, path))):
             return Verdict("reject", operation.as_error(profile))
         if signature == "unsigned" and self.registers_webhook(operation, request, profile, path=path):
-            return Verdict("reject", _unsigned_error(profile, WEBHOOK))
+            return Verdict("reject", _unsigned_error(profile, _WEBHOOK))
         return Verdict("accept")
 
     def _must_be_signed(self, operation: Operation, request: Request, profile: Profile) -> str | None:
         """Return why a request must be signed whatever the lists say, or None."""
         if operation.is_unknown:
-            return (
-                "nothing tells which operation would run (a WebSocket may carry it, or no hook asks the policy of the "
-                "RouteResolver), so the request must be signed"
-            )
-        return WEBHOOK if self.registers_webhook(operation, request, profile) else None
-
-
-def required_detail(*, fallback: bool) -> str:
-    """Return what is wrong with an unsigned request for an operation in `required_for`, for the operator's log."""
-    detail = "the operation must be signed"
-    return f"{detail}, and fallback= does not accept the caller" if fallback else detail
+            return _UNKNOWN
+        return _WEBHOOK if self.registers_webhook(operation, request, profile) else None
 
 
 def is_of_adcp(profile: Profile) -> bool:

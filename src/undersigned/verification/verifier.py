@@ -201,6 +201,15 @@ class ReceivedSignature:
         values = ComponentValues(self.request, target, reading=self.profile.reading)
         return signature_base(values, self.coverage.components, self.text)
 
+    def covers(self, message: Request | Response) -> bool:
+        """Return whether this and the other signatures also cover enough of the message with its content (step 6)."""
+        try:
+            for one in (self, *self.others):
+                _check_coverage(one.coverage, message, self.profile, one.label)
+        except SignatureError:
+            return False
+        return True
+
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
         """Return the digest to feed with the content, or None if nothing covers the content.
 
@@ -646,7 +655,7 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
         SignatureError: a JSON object repeats a key.
     """
     request = signature.request
-    if request.has_body and is_json(request.fields):
+    if len(content) > 0 and is_json(request.fields):
         try:
             content.json()
         except AmbiguousJSON as ambiguous:

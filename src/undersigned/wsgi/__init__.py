@@ -3,24 +3,19 @@
 `undersigned.wsgi.wsgiref` has a handler for the standard library's server.
 """
 
-from undersigned.middleware.requirement import VERIFICATION, find_signature, required_signature
-from undersigned.wsgi.incoming import SIGNATURE, EnvironIncoming
-from undersigned.wsgi.middleware import (
-    Environ,
-    ReadyRoute,
-    SignatureMiddleware,
-    StartResponse,
-    SyncGuard,
-    WSGIApp,
-    check_route,
-)
+from undersigned.middleware.admission import ADMISSION, SIGNATURE, find_signature, required_signature
+from undersigned.wsgi.guard import SyncGuard
+from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
+from undersigned.wsgi.middleware import ReadyRoute, SignatureMiddleware, check_route
+from undersigned.wsgi.received import EnvironBody, EnvironReceived
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [
+    "ADMISSION",
     "SIGNATURE",
-    "VERIFICATION",
     "Environ",
-    "EnvironIncoming",
+    "EnvironBody",
+    "EnvironReceived",
     "ReadyRoute",
     "ResponseSigningMiddleware",
     "SignatureMiddleware",

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
-from undersigned.errors import ConfigurationError
-from undersigned.middleware.answer import ErrorResponse, logger
-from undersigned.middleware.guard import Guard
+from undersigned.middleware.admission import PUBLISHED
+from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.readiness import Readiness
-from undersigned.middleware.requirement import VERIFICATION, Verification
 from undersigned.verification.asking import finish
-from undersigned.verification.verifier import Verifier
-from undersigned.wsgi.incoming import SIGNATURE, EnvironIncoming
-from undersigned.wsgi.servers import NOTICES, SEVERAL
+from undersigned.wsgi.guard import SyncGuard
+from undersigned.wsgi.received import EnvironBody, EnvironReceived
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Unpack
 
     from undersigned.middleware.options import WSGIOptions
     from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verified_signature import VerifiedSignature
-
-Environ: TypeAlias = dict[str, Any]
-"""What a server says of a request (PEP 3333)."""
-StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
-"""Begins the response (PEP 3333)."""
-WSGIApp: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
-"""An application (PEP 3333)."""
-
+    from undersigned.verification.verifier import Verifier
+    from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
 
 # http.HTTPStatus has older phrases for some of them until Python 3.13.
 _PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
@@ -38,47 +29,6 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
     414: "URI Too Long",
     422: "Unprocessable Content",
 }
-
-
-class SyncGuard(Guard):
-    """A guard that verifies requests without waiting, each as an `EnvironIncoming`.
-
-    Args:
-        verifier: as in `SignatureMiddleware`, with all other options. Functions get the `context` of a request.
-
-    Attributes:
-        reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
-
-    Raises:
-        ConfigurationError: an option has a wrong value.
-    """
-
-    def __init__(
-        self,
-        *,
-        verifier: Verifier,
-        origins: ConfiguredOrigins,
-        **options: Unpack[WSGIOptions[Any]],
-    ) -> None:
-        if not isinstance(verifier, Verifier):
-            raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
-        others: dict[str, Any] = {**options}
-        self.reconstruct: bool = others.pop("reconstruct", False)
-        super().__init__(verifier, origins, **others)
-        self._noticed = False
-
-    def verify_now(self, incoming: EnvironIncoming) -> Verification | ErrorResponse:
-        """Verify one request, as `verify` does."""
-        return finish(self.verify(incoming))
-
-    def notice(self, server: str | None, environ: Environ) -> None:
-        """Log once what the operator of a development server, or of several processes, has to know."""
-        text = NOTICES.get(server)
-        if text is None and self.in_memory and environ.get("wsgi.multiprocess"):
-            text = SEVERAL
-        if text is not None and not self._noticed:
-            self._noticed = True
-            logger.warning(text)
 
 
 class SignatureMiddleware:
@@ -111,15 +61,16 @@ class SignatureMiddleware:
     ) -> None:
         self.app = app
         self._guard = SyncGuard(verifier=verifier, origins=origins, **options)
-        self._guard.announce()
+        self._guard.service.announce()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Verify one request, then call the application with what was verified."""
-        incoming = EnvironIncoming(self._guard, environ, environ, start_response)
-        result = self._guard.verify_now(incoming)
+        received = EnvironReceived.of(environ, start_response, reconstruct=self._guard.reconstruct)
+        body = EnvironBody(self._guard.service, received)
+        result = self._guard.verify_now(received, body)
         if isinstance(result, ErrorResponse):
             return _answer(environ, start_response, result)
-        return self.app(incoming.forwarded(result), start_response)
+        return self.app(body.forwarded(result), start_response)
 
 
 class ReadyRoute:
@@ -163,13 +114,12 @@ def check_route(environ: Environ, route: MatchedRoute) -> VerifiedSignature | No
 
     Raises:
         SignatureError: the policy requires a signature and the request has none.
-            `undersigned.middleware.ErrorResponse.of` makes the response of it.
+            `undersigned.middleware.ErrorResponse.of` returns the answer, which is recorded.
         ConfigurationError: no middleware has verified the request.
 
     Returns:
         The signature, or None if the request is unsigned and needs none.
     """
-    checked = finish(Verification.of(environ.get(VERIFICATION)).check_route(route))
-    environ[VERIFICATION] = checked
-    environ[SIGNATURE] = checked.signature
+    checked = finish(PUBLISHED.admission(environ).check_route(route))
+    checked.publish(environ)
     return checked.signature

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.signature.signer import Signer
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.wsgi.middleware import Environ, StartResponse, WSGIApp
+    from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
 
 
 class ResponseSigningMiddleware:

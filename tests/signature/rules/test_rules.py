@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from undersigned import ConfigurationError, Request, SignatureError, profiles
+from undersigned.errors import AnswerForm
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature.rules import (
     Answers,
@@ -217,8 +218,11 @@ def test_statuses_of_errors_are_accepted():
 )
 def test_answer_has_a_form_of_its_own_if_one_option_differs(options):
     error = SignatureError("signature_invalid", reason="signature_invalid")
-    assert Answers(**options).form(error, lambda: "sig1=()") is not None
-    assert Answers().form(error, lambda: "sig1=()") is None
+    usual = Answers().form(error, lambda: "sig1=()")
+    assert usual == AnswerForm(
+        401, (("error", "signature_invalid"),), (("WWW-Authenticate", 'Signature error="signature_invalid"'),)
+    )
+    assert Answers(**options).form(error, lambda: "sig1=()") != usual
 
 
 @pytest.mark.parametrize(

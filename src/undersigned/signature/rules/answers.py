@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from undersigned.errors import AnswerForm, Reason, VerificationUnavailable
+from undersigned.message.challenge import write_challenge
 from undersigned.signature.rules.checks import check, check_choice
 
 if TYPE_CHECKING:
@@ -90,22 +91,19 @@ class Answers(NamedTuple):
         step = int(str(error.step).removesuffix("a"))
         return error.reason not in self.unknown, not isinstance(error, VerificationUnavailable), step, error.code
 
-    def form(self, error: SignatureError, wanted: Callable[[], str]) -> AnswerForm | None:
-        """Return the form of the answer to a rejected message, or None for the usual form.
+    def form(self, error: SignatureError, wanted: Callable[[], str]) -> AnswerForm:
+        """Return the form of the answer to a rejected message.
 
         Args:
             error: the error.
             wanted: returns what a signature of the profile must have, as a member of Accept-Signature.
         """
         asks = error.reason in self.asks
-        is_special = self.statuses or self.text_member or self.rpc_codes
-        if not (asks or is_special or self.member != "error" or self.challenge != "signature"):
-            return None
         unavailable = isinstance(error, VerificationUnavailable)
         status = self.statuses.get(error.reason) if error.reason else None
         fields: list[tuple[str, str]] = []
         if self.challenge == "signature" and not unavailable:
-            fields.append(("WWW-Authenticate", f'Signature error="{error.code}"'))
+            fields.append(("WWW-Authenticate", write_challenge(error.code)))
         if asks or (self.challenge == "accept-signature" and not unavailable):
             fields.append(("Accept-Signature", wanted()))
         texts = {self.member: error.code}

@@ -20,13 +20,13 @@ Answer = TypeVar("Answer")
 
 
 class AsyncGuard(Guard):
-    """A guard that verifies requests in an event loop, each as an `AsyncIncoming`.
+    """A guard that verifies requests in an event loop.
 
     Args:
-        verifier: as in `SignatureMiddleware`, with all other options. Functions get the `context` of a request.
-
-    Attributes:
-        server_adds_root_path: whether the server puts its root path in front of `raw_path`.
+        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
+        origins: as in `Guard`.
+        http2_server: as in `Guard`.
+        options: as in `Guard`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
@@ -37,12 +37,10 @@ class AsyncGuard(Guard):
         *,
         verifier: Verifier | AsyncVerifier,
         origins: ConfiguredOrigins,
-        server_adds_root_path: bool = False,
         http2_server: str | None = None,
         **options: Unpack[AsyncOptions[Any]],
     ) -> None:
         super().__init__(awaitable(verifier), origins, http2_server=http2_server, **options)
-        self.server_adds_root_path = server_adds_root_path
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of a slow function, which other requests do not wait for."""

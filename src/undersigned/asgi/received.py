@@ -1,0 +1,195 @@
+"""A request over ASGI: what its scope shows, its body, and the scope that the application gets."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from undersigned.asgi.scope import detected_server, request_target, server_root_path, shown_target, verified_scope
+from undersigned.eventloop.received import Disconnected, TimedBody, read_head
+from undersigned.limits import MOST_FIELDS
+from undersigned.middleware.admission import ADMISSION
+from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported_error
+from undersigned.middleware.received import Received
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undersigned.asgi.interface import Message, Receive, Scope, Send
+    from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.admission import Admission
+    from undersigned.middleware.service import Service
+    from undersigned.signature.profile import Profile
+    from undersigned.url import CanonicalURL, Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScopeReceived(Received):
+    """What a server received and shows as a scope.
+
+    Attributes:
+        scope: the scope.
+        headers: its header fields. They are a snapshot: a server may append trailers to its list after the application
+            has started. Falcon's test client gives pairs that can be read only once.
+        server_adds_root_path: whether the server puts its root path in front of `raw_path`.
+    """
+
+    scope: Scope
+    headers: list[tuple[bytes, bytes]]
+    server_adds_root_path: bool
+
+    @classmethod
+    def of(
+        cls,
+        scope: Scope,
+        receive: Receive,
+        send: Send | None = None,
+        *,
+        context: Callable[[], object] | None = None,
+        server_adds_root_path: bool = False,
+    ) -> ScopeReceived:
+        """Return what a scope shows.
+
+        Args:
+            scope: the scope.
+            receive: returns the next event of the server, which may be recognised by it.
+            send: the function of the server, by which it may be recognised.
+            context: as in `Received`; by default it returns the scope.
+            server_adds_root_path: whether the server puts its root path in front of `raw_path`.
+        """
+        begun = time.perf_counter()
+        client: tuple[str, int] | None = scope.get("client")
+        method, version = scope.get("method", "GET"), scope.get("http_version", "1.1")
+        headers = [(name, value) for name, value in islice(scope["headers"], MOST_FIELDS + 1)]
+        is_plain = version in HTTP1_VERSIONS and not (scope.get("root_path") or scope.get("app_root_path"))
+        return cls(
+            context=context or (lambda: scope),
+            begun=begun,
+            method=method,
+            version=version,
+            client=client[0] if client else None,
+            # Nothing of a plain request depends on the server.
+            server=None if is_plain else detected_server(receive, send),
+            outer=scope.get(ADMISSION),
+            is_closed_only=is_closed_only(scope),
+            scope=scope,
+            headers=headers,
+            server_adds_root_path=server_adds_root_path,
+            **read_head(headers, method, version),
+        )
+
+    def check_server(self, profile: Profile) -> None:
+        """Check that no client could choose the root path, by which the request was routed."""
+        is_daphne = self.server == "daphne" or "daphne-root-path" in self.fields.combined
+        if is_daphne and server_root_path(self.scope):
+            raise unsupported_error(
+                profile,
+                "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
+                "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",
+            )
+
+    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+        """Return the request target, and whether a lone `?` may be missing."""
+        target = request_target(self.scope, profile, server_adds_root_path=self.server_adds_root_path)
+        return target, target.query is None
+
+    def shown_target(self) -> str:
+        """Return the request target as the server shows it."""
+        return shown_target(self.scope)
+
+    def routed_path(self, profile: Profile) -> str:
+        """Return the percent-decoded path as the application's router reads it."""
+        del profile
+        return str(self.scope["path"])
+
+
+class ScopeBody(TimedBody):
+    """The body of a `ScopeReceived`.
+
+    Args:
+        service: the service that the request came to.
+        received: the facts of the request.
+        receive: returns the next event of the server.
+    """
+
+    _scope: Scope | None = None
+
+    def __init__(self, service: Service, received: ScopeReceived, receive: Receive) -> None:
+        super().__init__(service, received)
+        self._received = received
+        self._receive = receive
+
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
+        if self._received.scope["type"] == "websocket":
+            return b"", False
+        message = await self._receive()
+        if message["type"] != "http.request":
+            raise Disconnected
+        return bytes(message.get("body", b"")), message.get("more_body", False)
+
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Make the scope of the target that was verified."""
+        received = self._received
+        self._scope = verified_scope(
+            received.scope,
+            received.headers,
+            target=target,
+            origin=origin,
+            server_adds_root_path=received.server_adds_root_path,
+        )
+
+    def forwarded(self, admission: Admission) -> Scope:
+        """Return the scope that the application gets, with what is published."""
+        scope = self._scope or {**self._received.scope, "headers": self._received.headers}
+        admission.publish(scope)
+        return scope
+
+    def rest(self) -> Receive:
+        """Return a `receive` for the application: it replays what has been read, and continues with what comes."""
+        if self._received.scope["type"] == "http":
+            if self.more is not None:
+                return _replay(self.chunks, self._receive, more=self.more)
+            if self.must_stay_empty:
+                return _without_content(self._receive)
+        return self._receive
+
+
+def is_closed_only(scope: Scope) -> bool:
+    """Return whether a scope is a WebSocket handshake that the server can only close, and not answer."""
+    return scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {})
+
+
+def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool) -> Receive:
+    """Return a `receive` that replays chunks as received, then yields what the server sends next.
+
+    Args:
+        chunks: the chunks.
+        receive: returns the next event of the server.
+        more: whether the content continues after the chunks.
+    """
+    # A list of messages would take many times the memory of many small chunks, so make one at a time.
+    remaining = deque(chunks or (b"",))
+
+    async def receive_again() -> Message:
+        if not remaining:
+            return await receive()
+        chunk = remaining.popleft()
+        return {"type": "http.request", "body": chunk, "more_body": more or bool(remaining)}
+
+    return receive_again
+
+
+def _without_content(receive: Receive) -> Receive:
+    """Return a `receive` for a request verified without content. If content comes anyway, the request ends."""
+
+    async def receive_without_content() -> Message:
+        message = await receive()
+        if message["type"] == "http.request" and message.get("body"):
+            return {"type": "http.disconnect"}
+        return message
+
+    return receive_without_content

@@ -1,0 +1,154 @@
+"""A request in a server with an event loop: its header fields as octets, and a body that must come within a time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
+from urllib.parse import unquote
+
+from undersigned.limits import MOST_FIELDS
+from undersigned.message.content import USUALLY_WITH_CONTENT
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request_target import RequestTarget, application_path
+from undersigned.middleware.answer import UnreadRequest
+from undersigned.middleware.authority import HTTP1_VERSIONS
+from undersigned.middleware.body import Body
+from undersigned.middleware.received import NO_FIELDS, Received
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Sequence
+
+    from undersigned.message.content import Content
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.signature.profile import Profile
+    from undersigned.url import CanonicalURL, Origin
+
+Answer = TypeVar("Answer")
+
+
+class Disconnected(Exception):
+    """Raised when the client disconnects before its body is complete. There is nobody to answer."""
+
+
+class Head(TypedDict):
+    """What the header fields say, as arguments of a `Received`."""
+
+    fields: HeaderFields
+    names: Collection[str]
+    has_body: bool | None
+    has_too_many_fields: bool
+
+
+def read_head(headers: Sequence[tuple[bytes, bytes]], method: str, version: str) -> Head:
+    """Return the header fields, and what they say about content.
+
+    Args:
+        headers: the (name, value) pairs as octets.
+        method: the method of the request.
+        version: its HTTP version.
+    """
+    if len(headers) > MOST_FIELDS:
+        return Head(fields=NO_FIELDS, names=(), has_body=False, has_too_many_fields=True)
+    fields = HeaderFields.of_octets(headers)
+    combined = fields.combined
+    has_body: bool | None = "transfer-encoding" in combined
+    if "content-length" in combined:
+        has_body = has_body or combined["content-length"] != "0"
+    elif version not in HTTP1_VERSIONS and method in USUALLY_WITH_CONTENT:
+        # HTTP/2 needs no Content-Length. For other methods nothing is read: uvicorn waits forever if no content comes.
+        has_body = None
+    names = combined if "_" in "".join(combined) else ()
+    return Head(fields=fields, names=names, has_body=has_body, has_too_many_fields=False)
+
+
+class TimedBody(Body):
+    """A body that is read within a time. `read_chunk` raises `Disconnected` if the client has gone."""
+
+    async def read(self, digest: RunningDigest | None) -> Content:
+        """Read the content, and feed it to `digest` while reading."""
+        return await self._in_time(super().read, digest)
+
+    async def read_unverified(self) -> None:
+        """Read the content if it begins as JSON, else only the beginning of it."""
+        await self._in_time(super().read_unverified)
+
+    async def _in_time(self, read: Callable[..., Awaitable[Answer]], *arguments: object) -> Answer:
+        """Return what is read within `body_timeout`."""
+        # asyncio takes longer to import than this whole package, and WSGI never needs it.
+        import asyncio  # noqa: PLC0415
+
+        try:
+            async with asyncio.timeout(self._service.body_timeout):
+                return await read(*arguments)
+        except TimeoutError:
+            raise UnreadRequest("request_timeout", "reading the body took longer than body_timeout") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WireReceived(Received):
+    """What a server received that shows the target as it was on the wire, such as that of a framework.
+
+    Attributes:
+        raw_target: the request target.
+    """
+
+    raw_target: bytes
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        version: str,
+        client: str | None,
+        *,
+        context: Callable[[], object],
+        raw_target: bytes,
+        headers: Sequence[tuple[bytes, bytes]],
+        **others: Any,
+    ) -> Self:
+        """Return what was received.
+
+        Args:
+            method: as in `Received`, with the arguments that follow.
+            version: the HTTP version.
+            client: the address of the client, or None.
+            context: returns the request as the framework has it.
+            raw_target: the request target.
+            headers: the header fields as octets.
+            others: what a subclass has of its own.
+        """
+        begun = time.perf_counter()
+        return cls(
+            method=method, version=version, client=client, context=context, begun=begun, raw_target=raw_target,
+            **read_head(headers, method, version), **others,
+        )  # fmt: skip
+
+    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+        """Return the request target."""
+        del profile
+        return RequestTarget.parse(self.raw_target), False
+
+    def shown_target(self) -> str:
+        """Return the request target."""
+        return self.raw_target.decode("latin-1")
+
+    def routed_path(self, profile: Profile) -> str:
+        """Return the percent-decoded path."""
+        del profile
+        return unquote(self.raw_target.partition(b"?")[0])
+
+
+class WireBody(TimedBody):
+    """The body of a `WireReceived`.
+
+    Attributes:
+        target: the target that was verified: what the application gets. None: what the server has.
+    """
+
+    target: str | None = None
+
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Keep the target that was verified."""
+        path = application_path(target, origin)
+        self.target = path if target.query is None else f"{path}?{target.query}"

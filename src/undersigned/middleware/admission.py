@@ -1,0 +1,249 @@
+"""What a middleware publishes of a request that the application gets, and what routes ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from undersigned.errors import ConfigurationError, SignatureError
+from undersigned.limits import LONGEST_TARGET
+from undersigned.message.request import Request
+from undersigned.middleware.answer import target_too_long
+from undersigned.middleware.recording import reject
+from undersigned.policy.route import RouteResolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping
+
+    from undersigned.middleware.answer import ErrorResponse
+    from undersigned.middleware.received import Received
+    from undersigned.middleware.service import Service
+    from undersigned.policy.operation import Operation
+    from undersigned.policy.policy import Verdict
+    from undersigned.policy.route import MatchedRoute
+    from undersigned.signature.profile import Profile
+    from undersigned.verification.verified_signature import VerifiedSignature
+
+ADMISSION = "undersigned"
+"""The key of a scope or environ for the `Admission`: everything that the middleware found out."""
+
+SIGNATURE = "undersigned.signature"
+"""The environ's key for the verified signature, or None."""
+
+_ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
+
+
+class Admission(NamedTuple):
+    """The admission of a request to the application, as a middleware publishes it. Nothing in it reads the wire.
+
+    Attributes:
+        service: the service that the request came to.
+        received: the facts of the request.
+        signature: the verified signature, or None if the request is unsigned.
+        operation: the operation that the policy resolved, or None.
+        warning: the error of a signature that failed, and that another credential of the caller excuses, or None.
+        request: the request as it was rebuilt; None if nothing had to be. If a policy reads content, it has it.
+    """
+
+    service: Service
+    received: Received
+    signature: VerifiedSignature | None = None
+    operation: Operation | None = None
+    warning: SignatureError | None = None
+    request: Request | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that the middleware verifies by."""
+        return self.service.profile
+
+    @property
+    def message(self) -> Request:
+        """The request as it was rebuilt, or else what the server shows of it, which nothing has checked."""
+        if self.request is not None:
+            return self.request
+        received = self.received
+        shown, has_body = received.shown_target(), bool(received.has_body)
+        return Request(received.method, shown, received.fields, has_body=has_body)
+
+    def publish(self, mapping: MutableMapping[str, Any]) -> None:
+        """Publish this in a scope or environ, also the signature where an application reads it."""
+        mapping[ADMISSION] = self
+        if "type" in mapping:
+            mapping["state"] = {**mapping.get("state", {}), "signature": self.signature}
+        else:
+            mapping[SIGNATURE] = self.signature
+
+    def require(self, *, route: str | None = None) -> VerifiedSignature:
+        """Require a signature: return it, or reject an unsigned request.
+
+        Args:
+            route: the path of the route as the framework spells it, for the `Decision`.
+
+        Raises:
+            SignatureError: the request is unsigned. `ErrorResponse.of` returns the answer, which is recorded.
+        """
+        if self.signature is not None:
+            return self.signature
+        error = self.unsigned_error("the route requires a signature; the request has none")
+        self.reject(error, route=route)
+        raise error
+
+    async def check_route(self, route: MatchedRoute) -> Admission:
+        """Apply the policy to the route that is about to run, if the policy has a `RouteResolver`.
+
+        Returns:
+            The admission with the operation of the route, also in its signature.
+
+        Raises:
+            SignatureError: the policy requires a signature and the request has none, and no other credential is valid.
+                `ErrorResponse.of` returns the answer, which is recorded as one by the route.
+        """
+        policy, signature, outer = self.service.policy, self.signature, self.received.outer
+        if isinstance(outer, Admission):
+            await outer.check_route(route)
+        if policy is None or not isinstance(policy.resolver, RouteResolver):
+            return self
+        if signature is None and self.received.is_preflight and not route.takes_any_method:
+            return self
+        operation = policy.resolver.operation_of(route)
+        if signature is not None:
+            signature = replace(signature, operation=operation)
+        verdict = policy.decide(
+            operation,
+            "unsigned" if signature is None else "verified",
+            self.message,
+            fallback=self.service.fallback is not None,
+            profile=self.profile,
+        )
+        admission = self._replace(signature=signature, operation=operation)
+        try:
+            await admission.settle(verdict)
+        except SignatureError as error:
+            self.reject(error, route=route.path)
+            raise
+        return admission
+
+    async def settle(self, verdict: Verdict) -> None:
+        """Settle what a policy has decided, for the guard and for a route alike.
+
+        Raises:
+            SignatureError: the verdict rejects the request, or asks for another credential and none is valid.
+        """
+        error = verdict.error
+        if error is None or (verdict.outcome == "ask" and await self._accepts_caller()):
+            return
+        raise self._final(error)
+
+    async def _accepts_caller(self) -> bool:
+        """Return whether another authenticator of the application accepts the caller."""
+        fallback = self.service.fallback
+        accepted = fallback is not None and fallback(self.received.context())
+        return (await accepted if isawaitable(accepted) else accepted) is True
+
+    def unsigned_error(self, detail: str) -> SignatureError:
+        """Return the error for a request that has no signature and needs one.
+
+        Args:
+            detail: one sentence for the operator's log.
+        """
+        return self._final(self.profile.error("signature_required", step=0, detail=detail))
+
+    def _final(self, error: SignatureError) -> SignatureError:
+        """Return the error as this request gets it. An unsigned request may have a target too long to be signed."""
+        if not self.received.is_signed and len(self.received.shown_target()) > LONGEST_TARGET:
+            return target_too_long()
+        return self.profile.add_answer(error, self.message)
+
+    def reject(self, error: SignatureError, *, route: str | None = None, sent: int | None = None) -> ErrorResponse:
+        """Return the answer to a request that a route rejects for `error`, and record it.
+
+        Args:
+            error: why it is rejected.
+            route: the path of the route as the framework spells it, for the `Decision`.
+            sent: the status with which the application has answered already, or None.
+        """
+        return reject(error, self.received, self.service, request=self.request, route=route, by_route=True, sent=sent)
+
+
+Asked = TypeVar("Asked")
+
+
+class Published(Generic[Asked]):
+    """The place where a framework keeps what the middleware published.
+
+    Args:
+        read: returns what is in that place of a request, or None.
+        route: returns the path of the route as the framework spells it, for the `Decision`.
+        advice: how to add the middleware, for the error.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Asked], object],
+        *,
+        route: Callable[[Asked], str | None] = lambda _request: None,
+        advice: str = _ADVICE,
+    ) -> None:
+        self._read = read
+        self._route = route
+        self._advice = advice
+
+    def admission(self, request: Asked) -> Admission:
+        """Return what the middleware published.
+
+        Raises:
+            ConfigurationError: no middleware has verified the request.
+        """
+        published = self._read(request)
+        if isinstance(published, Admission):
+            return published
+        raise ConfigurationError(f"no middleware has verified this request: {self._advice}")
+
+    def find(self, request: Asked) -> VerifiedSignature | None:
+        """Return the verified signature of a request, or None if it is unsigned.
+
+        Raises:
+            ConfigurationError: no middleware has verified it.
+        """
+        return self.admission(request).signature
+
+    def require(self, request: Asked) -> VerifiedSignature:
+        """Return the verified signature of a request, or reject an unsigned one.
+
+        Raises:
+            SignatureError: the request is unsigned. `ErrorResponse.of` returns the answer, which is recorded.
+            ConfigurationError: no middleware has verified it.
+        """
+        return self.admission(request).require(route=self._route(request))
+
+
+PUBLISHED = Published["Mapping[str, Any]"](lambda scope: scope.get(ADMISSION))
+"""What the middleware published in a scope or environ."""
+
+
+def find_signature(scope: Mapping[str, Any]) -> VerifiedSignature | None:
+    """Return the verified signature of a request or handshake, or None if it is unsigned.
+
+    Args:
+        scope: the scope or environ that the middleware passed to the application.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return PUBLISHED.find(scope)
+
+
+def required_signature(scope: Mapping[str, Any], *, route: str | None = None) -> VerifiedSignature:
+    """Return the verified signature of a request or handshake, or reject an unsigned one.
+
+    Args:
+        scope: the scope or environ that the middleware passed to the application.
+        route: the path of the route as the framework spells it, such as `/plans/{plan}`, for the `Decision`.
+
+    Raises:
+        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` returns the answer, which is recorded.
+        ConfigurationError: no middleware has verified it.
+    """
+    return PUBLISHED.admission(scope).require(route=route)

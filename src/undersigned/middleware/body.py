@@ -1,0 +1,115 @@
+"""The body of a request on its way to the application: it is read here, and nowhere else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from undersigned.limits import MOST_LENGTH_DIGITS
+from undersigned.message.content import Content
+from undersigned.middleware.answer import UnreadRequest
+from undersigned.policy.content import may_be_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.middleware.received import Received
+    from undersigned.middleware.service import Service
+    from undersigned.url import CanonicalURL, Origin
+
+_TOO_LARGE = "content_too_large", "the body is larger than max_body"
+
+
+class Body(ABC):
+    """What the guard reads of a request and what the middleware forwards of it. It is never published.
+
+    Args:
+        service: the service that the request came to.
+        received: the facts of the request.
+
+    Attributes:
+        content: the content, once it has been read to its end, or None.
+        chunks: what has been read of the content; the application gets it again.
+        more: whether more of it may come; None if nothing has been read.
+        is_unverified: whether it was asked for although no valid signature covers it.
+        must_stay_empty: whether no content may reach the application, because a request without content was verified.
+    """
+
+    def __init__(self, service: Service, received: Received) -> None:
+        self._service = service
+        self._fields = received.fields
+        self.content: Content | None = None
+        self.chunks: Sequence[bytes] = ()
+        self.more: bool | None = None
+        self.is_unverified = False
+        self.must_stay_empty = False
+
+    @abstractmethod
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come.
+
+        Raises:
+            SignatureError: the server cannot read the content, or it is shorter than declared.
+        """
+
+    @abstractmethod
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Take the target that was verified: the application gets it, and nothing else.
+
+        Raises:
+            MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
+        """
+
+    async def read(self, digest: RunningDigest | None) -> Content:
+        """Read the content, and feed it to `digest` while reading.
+
+        Raises:
+            UnreadRequest: the content, or its Content-Length, is above `max_body`, or reading it takes too long.
+            SignatureError: as `read_chunk`.
+        """
+        most = self._service.max_body
+        declared = self._fields.combined.get("content-length") or "0"
+        if declared.isdecimal() and (len(declared) > MOST_LENGTH_DIGITS or int(declared) > most):
+            raise UnreadRequest(*_TOO_LARGE)
+        chunks: list[bytes] = []
+        size, more = 0, True
+        while more:
+            chunk, more = await self.read_chunk()
+            size += len(chunk)
+            if size > most:
+                raise UnreadRequest(*_TOO_LARGE)
+            if chunk:
+                chunks.append(chunk)
+                if digest is not None:
+                    digest.update(chunk)
+        self.chunks, self.more = chunks, False
+        self.content = content = Content(chunks)
+        return content
+
+    async def read_unverified(self) -> None:
+        """Read the content of a request without a valid signature, if it begins as JSON. Otherwise read no further.
+
+        Raises:
+            UnreadRequest: the JSON is above `max_unsigned_body` or `max_body`, or reading it takes too long.
+            SignatureError: as `read_chunk`.
+        """
+        self.is_unverified = True
+        self.chunks = chunks = list[bytes]()
+        bounds = {"max_unsigned_body": self._service.max_unsigned_body, "max_body": self._service.max_body}
+        size, is_json = 0, None
+        while self.more is not False:
+            chunk, self.more = await self.read_chunk()
+            size += len(chunk)
+            if chunk:
+                chunks.append(chunk)
+            if is_json is None:
+                is_json = may_be_json(b"".join(chunks), self._fields, ended=not self.more)
+                if is_json is False:
+                    return
+            exceeded = [option for option, most in bounds.items() if size > most]
+            if exceeded:
+                raise UnreadRequest(
+                    "content_too_large", f"JSON without a valid signature is larger than {' and '.join(exceeded)}"
+                )
+        self.content = Content(chunks)

@@ -1,0 +1,91 @@
+"""A request as its server shows it: the facts of what arrived, which do not change."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undersigned.message.header_fields import HeaderFields, is_preflight
+from undersigned.verification.verifier import SIGNATURE_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from undersigned.message.request_target import RequestTarget
+    from undersigned.signature.profile import Profile
+
+NO_FIELDS = HeaderFields(())
+"""The fields of a request that has more of them than are read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Received(ABC):
+    """What arrived. Each server has a subclass, which shows the target.
+
+    Attributes:
+        context: returns the request as the server or framework has it, for the application's functions. It is a weak
+            reference if that request refers to its `Admission`.
+        begun: when the server called, by `time.perf_counter`.
+        method: the method.
+        version: the HTTP version, such as `1.1` or `2`.
+        client: the address of the client, or None.
+        fields: the header fields. If there are more than are read, there are none.
+        names: the field names as spelled, if the server shows that and one of them may have an underscore.
+        has_body: whether content comes with the request, or None if that is unknown until it is read.
+        has_too_many_fields: whether there are more header fields than are read.
+        server: the name of the server, if it was looked for and recognised.
+        outer: what another middleware outside of this one published, or None.
+        is_closed_only: whether it is a handshake that the server can close, but not answer.
+    """
+
+    context: Callable[[], object]
+    begun: float
+    method: str
+    version: str
+    client: str | None
+    fields: HeaderFields
+    names: Collection[str] = ()
+    has_body: bool | None
+    has_too_many_fields: bool = False
+    server: str | None = None
+    outer: object = None
+    is_closed_only: bool = False
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it has a field of a signature."""
+        return not SIGNATURE_FIELDS.isdisjoint(self.fields.combined)
+
+    @property
+    def is_preflight(self) -> bool:
+        """Whether it is a CORS preflight without content, which no browser can sign."""
+        return is_preflight(self.method, self.fields.combined) and not self.has_body
+
+    def check_server(self, profile: Profile) -> None:  # noqa: B027 - most servers hide nothing
+        """Check that neither the server nor anything between it and the middleware hides what was signed.
+
+        Raises:
+            VerificationUnavailable: one of them does.
+        """
+
+    @abstractmethod
+    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+        """Return the request target, and whether it may end in a lone `?` that the server does not show.
+
+        Raises:
+            MalformedURL: the request target is rejected.
+            VerificationUnavailable: the server shows no raw target.
+        """
+
+    @abstractmethod
+    def shown_target(self) -> str:
+        """Return the request target as the server shows it, as evidence for the log."""
+
+    @abstractmethod
+    def routed_path(self, profile: Profile) -> str:
+        """Return the percent-decoded path as the application's router reads it.
+
+        Raises:
+            SignatureError: the application does not route what was received.
+        """

@@ -1,0 +1,265 @@
+"""The record of what was decided about a request: a `Decision` for whoever listens, and a line of the log.
+
+A request that is rejected, or that passes although its signature failed, has one line in the log, and the evidence
+below it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from undersigned.errors import (
+    CHECKS,
+    SignatureError,
+    UndersignedError,
+    VerificationUnavailable,
+    printable,
+    without_credentials,
+)
+from undersigned.limits import LONGEST_IN_LINE
+from undersigned.middleware.answer import ErrorResponse, UnreadRequest, logger, shaped
+from undersigned.middleware.authority import matched_origin
+from undersigned.middleware.decision import Decision
+from undersigned.middleware.evidence import Claims, Evidence, rebuilt_target_uri, without_query
+from undersigned.reasons import fix_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undersigned.message.request import Request
+    from undersigned.middleware.decision import Outcome
+    from undersigned.middleware.received import Received
+    from undersigned.middleware.service import Service
+    from undersigned.verification.verified_signature import VerifiedSignature
+
+_LOGGED: Final = [
+    "code",
+    "step",
+    "method",
+    "target",
+    "origin",
+    "target_uri",
+    "client",
+    "status",
+    "route",
+    "keyid",
+    "seconds_off",
+]
+"""The attributes of a `Decision` that a record of the log has, each with the prefix `signature_`."""
+
+_NO_CLAIMS: Final = Claims()
+
+_WORDS: Final[Mapping[Outcome, tuple[int, str]]] = {
+    "warned": (logging.WARNING, "request accepted on another credential"),
+    "unknown": (logging.INFO, "request accepted as unsigned"),
+}
+
+
+_CLOSED: Final = 403
+"""The status of a handshake that a server can only close (ASGI, WebSocket close)."""
+
+
+def reject(
+    error: SignatureError,
+    received: Received,
+    service: Service,
+    *,
+    request: Request | None = None,
+    route: str | None = None,
+    by_route: bool = False,
+    sent: int | None = None,
+) -> ErrorResponse:
+    """Return the answer to a rejected request, shaped as the application wants it, and record its status.
+
+    The error keeps the answer, so that `ErrorResponse.of` returns the same.
+
+    Args:
+        error: why the request is rejected.
+        received: the request.
+        service: the service that it came to.
+        request: the request as it was on the wire, if it was rebuilt.
+        route: the path of the route as the framework spells it, such as `/plans/{plan}`.
+        by_route: whether a route of the application rejects it, which the guard had let pass.
+        sent: the status with which the application has answered already, or None.
+    """
+    answer = ErrorResponse.of(error)
+    if service.rejection is not None:
+        answer = shaped(answer, service.rejection, received.context())
+    sent = _CLOSED if received.is_closed_only else sent
+    if sent is not None:
+        answer = replace(answer, status=sent)
+    error.answer = answer
+    outcome: Outcome = "unavailable" if isinstance(error, VerificationUnavailable) else "rejected"
+    decision = _decision(
+        outcome, received, service, error, request=request, status=answer.status, route=route, by_route=by_route
+    )
+    log_error(error, decision)
+    _publish(decision, service)
+    return answer
+
+
+def record_error(
+    error: SignatureError,
+    received: Received,
+    service: Service,
+    *,
+    request: Request,
+    outcome: Literal["warned", "unknown"],
+) -> None:
+    """Record a request that passes although its signature failed.
+
+    Args:
+        error: why the signature failed.
+        received: the request.
+        service: the service that it came to.
+        request: the request as it was on the wire.
+        outcome: what was decided.
+    """
+    decision = _decision(outcome, received, service, error, request=request)
+    log_error(error, decision)
+    _publish(decision, service)
+
+
+def record_acceptance(
+    signature: VerifiedSignature | None,
+    received: Received,
+    service: Service,
+    *,
+    request: Request | None = None,
+    observed: bool = False,
+) -> None:
+    """Record a request that the application gets, without an error.
+
+    Args:
+        signature: the verified signature, or None.
+        received: the request.
+        service: the service that it came to.
+        request: the request as it was on the wire, if it was rebuilt.
+        observed: whether the mode only observes that the request is unsigned, so that a line is logged.
+    """
+    if observed or service.on_decision is not None:
+        outcome: Outcome = "unsigned" if signature is None else "verified"
+        decision = _decision(outcome, received, service, signature, request=request)
+        if observed:
+            why = 'mode="observe" lets it pass, mode="required" would reject it'
+            line = f"unsigned request accepted: {why} ({'; '.join(_request(decision))})"
+            logger.warning("%s", line, extra=_fields(decision))
+        _publish(decision, service)
+
+
+def _decision(
+    outcome: Outcome,
+    received: Received,
+    service: Service,
+    result: VerifiedSignature | SignatureError | None,
+    *,
+    request: Request | None,
+    status: int | None = None,
+    route: str | None = None,
+    by_route: bool = False,
+) -> Decision:
+    profile, origins, fields = service.profile, service.origins, received.fields
+    error = result if isinstance(result, SignatureError) else None
+    keyid, created = (None, None) if result is None else (result.keyid, result.created)
+    claims = _NO_CLAIMS if error is None else Claims.of(fields, profile)
+    reason, now, shown = None if error is None else error.reason, service.verifier.clock(), received.shown_target()
+    base = None if result is None else result.signature_base
+    uri = rebuilt_target_uri(base) if base is not None and reason == "signature_invalid" else None
+    detail, told = (None, None) if error is None else (error.detail, error.received)
+    origin = None if request is None else request.origin
+    url = shown if request is None or origin is None else request.url
+    if origin is None:
+        # What is told of a request that was not for an origin, or whose origin did not matter, decides nothing.
+        with suppress(Exception):
+            origin = matched_origin(origins, fields, received.version)
+    return Decision(
+        outcome=outcome,
+        profile=profile.name,
+        code=None if error is None else error.code,
+        step=None if error is None or isinstance(error, UnreadRequest) else CHECKS[error.step],
+        method=_clean(received.method, 32),
+        target=_clean(without_query(shown)),
+        origin=None if origin is None else str(origin),
+        target_uri=None if uri is None else _clean(without_query(uri)),
+        client=_clean(received.client, 64),
+        status=status,
+        route=route,
+        keyid=_clean(keyid or claims.keyid, 128),
+        algorithm=None if result is None else result.algorithm or None,
+        tag=None if keyid is None else profile.selection.tag,
+        seconds=0.0 if by_route else time.perf_counter() - received.begun,
+        skew=None if created is None else now - created,
+        seconds_off=claims.seconds_off(profile, now) if reason == "signature_window_invalid" else None,
+        # It refers to no content, and nothing of it is in a repr.
+        evidence=lambda: Evidence.of(
+            url, fields, base=base, detail=detail, received=told, is_local=origins.are_loopback
+        ),
+    )
+
+
+def _publish(decision: Decision, service: Service) -> None:
+    if service.on_decision is None:
+        return
+    try:
+        service.on_decision(decision)
+    except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
+        logger.error("on_decision raised an exception; ignored", exc_info=failure)
+
+
+def log_error(error: SignatureError, decision: Decision) -> None:
+    """Log a failed signature: one line at WARNING, because Python shows WARNING if nobody has configured logging.
+
+    The line has the code, the check, the reason, the request and the fix. The record has the same as fields, such as
+    `signature_code` and `signature_method`. The evidence, such as the rebuilt signature base, follows at INFO. The
+    line is an ERROR only if a key source, a revocation source or a replay store raised an exception of another package.
+    No sender can cause that while they work.
+    """
+    level, words = _WORDS.get(decision.outcome, (logging.WARNING, "request rejected"))
+    is_down = isinstance(error, VerificationUnavailable) and decision.outcome not in _WORDS
+    cause = None if isinstance(error.__cause__, UndersignedError) or not is_down else error.__cause__
+    told = {**_fields(decision), "signature_detail": error.detail}
+    line = line_of(error, decision)
+    logger.log(level if cause is None else logging.ERROR, "%s: %s", words, line, extra=told, exc_info=cause)
+    if logger.isEnabledFor(logging.INFO) and not isinstance(error, UnreadRequest):
+        logger.info("evidence: %s", error.explain())
+
+
+def line_of(error: SignatureError, decision: Decision) -> str:
+    """Return one line about a rejected request: its code, check, reason, request, fix and what the sender wrote."""
+    received = None if error.received is None else without_credentials(error.received)
+    told = [
+        *_request(decision),
+        f"keyid: {decision.keyid}" if decision.keyid else "",
+        f"@target-uri: {decision.target_uri}" if decision.target_uri else "",
+        _off(decision.seconds_off),
+        f"received: {printable(received, limit=LONGEST_IN_LINE)}" if received else "",
+    ]
+    check = "" if isinstance(error, UnreadRequest) else f" ({CHECKS[error.step]})"
+    fix = fix_of(error)
+    line = f"{error.code}{check}: {printable(error.detail.rstrip('.'))} ({'; '.join(filter(None, told))})"
+    return f"{line}. Fix: {fix}" if fix else line
+
+
+def _request(decision: Decision) -> list[str]:
+    """Return which request it was, in parts."""
+    named = (("route", decision.route), ("origin", decision.origin), ("client", decision.client))
+    parts = [f"{name}: {value}" for name, value in (*named, ("answered", decision.status)) if value is not None]
+    return [f"{decision.method or '?'} {decision.target or '?'}", *parts]
+
+
+def _off(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"it ended {seconds:.0f} seconds ago" if seconds > 0 else f"it begins in {-seconds:.0f} seconds"
+
+
+def _fields(decision: Decision) -> dict[str, object]:
+    return {f"signature_{name}": getattr(decision, name) for name in _LOGGED}
+
+
+def _clean(text: str | None, limit: int = LONGEST_IN_LINE) -> str | None:
+    return None if text is None else printable(text, limit=limit)

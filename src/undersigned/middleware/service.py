@@ -1,0 +1,139 @@
+"""What a middleware was told to verify: the verifier, the origins and the options, checked once."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from undersigned.errors import ConfigurationError, printable
+from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
+from undersigned.middleware.answer import logger
+from undersigned.middleware.authority import HTTP2_SERVERS
+from undersigned.middleware.options import Mode
+from undersigned.policy.policy import Policy
+from undersigned.replay.memory import MemoryReplayStore
+from undersigned.signature.ed25519 import library
+from undersigned.verification.verifier import AsyncVerifier
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping
+
+    from undersigned.middleware.answer import ErrorResponse
+    from undersigned.middleware.decision import Decision
+    from undersigned.signature.profile import Profile
+    from undersigned.url import Origins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A service whose requests are verified. The options may come from settings that no type checker reads.
+
+    Args:
+        verifier: the verifier, which is awaited.
+        origins: the public origins of the service.
+        body_timeout: how many seconds reading a body may take, in a server with an event loop.
+        http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
+        fallback: whether another authenticator accepts the caller; a function of the request, as the server or
+            framework has it.
+        mode: as in `Options`, with the arguments that follow. `rejection` also gets the request.
+        max_body: as in `Options`.
+        max_unsigned_body: as in `Options`.
+        policy: as in `Options`.
+        on_decision: as in `Options`.
+        rejection: as in `Options`.
+
+    Raises:
+        ConfigurationError: an option has a wrong value or contradicts another, or the verifier's profile is for
+            responses.
+    """
+
+    verifier: AsyncVerifier
+    origins: Origins
+    body_timeout: float = DEFAULT_BODY_TIMEOUT
+    http2_server: str | None = None
+    fallback: Callable[[Any], bool | Awaitable[bool]] | None = None
+    mode: Mode = "required"
+    max_body: int = DEFAULT_MAX_BODY
+    max_unsigned_body: int = DEFAULT_MAX_UNSIGNED_BODY
+    policy: Policy | None = None
+    on_decision: Callable[[Decision], object] | None = None
+    rejection: Callable[[ErrorResponse, Any], ErrorResponse] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options that decide which requests pass."""
+        verifier, mode, policy = self.verifier, self.mode, self.policy
+        if not isinstance(verifier, AsyncVerifier):
+            raise ConfigurationError("verifier: pass a Verifier or, over ASGI, an AsyncVerifier")
+        if verifier.profile.message != "request":
+            raise ConfigurationError(f"verifier: its profile, {verifier.profile.name}, is for responses")
+        if mode not in get_args(Mode):
+            raise ConfigurationError(
+                'mode: use "required", "optional" or "observe"; if some requests must be signed, use "optional" and '
+                "guard their routes, or give a policy"
+            )
+        if policy is not None and not isinstance(policy, Policy):
+            raise ConfigurationError("policy: pass a Policy, such as Policy(required_for=['create_media_buy'])")
+        if policy is not None and mode != "required":
+            raise ConfigurationError("mode: the policy decides what must be signed: leave mode out")
+        if self.fallback is not None and policy is None:
+            raise ConfigurationError(
+                "fallback: pass a function that tells whether the caller is known, together with policy="
+            )
+        if self.http2_server is not None and self.http2_server not in HTTP2_SERVERS:
+            raise ConfigurationError(
+                f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with "
+                "Host: serve HTTP/1.1 with any other server"
+            )
+        for option in ("max_body", "max_unsigned_body"):
+            if not isinstance(getattr(self, option), int):
+                raise ConfigurationError(f"{option}: give a number of bytes, such as 65536")
+
+    @property
+    def profile(self) -> Profile:
+        """The verifier's profile."""
+        return self.verifier.profile
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether nonces are kept in the memory of this process only."""
+        remembers = self.profile.replay.remembers != "nothing"
+        return remembers and isinstance(self.verifier.replay, MemoryReplayStore)
+
+    def announce(self) -> None:
+        """Log in one line what is verified and where, and whether nonces are kept in this process only.
+
+        It is a warning in a worker that keeps nonces of its own, which another worker would accept again. It is none
+        for loopback origins, as a server that reloads in development starts a worker too.
+        """
+        asked = _MODES[self.mode]
+        if self.policy is not None:
+            lists = [f"{name} {_shown(names)}" for name, names in self.policy.lists() if names]
+            asked = f"policy: {', '.join(lists) or 'it lists no operation'}"
+        profile = self.profile
+        source = f": {profile.source}" if profile.source else ""
+        verified = f"undersigned verifies requests with the profile {profile.name}{source}; Ed25519 with {library()}"
+        line = f"{verified}; {asked}; origins: {self.origins}{_IN_MEMORY if self.in_memory else ''}"
+        is_alone = self.in_memory and not self.origins.are_loopback and _is_worker()
+        logger.log(logging.WARNING if is_alone else logging.INFO, "%s", printable(line))
+
+
+_SHOWN: Final = 8
+_IN_MEMORY: Final = "; nonces are kept in the memory of this process only: several workers need a store that they share"
+_MODES: Final[Mapping[Mode, str]] = {
+    "required": "every request must be signed",
+    "optional": 'mode="optional": unsigned requests pass, and signatures must be valid',
+    "observe": 'mode="observe": unsigned requests pass and are logged, and signatures must be valid',
+}
+
+
+def _is_worker() -> bool:
+    """Return whether another process started this one by multiprocessing, as uvicorn, hypercorn and granian do."""
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    return multiprocessing is not None and multiprocessing.parent_process() is not None
+
+
+def _shown(names: Collection[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"[{', '.join(sorted(names)[:_SHOWN])}{more}]"

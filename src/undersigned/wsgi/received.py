@@ -1,0 +1,207 @@
+"""A request over WSGI: what its environ shows, its body, and the environ that the application gets."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from io import BufferedReader, BytesIO, RawIOBase
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from undersigned.message.header_fields import HeaderFields
+from undersigned.middleware.admission import ADMISSION
+from undersigned.middleware.body import Body
+from undersigned.middleware.received import NO_FIELDS, Received
+from undersigned.wsgi.environ import (
+    BodyFraming,
+    field_lines,
+    has_too_many_fields,
+    http_version,
+    query_unknown,
+    request_target,
+    shown_names,
+    shown_target,
+    verified_environ,
+)
+from undersigned.wsgi.servers import check_server, detected_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.admission import Admission
+    from undersigned.middleware.service import Service
+    from undersigned.signature.profile import Profile
+    from undersigned.url import CanonicalURL, Origin
+    from undersigned.wsgi.interface import Environ
+
+_CHUNK = 64 * 1024
+_PEEK = 512
+"""How many octets of content that no valid signature covers are read at first: it may not be JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EnvironReceived(Received):
+    """What a server received and shows as an environ.
+
+    Attributes:
+        environ: the environ.
+        framing: the framing of the body.
+        reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
+    """
+
+    environ: Environ
+    framing: BodyFraming
+    reconstruct: bool
+
+    @classmethod
+    def of(
+        cls,
+        environ: Environ,
+        start_response: object = None,
+        *,
+        context: Callable[[], object] | None = None,
+        reconstruct: bool = False,
+    ) -> EnvironReceived:
+        """Return what an environ shows.
+
+        Args:
+            environ: the environ.
+            start_response: the function of the server, by which it may be recognised.
+            context: as in `Received`; by default it returns the environ.
+            reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
+        """
+        begun, framing, is_readable = time.perf_counter(), BodyFraming.of(environ), not has_too_many_fields(environ)
+        return cls(
+            context=context or (lambda: environ),
+            begun=begun,
+            method=environ["REQUEST_METHOD"],
+            version=http_version(environ),
+            client=environ.get("REMOTE_ADDR"),
+            fields=HeaderFields(field_lines(environ)) if is_readable else NO_FIELDS,
+            names=shown_names(environ) if is_readable else (),
+            has_body=framing.has_body,
+            has_too_many_fields=not is_readable,
+            server=detected_server(environ, start_response),
+            outer=environ.get(ADMISSION),
+            environ=environ,
+            framing=framing,
+            reconstruct=reconstruct,
+        )
+
+    def check_server(self, profile: Profile) -> None:
+        """Check that neither the server nor what is in front of the middleware hides what was signed."""
+        check_server(self.server, self.environ, profile)
+
+    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+        """Return the request target, and whether a lone `?` may be missing."""
+        target = request_target(self.environ, profile, reconstruct=self.reconstruct, server=self.server)
+        return target, query_unknown(self.environ, target)
+
+    def shown_target(self) -> str:
+        """Return the request target as the server shows it, or the path and query if it shows none."""
+        shown, query = shown_target(self.environ), self.environ.get("QUERY_STRING")
+        return shown or quote(_path(self.environ)) + (f"?{query}" if query else "")
+
+    def routed_path(self, profile: Profile) -> str:
+        """Return the percent-decoded path as the application's router reads it."""
+        del profile
+        return _path(self.environ)
+
+
+class EnvironBody(Body):
+    """The body of an `EnvironReceived`. Nothing in it has to be awaited.
+
+    Args:
+        service: the service that the request came to.
+        received: the facts of the request.
+    """
+
+    _environ: Environ | None = None
+
+    def __init__(self, service: Service, received: EnvironReceived) -> None:
+        super().__init__(service, received)
+        self._received = received
+        self._size = 0
+
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
+        framing, profile = self._received.framing, self._service.profile
+        length = framing.length
+        if not framing.is_readable:
+            raise profile.error(
+                "signature_header_malformed", step=1, detail="this server cannot read the framing of the body"
+            )
+        # Nearly every server returns it at once, if it knows the length.
+        wanted = _CHUNK if length is None else length - self._size
+        if self.is_unverified:
+            wanted = min(wanted, _PEEK if self.more is None else _CHUNK)
+        try:
+            # What is not made of octets cannot be joined.
+            chunk = b"".join((self._received.environ["wsgi.input"].read(wanted) or b"",))
+        except Exception as failure:
+            raise profile.error(
+                "signature_digest_mismatch",
+                step=11,
+                detail="reading the body raised an exception, or returned something other than bytes",
+            ) from failure
+        self._size += len(chunk)
+        if length is not None and self._size < length and not chunk:
+            raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
+        return chunk, bool(chunk) if length is None else self._size < length
+
+    def accept(self, target: CanonicalURL, origin: Origin) -> None:
+        """Make the environ of the target that was verified."""
+        self._environ = verified_environ(self._received.environ, target, origin)
+
+    def forwarded(self, admission: Admission) -> Environ:
+        """Return the environ that the application gets, with the content and what is published."""
+        environ = self._environ or {**self._received.environ}
+        if self.content is not None:
+            octets = bytes(self.content)
+            environ["wsgi.input"], environ["wsgi.input_terminated"] = BytesIO(octets), True
+            environ["CONTENT_LENGTH"] = str(len(octets))
+            environ.pop("HTTP_TRANSFER_ENCODING", None)
+        elif self.must_stay_empty:
+            environ["wsgi.input"] = BytesIO()
+        elif self.chunks:
+            length = self._received.framing.length
+            left = None if length is None else length - self._size
+            environ["wsgi.input"] = BufferedReader(_ResumedContent(b"".join(self.chunks), environ["wsgi.input"], left))
+        admission.publish(environ)
+        return environ
+
+
+def _path(environ: Environ) -> str:
+    path: str = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    return path.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+class _ResumedContent(RawIOBase):
+    """A stream that begins with octets that have been read, and continues with the stream of the server.
+
+    Args:
+        begun: the octets.
+        stream: the stream of the server.
+        left: the number of octets that it still has, or None if only its end shows it.
+    """
+
+    def __init__(self, begun: bytes, stream: Any, left: int | None) -> None:
+        super().__init__()
+        self._begun = begun
+        self._stream = stream
+        self._left = left
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into `buffer`, and return how many octets were read."""
+        size = len(buffer)
+        octets, self._begun = self._begun[:size], self._begun[size:]
+        if not octets and self._left != 0:
+            octets = self._stream.read(size if self._left is None else min(size, self._left))
+            self._left = None if self._left is None else self._left - len(octets)
+        buffer[: len(octets)] = octets
+        return len(octets)

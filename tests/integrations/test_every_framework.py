@@ -211,6 +211,23 @@ def test_function_shapes_an_answer_and_one_that_fails_leaves_it_as_it_is(framewo
         assert "rejection raised an exception" in caplog.text
 
 
+@every_framework
+def test_status_that_is_sent_is_the_status_of_the_decision_also_if_a_function_shapes_it(framework, party):
+    decisions: list[Decision] = []
+
+    def shape(response, _request):
+        return replace(response.with_content(b"shaped", "text/plain"), status=403)
+
+    with framework.running(optional(party, rejection=shape, on_decision=decisions.append)) as port:
+        by_route = ask(port, raw_request("POST", "/signed/x", JSON, BODY))
+        by_guard = ask(port, raw_request("POST", "/open/x", [("Signature", "sig1=:AA==:")]))
+    assert (by_route.status, by_guard.status) == (403, 403)
+    assert by_guard.content == b"shaped"
+    if framework.shows_decisions:
+        told = [decision.status for decision in decisions if decision.outcome == "rejected"]
+        assert told == [by_route.status, by_guard.status]
+
+
 @pytest.mark.parametrize("thing", [None, "view", object])
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
 def test_decorator_rejects_anything_but_a_function(package, thing):

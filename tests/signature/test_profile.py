@@ -163,4 +163,6 @@ def test_answer_asks_for_a_signature_only_if_another_one_could_be_accepted():
     replayed = profiles.ADCP_3_2.error("signature_replayed", step=12, detail="").form
     assert replayed.fields == (("WWW-Authenticate", 'Signature error="request_signature_replayed"'),)
     silent = profiles.ADCP_3_2.derive(answers=profiles.ADCP_3_2.answers._replace(asks=frozenset()))
-    assert [name for name, _ in silent.error("signature_required", step=0, detail="").form.fields] == ["WWW-Authenticate"]
+    assert [name for name, _ in silent.error("signature_required", step=0, detail="").form.fields] == [
+        "WWW-Authenticate"
+    ]

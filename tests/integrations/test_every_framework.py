@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from dataclasses import replace
 
 import pytest
 from tests.integrations.every_framework import FRAMEWORKS, SECRET, optional

@@ -39,7 +39,7 @@ class SigningMiddleware:
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
-            that is answered with 401 is sent once more by the other scheme.
+            that the receiver refuses is sent once more by the other scheme.
         options: as in `undersigned.client.SigningOptions`.
 
     Raises:
@@ -79,7 +79,7 @@ class SigningMiddleware:
                     raise failure.__cause__ from None
                 raise
             await self._verify(signed, response)
-            if tries.is_last(response.status):
+            if tries.is_last(response.status, response.headers.get("Accept-Signature", "")):
                 return response
             response.close()
 

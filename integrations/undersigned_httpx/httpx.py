@@ -40,7 +40,7 @@ class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response]
     Args:
         transport: sends what is signed.
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
-            that is answered with 401 is sent once more by the other scheme.
+            that the receiver refuses is sent once more by the other scheme.
         options: as in `undersigned.client.SigningOptions`.
 
     Raises:

@@ -200,7 +200,7 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
             signed = tries.sign()
             response: Any = self._transport.handle_request(self._outgoing(own, signed, content))
             self._verify(signed, response)
-            if tries.is_last(response.status_code):
+            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
                 break
             response.close()
         own.stream = self._guarded(unguarded) if content else unguarded
@@ -271,7 +271,7 @@ class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
             signed = await tries.async_sign()
             response: Any = await self._transport.handle_async_request(self._outgoing(own, signed, content))
             await self._verify(signed, response)
-            if tries.is_last(response.status_code):
+            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
                 break
             await response.aclose()
         own.stream = self._guarded(unguarded) if content else unguarded

@@ -44,7 +44,7 @@ class SignatureAdapter(HTTPAdapter):
 
     Args:
         signer: makes the signatures; or a function that returns the signer to use now. With a `DoubleKnock`, a request
-            that is answered with 401 is sent once more by the other scheme.
+            that the receiver refuses is sent once more by the other scheme.
         pool_connections: as for `HTTPAdapter`.
         pool_maxsize: as for `HTTPAdapter`.
         pool_block: as for `HTTPAdapter`.
@@ -102,7 +102,7 @@ class SignatureAdapter(HTTPAdapter):
             self._verify(signed, response)
             if before is not None:
                 response.history.append(before)
-            if tries.is_last(response.status_code):
+            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
                 return response
             response.close()
             before = response

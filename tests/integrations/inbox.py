@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ class Inbox(ThreadingHTTPServer):
         self.origin = f"http://127.0.0.1:{self.server_address[1]}"
         self.schemes = schemes
         self.schemes_at: dict[str, str] = {}
+        self.refusal, self.challenge = 401, ""
+        self.nonces: list[str] = []
         self.asked: list[str] = []
         self.bodies: list[bytes] = []
         self.names: list[set[str]] = []
@@ -50,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
         scheme = RFC_9421 if "Signature-Input" in self.headers else DRAFT
         server.asked.append(scheme)
         server.names.append({name.title() for name in self.headers})
-        status = 401
+        status = server.refusal
         if scheme in server.schemes_at.get(self.path, server.schemes):
             request = Request(self.command, server.origin + self.path, self.headers.items(), body)
             try:
@@ -58,11 +61,17 @@ class _Handler(BaseHTTPRequestHandler):
             except SignatureError:
                 status = 403
             else:
+                nonce = re.search(';nonce="([^"]*)"', request.fields.combined.get("signature-input", ""))
+                server.nonces.append(nonce[1] if nonce else "")
                 server.bodies.append(body)
                 status = {"/old": 307, "/down": 500}.get(self.path, 202)
+                if server.challenge and f'nonce="{server.nonces[-1]}"' not in server.challenge:
+                    status = server.refusal
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.send_header("Location", "/inbox")
+        if server.challenge:
+            self.send_header("Accept-Signature", server.challenge)
         self.end_headers()
 
     do_GET = do_POST  # noqa: N815 - the name that http.server calls

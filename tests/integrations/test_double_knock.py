@@ -50,6 +50,34 @@ def test_receiver_that_accepts_none_is_asked_twice_each_time(inbox, client):
 
 
 @EVERY
+@pytest.mark.parametrize(
+    ("refusal", "again"), [(400, True), (403, True), (406, True), (404, False), (410, False), (429, False)]
+)
+def test_another_scheme_is_tried_where_it_may_help(inbox, client, refusal, again):
+    server = inbox(DRAFT)
+    server.refusal = refusal
+    assert send(client, server, knock()) == (202 if again else refusal)
+    assert server.asked == [RFC_9421, DRAFT][: 1 + again]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("challenge", "asked", "nonce"),
+    [
+        ('a=("@method");b', [RFC_9421, DRAFT], ""),
+        ('sig1=("@method" "cookie");created;nonce="n-1";keyid="x"', [RFC_9421, RFC_9421], "n-1"),
+        ('sig1=("@method");nonce=1', [RFC_9421, DRAFT], ""),
+        ("(", [RFC_9421, DRAFT], ""),
+    ],
+)
+def test_nonce_that_a_receiver_asks_for_is_answered_and_nothing_else(inbox, client, challenge, asked, nonce):
+    server = inbox(RFC_9421, DRAFT)
+    server.challenge = challenge
+    status = send(client, server, knock())
+    assert (status, server.asked, server.nonces[-1]) == (202 if nonce else 401, asked, nonce)
+
+
+@EVERY
 def test_one_signer_is_not_followed_by_another_try(inbox, client):
     server = inbox(RFC_9421)
     assert send(client, server, CavageSigner(signing_key())) == 401
@@ -68,7 +96,8 @@ def test_error_of_the_server_teaches_nothing(inbox, client):
 def test_redirect_is_signed_after_two_tries(inbox, client):
     server = inbox(DRAFT)
     assert send(client, server, knock(), "/old") == 202
-    assert server.asked == [RFC_9421, DRAFT, DRAFT]
+    # A redirect says nothing of what the receiver did with the message.
+    assert server.asked == [RFC_9421, DRAFT, RFC_9421, DRAFT]
     assert server.bodies == [CREATE, CREATE]
 
 

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from undersigned.cavage.signer import CavageSigner
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
+from undersigned.message.structured_fields import MalformedField, check_size, parse_dictionary
 from undersigned.signature.signer import Signer
+
+if TYPE_CHECKING:
+    from undersigned.signature.profile import Profile
 
 AnySigner: TypeAlias = Signer | CavageSigner
 """A signer by RFC 9421 or by draft-cavage-12."""
 
-_UNAUTHORIZED: Final = 401
-_ERRORS: Final = 400
+_CLIENT_ERRORS: Final = range(400, 500)
+_NOT_OF_THE_SCHEME: Final = frozenset({404, 410, 429})
+"""Client errors that another scheme does not change: nobody is there, or there are too many requests."""
+
+_DELIVERED: Final = range(200, 300)
 
 
 class DoubleKnock:
-    """A pair of signers. A client tries one of them first, and the other one if the receiver answers 401.
+    """A pair of signers. A client tries one of them first, and the other one if the receiver answers with 4xx.
 
-    The scheme that an origin accepted is remembered in this object, and is the first one for that origin from then on
-    (swicg/activitypub-http-signature). Safe to share between threads and clients.
+    Receivers that know one scheme answer the other with 401, 400 and more. After 404, 410 and 429, there is no second
+    try. The scheme by which an origin took a request, with 2xx, is remembered in this object, and is the first one for
+    that origin from then on (swicg/activitypub-http-signature). A receiver that knows RFC 9421 may ask for a nonce with
+    `Accept-Signature`: then the second try is by RFC 9421, too, and has that nonce. Nothing else that a receiver asks
+    for changes what is signed. Safe to share between threads and clients.
 
     Args:
         modern: signs by RFC 9421, with the profile `ACTIVITYPUB`.
@@ -28,13 +38,14 @@ class DoubleKnock:
         first: which of them is tried first for an origin that has accepted none yet: `rfc9421` or `cavage`.
 
     Attributes:
+        modern: as given.
         legacy: as given.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_first", "_modern", "_remembered", "legacy")
+    __slots__ = ("_first", "_remembered", "legacy", "modern")
 
     def __init__(self, modern: Signer, legacy: CavageSigner, *, first: str = "rfc9421") -> None:
         if not isinstance(modern, Signer):
@@ -43,7 +54,7 @@ class DoubleKnock:
             raise ConfigurationError("legacy: pass a CavageSigner")
         if first not in {"rfc9421", "cavage"}:
             raise ConfigurationError('first: must be "rfc9421" or "cavage"')
-        self._modern = modern
+        self.modern = modern
         self.legacy = legacy
         self._first: AnySigner = modern if first == "rfc9421" else legacy
         self._remembered: dict[str, AnySigner] = {}
@@ -60,10 +71,23 @@ class DoubleKnock:
             status: the status of the response.
             modern: whether the request was signed by RFC 9421.
         """
-        if status == _UNAUTHORIZED:
-            return self.legacy if modern else self._modern
-        if status < _ERRORS:
+        if status in _CLIENT_ERRORS and status not in _NOT_OF_THE_SCHEME:
+            return self.legacy if modern else self.modern
+        if status in _DELIVERED:
             if len(self._remembered) >= MOST_HINTS:
                 self._remembered.clear()
-            self._remembered[origin] = self._modern if modern else self.legacy
+            self._remembered[origin] = self.modern if modern else self.legacy
         return None
+
+
+def asked_nonce(accept_signature: str, profile: Profile) -> str:
+    """Return the nonce that a value of Accept-Signature asks for and a profile allows, or "" (RFC 9421 section 5.1)."""
+    try:
+        check_size(accept_signature)
+        members = parse_dictionary(accept_signature)
+    except MalformedField:
+        return ""
+    nonces = [parameters.get("nonce") for _, parameters in members.values()]
+    nonce = next((nonce for nonce in nonces if type(nonce) is str), "")
+    pattern = profile.nonce_pattern
+    return nonce if pattern is None or pattern.fullmatch(nonce) else ""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from undersigned.cavage.signer import CavageSigner
 from undersigned.client.bots import BotAuth
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, read_content
-from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.double_knock import AnySigner, DoubleKnock, asked_nonce
 from undersigned.client.signed_request import SignedRequest
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
@@ -197,7 +197,7 @@ class Tries:
         content: as for `ClientSigner.tries`.
     """
 
-    __slots__ = ("_by", "_client", "_parts", "_signed")
+    __slots__ = ("_by", "_client", "_nonce", "_parts", "_signed")
 
     def __init__(
         self,
@@ -210,6 +210,7 @@ class Tries:
         self._client = client
         self._parts = method, url, tuple(fields), content
         self._by: AnySigner | None = None
+        self._nonce: str | None = None
 
     def sign(self) -> SignedRequest:
         """Return the request to send now.
@@ -220,26 +221,35 @@ class Tries:
             ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
         signer, target, sent, request, digest = self._draft()
+        if isinstance(signer, Signer):
+            return self._note(target, request, sent, signer.sign(request, digest=digest, nonce=self._nonce))
         return self._note(target, request, sent, signer.sign(request, digest=digest))
 
     async def async_sign(self) -> SignedRequest:
         """Return the request to send now, as `sign` does, and await the key if its `sign` is async."""
         signer, target, sent, request, digest = self._draft()
-        return self._note(target, request, sent, await signer.async_sign(request, digest=digest))
+        if isinstance(signer, Signer):
+            made = await signer.async_sign(request, digest=digest, nonce=self._nonce)
+        else:
+            made = await signer.async_sign(request, digest=digest)
+        return self._note(target, request, sent, made)
 
-    def is_last(self, status: int) -> bool:
+    def is_last(self, status: int, accept_signature: str = "") -> bool:
         """Return whether a response is the one for the caller; if not, sign and send once more.
 
         Ask this for each response. A `DoubleKnock` remembers what the response says of its origin.
 
         Args:
             status: the status of the response to the request that was signed last.
+            accept_signature: the value of its Accept-Signature, or "".
         """
         pair = self._client.signer
         if not isinstance(pair, DoubleKnock):
             return True
         was_second, modern = self._by is not None, any(name == _MODERN_FIELD for name, _ in self._signed.signature)
         self._by = pair.note_answer(self._signed.origin, status, modern=modern)
+        if modern and self._by is not None and (nonce := asked_nonce(accept_signature, pair.modern.profile)):
+            self._by, self._nonce = pair.modern, nonce
         return was_second or self._by is None
 
     def _draft(self) -> tuple[AnySigner, CanonicalURL, _Fields, Request, str | None]:

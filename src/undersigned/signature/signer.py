@@ -341,7 +341,7 @@ class Signer:
         text = f";created={created}" if "created" in written else ""
         if "expires" in written:
             text += f";expires={expires}"
-        if "nonce" in written:
+        if "nonce" in written or (nonce is not None and "nonce" not in self.profile.forbidden):
             text += f';nonce="{self._nonce(nonce)}"'
         return text + self._constant
 

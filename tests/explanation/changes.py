@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +63,7 @@ def _method(signed: str, received: str) -> ChangedRequest:
     return ChangedRequest("other method", request, f"signed {signed}; you received {received}")
 
 
-def _sign_base(request: Request, change: Callable[[str], str]) -> Request:
+def _sign_base(request: Request, change: Callable[[str], str | bytes]) -> Request:
     """The request with a signature over its base after `change`."""
     sent = keys.hostile_request(request, keys.covering(*keys.BARE))
     parsed = keys.parse_signature_input(sent.fields.combined["signature-input"])["sig1"]
@@ -70,7 +72,8 @@ def _sign_base(request: Request, change: Callable[[str], str]) -> Request:
             keys.ComponentValues(request, keys.canonicalize(request.url)), parsed.components, parsed.text
         )
     )
-    return keys.with_field(sent, "signature", f"sig1=:{base64.b64encode(keys.KEY.sign(base.encode())).decode()}:")
+    octets = keys.KEY.sign(base if isinstance(base, bytes) else base.encode())
+    return keys.with_field(sent, "signature", f"sig1=:{base64.b64encode(octets).decode()}:")
 
 
 def _sign_as_typed(url: str) -> ChangedRequest:
@@ -137,6 +140,47 @@ def _in_der() -> ChangedRequest:
     return ChangedRequest(
         "DER signature", keys.with_field(request, "signature", value), "a DER sequence; you received r and s"
     )
+
+
+def _hand_written(
+    name: str, change: Callable[[str], str | bytes], words: str, *, url: str = keys.URL
+) -> ChangedRequest:
+    """A request whose signer, written by hand, signed another base than the one of RFC 9421."""
+    return ChangedRequest(name, _sign_base(Request("GET", url), change), words)
+
+
+def _in_other_form(change: Callable[[bytes], bytes], words: str, spelled: str = "sig1=:{}:") -> ChangedRequest:
+    """A request whose signature is written in another form."""
+    request = keys.signed_request()
+    octets = change(base64.b64decode(request.fields.combined["signature"][6:-1]))
+    text = base64.b64encode(octets).decode() if spelled == "sig1=:{}:" else octets.decode()
+    return ChangedRequest("other signature form", keys.with_field(request, "signature", spelled.format(text)), words)
+
+
+def _digest_as(value: str, words: str) -> ChangedRequest:
+    """A request that is signed with this Content-Digest."""
+    request = Request("POST", keys.URL, [keys.JSON_FIELD, ("Content-Digest", value)], JSON)
+    return ChangedRequest("other digest form", keys.hostile_request(request, keys.covering(*keys.FULL)), words)
+
+
+def _without(name: str) -> ChangedRequest:
+    request = keys.with_field(keys.signed_request(body=JSON), name, None)
+    return ChangedRequest("lost field", request, f"you received no {name}")
+
+
+def _with_parameters(name: str, change: Callable[[str], str], words: str, more: str = "") -> ChangedRequest:
+    """A request whose signature parameters were changed after signing."""
+    request = keys.hostile_request(Request("GET", keys.URL), keys.covering(*keys.BARE) + more)
+    value = change(request.fields.combined["signature-input"])
+    return ChangedRequest(name, keys.with_field(request, "signature-input", value), words)
+
+
+def _line(name: str, value: str) -> Callable[[str], str]:
+    return lambda base: re.sub(f'^"{name}": .*', lambda _: f'"{name}": {value}', base, flags=re.MULTILINE)
+
+
+SHA_256, SHA_384 = (hashlib.new(name, JSON).digest() for name in ("sha256", "sha384"))
+PLAIN, HEX = (base64.b64encode(SHA_256).decode(), SHA_256.hex())
 
 
 def _of_another_profile() -> ChangedRequest:
@@ -288,5 +332,123 @@ CHANGED = {
     "a keyid that nobody knows": _by_an_unknown_keyid(),
     "an ECDSA signature in DER": _in_der(),
     "another profile": _of_another_profile(),
+    "a base with a line end after it": _hand_written("other base form", lambda base: f"{base}\n", "a line end after"),
+    "a base with CRLF": _hand_written("other base form", lambda base: base.replace("\n", "\r\n"), "with CRLF between"),
+    "a base without its last line": _hand_written(
+        "other base form", lambda base: base.rpartition("\n")[0], "with no last line, @signature-params"
+    ),
+    "a base with the label": _hand_written(
+        "other base form", lambda base: base.replace('params": ', 'params": sig1='), "with the label in its last line"
+    ),
+    "a base with bare names": _hand_written(
+        "other base form", lambda base: re.sub('^"(.*?)"', r"\1", base, flags=re.MULTILINE), "names without quotation"
+    ),
+    "a base with bare names but the last": _hand_written(
+        "other base form",
+        lambda base: re.sub('^"([^"]*)": (?!\\()', r"\1: ", base, flags=re.MULTILINE),
+        "without quotation marks, except",
+    ),
+    "a base with values in lower case": _hand_written(
+        "other base form",
+        lambda base: "\n".join([*base.lower().split("\n")[:-1], base.split("\n")[-1]]),
+        "values in lower case",
+        url=f"{SITE}/A",
+    ),
+    "a base with spaces in its parameters": _hand_written(
+        "other base form", lambda base: base.replace(";", "; "), "spaces between the parameters"
+    ),
+    "a base with unquoted parameters": _hand_written(
+        "other base form", lambda base: re.sub('="([^"]*)"', r"=\1", base), "parameters without quotation marks"
+    ),
+    "a base in UTF-16": _hand_written("other base form", lambda base: base.encode("utf-16-le"), "UTF-16-LE"),
+    "a base without a line": _hand_written(
+        "other base form", lambda base: re.sub('"@authority".*\n', "", base), 'without the line of "@authority"'
+    ),
+    "a base with lines in another order": _hand_written(
+        "reordered lines", lambda base: "\n".join([*sorted(base.split("\n")[:-1]), base.split("\n")[-1]]), "@authority"
+    ),
+    "a hash of the base": _hand_written(
+        "hashed base", lambda base: hashlib.sha256(base.encode()).digest(), "the sha256 of the base, in place of"
+    ),
+    "a hash of the base in hexadecimal": _hand_written(
+        "hashed base", lambda base: hashlib.sha256(base.encode()).hexdigest(), "the sha256 of the base in hexadecimal"
+    ),
+    "a path as target": _hand_written(
+        "other component value", _line("@target-uri", "/a?b=c"), '"@target-uri": /a?b=c', url=f"{SITE}/a?b=c"
+    ),
+    "a target with a fragment": _hand_written(
+        "other component value", _line("@target-uri", f"{keys.URL}#top"), "#top; you received"
+    ),
+    "a target that is decoded": _hand_written(
+        "other component value",
+        _line("@target-uri", f"{SITE}/a b?c=d,e"),
+        "/a b?c=d,e; you",
+        url=f"{SITE}/a%20b?c=d%2Ce",
+    ),
+    "an authority with the default port": _hand_written(
+        "other component value", _line("@authority", "seller.example.com:443"), "seller.example.com:443; you received"
+    ),
+    "an authority in upper case": _hand_written(
+        "other component value", _line("@authority", "SELLER.EXAMPLE.COM"), '"@authority": SELLER.EXAMPLE.COM; you'
+    ),
+    "a signature in hexadecimal": _in_other_form(lambda octets: octets.hex().encode(), "in hexadecimal", "sig1=:{}:"),
+    "a signature in bare hexadecimal": _in_other_form(
+        lambda octets: octets.hex().encode(), "in hexadecimal", "sig1={}"
+    ),
+    "a signature in hexadecimal between colons": _in_other_form(
+        lambda octets: octets.hex().encode(), "the signature in hexadecimal", "sig1=:{}: "
+    ),
+    "a signature in a string": _in_other_form(base64.b64encode, "without colons or in another Base64", 'sig1="{}"'),
+    "a signature twice in Base64": _in_other_form(base64.b64encode, "twice in Base64"),
+    "a signature with bytes after it": _in_other_form(lambda octets: octets + b"\x01", "with 1 bytes after it"),
+    "a signature with bytes before it": _in_other_form(lambda octets: b"\x01" + octets, "with 1 bytes before it"),
+    "a digest in hexadecimal": _digest_as(f"sha-256=:{HEX}:", "by sha-256, in hexadecimal; expected sha-256=:"),
+    "a digest in bare hexadecimal": _digest_as(f"sha-256={HEX}", "by sha-256, in hexadecimal, without colons"),
+    "a digest in hexadecimal in Base64": _digest_as(
+        f"sha-256=:{base64.b64encode(HEX.encode()).decode()}:", "in hexadecimal, and that in Base64; expected"
+    ),
+    "a digest twice in Base64": _digest_as(
+        f"sha-256=:{base64.b64encode(PLAIN.encode()).decode()}:", "by sha-256, in Base64 twice; expected"
+    ),
+    "a digest in the form of the field Digest": _digest_as(f"SHA-256={PLAIN}", "as the old field Digest has it"),
+    "a digest by sha-384": _digest_as(f"sha-384=:{base64.b64encode(SHA_384).decode()}:", "by sha-384, in Base64"),
+    "a digest by another algorithm than it names": _digest_as(
+        f"sha-256=:{base64.b64encode(SHA_384).decode()}:", "by sha-384, under the name sha-256"
+    ),
+    "a lost Content-Type": _without("content-type"),
+    "a lost Content-Digest": _without("content-digest"),
+    "parameters in another order": _with_parameters(
+        "reordered parameters",
+        lambda value: re.sub("(;created=[0-9]+)(;expires=[0-9]+)", r"\2\1", value),
+        "signed created expires nonce keyid alg tag; you received",
+    ),
+    "many parameters in another order": _with_parameters(
+        "reordered parameters",
+        lambda value: f"{value.replace(';created=1776520800', '')};created=1776520800",
+        "signed created expires nonce keyid alg tag x y; you",
+        ";x;y",
+    ),
+    "a parameter that was added": _with_parameters(
+        "added parameters", lambda value: f'{value};x="1"', "signed created expires nonce keyid alg tag; you"
+    ),
+    "host and scheme": _target(
+        "other scheme and other host",
+        "http://backend:8080/a",
+        f"{SITE}/a",
+        "signed http://backend:8080/a; you received",
+    ),
+    "host and scheme that a field names": _target(
+        "other scheme and other host",
+        "http://shop.example/a",
+        f"{SITE}/a",
+        fields=[("X-Forwarded-Host", "shop.example")],
+    ),
+    "host and prefix": _target(
+        "other host and stripped prefix", f"{SITE}/api/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE),)
+    ),
+    "scheme and prefix": _target("other scheme and stripped prefix", f"{SITE}/api/a", "http://seller.example.com/a"),
+    "prefix and slashes": _target("stripped prefix and merged slashes", f"{SITE}/api/a//b", f"{SITE}/a/b"),
+    "prefix and slash": _target("added prefix and trailing slash", f"{SITE}/c", f"{SITE}/backend/b/c/"),
+    "prefix and query": _target("stripped prefix and + for a space", f"{SITE}/api/a?b=c+d", f"{SITE}/a?b=c%20d"),
 }
 """Each kind of change, with the names of the variants that explain it."""

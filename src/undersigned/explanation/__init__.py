@@ -5,10 +5,10 @@ signer's base. `parse_pasted_request` reads a request as tools show it.
 """
 
 from undersigned.errors import CHECKS
-from undersigned.explanation.alternatives import NAMES
+from undersigned.explanation.advice import NAMES
+from undersigned.explanation.cause import Cause
 from undersigned.explanation.explained_request import (
     BaseDifference,
-    Cause,
     ContentDigests,
     ExplainedRequest,
     Outcome,

@@ -1,20 +1,29 @@
 """What the sender may have signed instead of what arrived, the most likely first: one generator of alternatives.
 
-Each alternative is one change that a client, proxy or server makes. Nothing here guesses: a caller verifies the
-signature over the values of each, and the first that it is valid for is the cause.
+Each alternative is a change that one client, proxy or server makes. Nothing here guesses: a caller verifies the
+signature over what each says was signed, and the first that it is valid for is the cause.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import chain, combinations, permutations
+from functools import partial
+from itertools import chain, combinations, islice, permutations, product
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
-
 from undersigned.errors import MalformedURL
 from undersigned.explanation.contents import digest_forms, other_base64, other_contents
+from undersigned.explanation.mistakes import (
+    RIGHT_BASE,
+    base_forms,
+    component_values,
+    hashes_of,
+    other_orders,
+    raw_signatures,
+    signature_forms,
+    with_values,
+)
 from undersigned.message.content_digest import content_digest
 from undersigned.message.header_fields import METHOD_OVERRIDES
 from undersigned.url import canonicalize_authority
@@ -22,51 +31,8 @@ from undersigned.url import canonicalize_authority
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from undersigned.explanation.mistakes import Write
     from undersigned.explanation.values import SignedValues
-
-_FORWARD: Final = "forward the request target unchanged (nginx: proxy_pass without a path)"
-_QUERY: Final = "sign and forward the query as it is sent"
-_AS_SENT: Final = "sign the URL as it is sent"
-_HOST: Final = "forward it unchanged (nginx: proxy_set_header Host $http_host)"
-
-ADVICE: Final = {
-    "another key": "the signature names a key that did not make it: send the keyid of the key that signs, or publish "
-    "the key under that keyid",
-    "DER signature": "the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)",
-    "not canonical": "the sender did not sign the canonical form of its URL: canonicalize the URL before signing",
-    "other scheme": "a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins=",
-    "other port": f"a proxy forwards Host with another port or without it: {_HOST}",
-    "other host": f"a proxy rewrote Host: {_HOST}",
-    "other method": "a redirect or a method-override field changed the method: sign the one that is sent",
-    "trailing slash": f"a redirect, a router or the sender changed the end of the path: {_AS_SENT}",
-    "merged slashes": f"servers and proxies merge repeated slashes: {_FORWARD}, and merge_slashes off",
-    "added slashes": f"a client joined a base URL that ends with a slash and a path that begins with one: {_AS_SENT}",
-    "stripped prefix": "a proxy strips the prefix of a mounted path: add the prefix to origins=, or forward the path "
-    "with it",
-    "added prefix": "a proxy or server adds a prefix to the path: remove it from origins=, or forward the path "
-    "without it",
-    "rewritten target": f"a proxy rewrote the target, and names the original in a header field: {_FORWARD}",
-    "decoded octets": f"clients, proxies and servers decode percent-encoded octets: {_FORWARD}",
-    "encoded octets": f"a client or a proxy encoded the URL after it was signed: {_AS_SENT}",
-    "other case": "something changed upper and lower case on the way: forward the request unchanged",
-    "lost ?": "a ? without a query was lost on the way, as ASGI servers cannot report it: do not send a lone ?",
-    "added ?": f"the sender signed a URL without its lone ?: {_AS_SENT}",
-    "reordered query": f"something sorted the parameters, and their order is signed: {_QUERY}",
-    "+ for a space": f"one side wrote a space as + and the other as %20: {_QUERY}",
-    "added query": "parameters were added after signing: sign the URL with all its parameters",
-    "other Base64": "one side wrote Base64url, or left out the padding: use the Base64 of the profile",
-    "other content": "the digest is of other content: sign exactly the bytes that are sent",
-    "other header joining": "a proxy or library joined the lines of the field, or changed its spaces: forward it "
-    "unchanged (RFC 9421 section 2.1)",
-    "other Content-Type": "a client added a charset after signing, or a proxy changed the parameters: sign the field "
-    "as it is sent",
-    "added value": "a proxy added a value to a covered field: all values of a field are signed together",
-    "another profile": "verify by the profile that the sender signs by, or ask the sender to sign by yours",
-}
-"""What usually causes each change, and what to do."""
-
-NAMES: Final = tuple(ADVICE)
-"""The names of all changes."""
 
 _PORTS: Final = ("443", "80", "8443", "8080", "8000", "5000", "3000", "8888", "9000")
 _HOST_FIELDS: Final = ("x-forwarded-host", "x-original-host", "x-forwarded-server", ":authority", "host")
@@ -74,6 +40,9 @@ _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _PREFIXES: Final = (
     "/api", "/v1", "/v2", "/api/v1", "/api/v2", "/adcp", "/mcp", "/a2a", "/agent", "/app", "/backend", "/service",
     "/public", "/gateway", "/rest", "/prod", "/dev", "/stage", "/staging",
+)  # fmt: skip
+_INTERNAL: Final = (
+    "localhost", "127.0.0.1", "backend", "app", "web", "api", "server", "service", "upstream", "host.docker.internal",
 )  # fmt: skip
 _PREFIX_FIELDS: Final = ("x-forwarded-prefix", "x-script-name", "x-forwarded-path")
 _TARGET_FIELDS: Final = (
@@ -94,34 +63,54 @@ _BLANKS: Final = re.compile(r"[ \t]+")
 _MOST_PLACES: Final = 24
 _ALL_SUBSETS: Final = 5
 _LONGEST_FIELD: Final = 4096
+_MOST_CONTENTS: Final = 60
+_MOST_PAIRED: Final = 8
+_TYPES: Final = (
+    "application/json", "application/json; charset=utf-8", "application/json;charset=utf-8", "text/plain",
+    "text/plain; charset=utf-8", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "text/json",
+    "application/octet-stream", "application/activity+json", "application/ld+json", "application/problem+json",
+    "application/vnd.api+json", "text/html", "text/html; charset=utf-8", "application/xml", "text/xml", "",
+)  # fmt: skip
 
 
 class Alternative(NamedTuple):
-    """Values that the sender may have signed instead.
+    """What the sender may have signed instead.
 
     Attributes:
-        name: the name of the change, one of `NAMES`.
+        name: the name of the change, one of `NAMES`; or two, joined by `and`, if one layer makes both.
         values: the values.
         signed: the text of the changed part as the sender signed it.
         received: the text of the changed part as it was received.
+        write: returns what was signed in place of the base of `values`, or None if it is that base.
     """
 
     name: str
     values: SignedValues
     signed: str
     received: str
+    write: Write | None = None
 
 
 _Named: TypeAlias = "Iterator[tuple[str, str]]"
 
 
-def alternatives(values: SignedValues) -> Iterator[Alternative]:
-    """Yield what the sender may have signed instead of `values`, the most likely first."""
+def alternatives(values: SignedValues, base: str | None) -> Iterator[Alternative]:
+    """Yield what the sender may have signed instead of `values`, the most likely first.
+
+    Args:
+        values: what was received.
+        base: its signature base, or None if it has none.
+    """
     yield from _signatures(values)
     typed = values.typed
     signed = values._replace(authority=typed.authority or values.authority, path=typed.path, query=typed.query)
     yield Alternative("not canonical", signed, str(signed.target), str(values.target))
     yield from _origins(values)
+    if base is not None:
+        for words, write in base_forms(values.label):
+            yield Alternative("other base form", values, words, RIGHT_BASE, write)
+        for words, octets in hashes_of(base):
+            yield Alternative("hashed base", values, words, "the base itself", partial(_constant, octets))
     for name, path in _paths(values):
         if path[:1] == "/":
             yield Alternative(name, values._replace(path=path), path, values.path)
@@ -131,6 +120,55 @@ def alternatives(values: SignedValues) -> Iterator[Alternative]:
     for name, query in _queries(values.query):
         yield Alternative(name, values._replace(query=query), _query_text(query), _query_text(values.query))
     yield from _fields(values)
+    if base is not None:
+        yield from _mistakes(values, base)
+    yield from _pairs(values)
+
+
+def _mistakes(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield other values, parameters and orders that the sender may have written into the base."""
+    for texts in component_values(values):
+        lines = with_values(texts, base)
+        signed, received = (_lines(text, texts) for text in (lines.decode("utf-8", "replace"), base))
+        yield Alternative("other component value", values, signed, received, partial(_constant, lines))
+    for name, signed, received, write in other_orders(base):
+        yield Alternative(name, values, signed, received, write)
+
+
+def _constant(octets: bytes, _base: str) -> bytes:
+    return octets
+
+
+def _lines(base: str, names: Iterable[str]) -> str:
+    """Return the lines of a base that have one of these names."""
+    starts = tuple(f'"{name}": ' for name in names)
+    return ", ".join(line for line in base.split("\n") if line.startswith(starts))
+
+
+def _pairs(values: SignedValues) -> Iterator[Alternative]:
+    """Yield two changes at once that one layer makes: scheme and host, host and prefix, prefix and slashes."""
+    other = "http" if values.scheme == "https" else "https"
+    hosts = list(dict.fromkeys(_authorities(values)))
+    prefixed = [(name, path) for name, path in _prefixes(values) if path[:1] == "/"]
+    guessed = [("other host", host + port) for host in _INTERNAL for port in ("", *(f":{one}" for one in _PORTS))]
+    for name, authority in dict.fromkeys((*hosts, *guessed)):
+        signed = values._replace(scheme=other, authority=authority)
+        yield _both(values, signed, f"other scheme and {name}")
+    for name, authority in guessed:
+        yield Alternative(name, values._replace(authority=authority), authority, values.authority)
+    for (name, authority), (second, path) in product([*hosts, ("other scheme", values.authority)], prefixed):
+        scheme = other if name == "other scheme" else values.scheme
+        signed = values._replace(scheme=scheme, authority=authority, path=path)
+        yield _both(values, signed, f"{name} and {second}")
+    for name, path in prefixed:
+        for second, changed in _slashes(path):
+            yield _both(values, values._replace(path=changed), f"{name} and {second}")
+        for second, query in islice(_queries(values.query), _MOST_PAIRED):
+            yield _both(values, values._replace(path=path, query=query), f"{name} and {second}")
+
+
+def _both(values: SignedValues, signed: SignedValues, name: str) -> Alternative:
+    return Alternative(name, signed, str(signed.target), str(values.target))
 
 
 def _target_text(values: SignedValues) -> str:
@@ -146,35 +184,37 @@ def _query_text(query: str | None) -> str:
 def _signatures(values: SignedValues) -> Iterator[Alternative]:
     for key in values.others:
         yield Alternative("another key", values._replace(keys=(key,)), key.keyid, values.keyid)
-    try:
-        r, s = decode_dss_signature(values.signature)
-    except ValueError:
-        return
-    for size in (32, 48):
-        if 0 <= r < 1 << 8 * size and 0 <= s < 1 << 8 * size:
-            raw = r.to_bytes(size, "big") + s.to_bytes(size, "big")
-            yield Alternative("DER signature", values._replace(signature=raw), "a DER sequence", "r and s")
+    for raw in raw_signatures(values.signature):
+        yield Alternative("DER signature", values._replace(signature=raw), "a DER sequence", "r and s")
+    for words, octets in signature_forms(values.signature, values.fields.combined.get("signature", ""), values.label):
+        signed = values._replace(signature=octets)
+        yield Alternative("other signature form", signed, words, "the bytes of a signature in Base64")
 
 
 def _origins(values: SignedValues) -> Iterator[Alternative]:
     """Yield another scheme, port, host or method."""
-    fields, host = values.fields.combined, values.target.host
+    fields = values.fields.combined
     scheme = "http" if values.scheme == "https" else "https"
     yield Alternative("other scheme", values._replace(scheme=scheme), scheme, values.scheme)
+    for name, authority in _authorities(values):
+        yield Alternative(name, values._replace(authority=authority), authority, values.authority)
+    overrides = [fields[name] for name in METHOD_OVERRIDES if name in fields]
+    for method in dict.fromkeys((*overrides, values.method.upper(), values.method.lower(), *_METHODS)):
+        yield Alternative("other method", values._replace(method=method), method, values.method)
+
+
+def _authorities(values: SignedValues) -> _Named:
+    """Yield other authorities: with another port, or that a header field or the configuration names."""
+    fields, host = values.fields.combined, values.target.host
     ports = re.findall(r"^[0-9]{1,5}$", fields.get("x-forwarded-port", ""), re.ASCII)
-    for authority in (host, *(f"{host}:{port}" for port in (*ports, *_PORTS))):
-        yield Alternative("other port", values._replace(authority=authority), authority, values.authority)
+    yield from (("other port", one) for one in (host, *(f"{host}:{port}" for port in (*ports, *_PORTS))))
     named = [one.strip() for name in _HOST_FIELDS for one in fields.get(name, "").split(",")[:4]]
     named += _FORWARDED_HOST.findall(fields.get("forwarded", "")[:1024])[:4]
     for text in dict.fromkeys((*values.authorities, *named)):
         try:
-            authority = canonicalize_authority(text, values.scheme, received=True)
+            yield "other host", canonicalize_authority(text, values.scheme, received=True)
         except MalformedURL:
             continue
-        yield Alternative("other host", values._replace(authority=authority), authority, values.authority)
-    overrides = [fields[name] for name in METHOD_OVERRIDES if name in fields]
-    for method in dict.fromkeys((*overrides, values.method.upper(), values.method.lower(), *_METHODS)):
-        yield Alternative("other method", values._replace(method=method), method, values.method)
 
 
 def _rewritten(text: str, pattern: str | re.Pattern[str], replacement: str) -> Iterator[str]:
@@ -199,12 +239,22 @@ def _named(name: str, texts: Iterable[str]) -> _Named:
 
 
 def _paths(values: SignedValues) -> _Named:
-    path, fields = values.path, values.fields.combined
+    path = values.path
     yield from _named("decoded octets", _before_decoding_path(path))
     yield from _named("encoded octets", _before_encoding_path(path))
+    yield from _named("+ for a space", chain(_rewritten(path, r"\+", "%20"), _rewritten(path, "%20", "+")))
+    yield from _slashes(path)
+    yield from _prefixes(values)
+
+
+def _slashes(path: str) -> _Named:
     yield from _named("merged slashes", _rewritten(path, "/", "//"))
     yield from _named("added slashes", _rewritten(path, "/{2,}", "/"))
     yield "trailing slash", path.removesuffix("/") if path.endswith("/") else f"{path}/"
+
+
+def _prefixes(values: SignedValues) -> _Named:
+    path, fields = values.path, values.fields.combined
     prefixes = [fields[name].rstrip("/") for name in _PREFIX_FIELDS if name in fields]
     for prefix in dict.fromkeys((*prefixes, *values.prefixes, *_PREFIXES)):
         yield "stripped prefix", prefix + path
@@ -288,6 +338,11 @@ def _before_decoding_query(query: str) -> Iterator[str]:
 
 
 def _fields(values: SignedValues) -> Iterator[Alternative]:
+    lost = values.covered - values.fields.combined.keys()
+    for name, texts in (("content-type", _TYPES), ("content-digest", _digests_of(bytes(values.content)))):
+        if name in lost:
+            for text in texts:
+                yield Alternative("lost field", values.with_field(name, text), f"{name}: {text}", f"no {name}")
     for name in sorted(values.covered & values.fields.combined.keys()):
         value = values.fields.combined[name]
         if name == "content-digest":
@@ -297,12 +352,18 @@ def _fields(values: SignedValues) -> Iterator[Alternative]:
                 yield Alternative(change, values.with_field(name, text), f"{name}: {text}", f"{name}: {value}")
 
 
+def _digests_of(content: bytes) -> Iterator[str]:
+    """Yield the usual values of Content-Digest for this content."""
+    for algorithms, encoding in digest_forms(None):
+        yield content_digest(content, encoding, algorithms=algorithms)
+
+
 def _digests(values: SignedValues, declared: str) -> Iterator[Alternative]:
     for value in other_base64(declared):
         yield Alternative("other Base64", values.with_field("content-digest", value), value, declared)
     body = bytes(values.content)
     forms = list(digest_forms(declared))
-    for words, content in chain([("the body that you received", body)], other_contents(body)):
+    for words, content in chain([("the body", body)], islice(other_contents(body), _MOST_CONTENTS)):
         for algorithms, encoding in forms:
             value = content_digest(content, encoding, algorithms=algorithms)
             signed = values.with_field("content-digest", value)
@@ -320,6 +381,7 @@ def _values_of(name: str, value: str, lines: Iterable[str]) -> _Named:
         yield "other Content-Type", parts[0]
         for charset in ("; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", ";charset=UTF-8"):
             yield "other Content-Type", parts[0] + charset
+        yield from _named("other Content-Type", _TYPES)
     for several in (lines, members):
         yield from _named("added value", [several[0], several[-1]])
         for at in range(min(len(several), 16)):

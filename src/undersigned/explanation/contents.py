@@ -1,13 +1,19 @@
-"""Content that the sender may have digested in place of what arrived, and digests in another Base64."""
+"""Content that the sender may have digested in place of what arrived, and digests that are written in another form."""
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import json
 import re
+import unicodedata
 import zlib
+from contextlib import suppress
+from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.content_digest import parse_content_digest
@@ -15,7 +21,7 @@ from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.structured_fields import Encoding
@@ -23,15 +29,28 @@ if TYPE_CHECKING:
 MOST_REWRITTEN: Final = 131_072
 """Bytes of content that are written again: the standard library writes indented JSON in Python, 16 MB a second."""
 
+Described: TypeAlias = "Iterator[tuple[str, bytes]]"
+"""Contents, each with a description."""
+
 _ALGORITHMS: Final[tuple[DigestAlgorithm, ...]] = ("sha-256", "sha-512")
+_HASHES: Final = {"sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512", "sha-1": "sha1", "md5": "md5"}
+"""Hashes that senders write, by their names in RFC 9530."""
+
 _SEQUENCE: Final = re.compile(r":([A-Za-z0-9+/_-]*+)={0,2}:")
+_WRITTEN: Final = re.compile(r"(?:([A-Za-z0-9-]{2,12})\s*=\s*)?[\"']?(:?)([A-Za-z0-9+/_-]{16,}={0,2})(:?)[\"']?")
+_HEXADECIMAL: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){16,}")
 _TO_BASE64: Final = str.maketrans("-_", "+/")
 _TO_BASE64URL: Final = str.maketrans("+/", "-_")
-_STYLES: Final = (
+_NUMBER: Final = re.compile(r'"\\u0000([^"]*)"')
+_NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+_SAFE_INTEGER: Final = 1 << 53
+_STYLES: Final[tuple[tuple[str, int | str | None, tuple[str, str]], ...]] = (
     ("compactly", None, (",", ":")),
     ("with spaces, as json.dumps does", None, (", ", ": ")),
-    ("indented by 2", 2, None),
-    ("indented by 4", 4, None),
+    ("indented by 2", 2, (",", ": ")),
+    ("indented by 4", 4, (",", ": ")),
+    ("indented by tabs", "\t", (",", ": ")),
+    ("indented by 2 with a space before each colon, as Swift and Jackson do", 2, (",", " : ")),
 )
 
 
@@ -62,11 +81,52 @@ def other_base64(value: str) -> Iterator[str]:
     yield bare
 
 
-def other_contents(body: bytes, *, signed_at: int = 0) -> Iterator[tuple[str, bytes]]:
+def written_digest(declared: str, body: bytes) -> str:
+    """Return how a field writes a digest of this content, by any algorithm and in any form, or "" if it has none."""
+    digests = {hashlib.new(name, body, usedforsecurity=False).digest(): known for known, name in _HASHES.items()}
+    for name, before, text, after in _WRITTEN.findall(declared):
+        for form, octets in _decoded(text):
+            algorithm = digests.get(octets)
+            if algorithm is not None:
+                colons = "" if before and after else ", without colons"
+                older = ", as the old field Digest has it" if name == algorithm.upper() else ""
+                by = f"{algorithm}{f', under the name {name}' if name and name != algorithm else ''}"
+                return f"the digest of the body by {by}, {form}{colons}{older}"
+    return ""
+
+
+def _decoded(text: str) -> Described:
+    """Yield the bytes that a text may mean, each with the name of its form."""
+    if _HEXADECIMAL.fullmatch(text):
+        yield "in hexadecimal", bytes.fromhex(text)
+    bare = text.rstrip("=").translate(_TO_BASE64)
+    if len(bare) % 4 == 1:
+        return
+    octets = base64.b64decode(f"{bare}{'=' * (-len(bare) % 4)}")
+    yield "in Base64" if text.rstrip("=") == bare else "in Base64url", octets
+    inner = octets.decode("latin-1")
+    if _HEXADECIMAL.fullmatch(inner):
+        yield "in hexadecimal, and that in Base64", bytes.fromhex(inner)
+    elif re.fullmatch(r"[A-Za-z0-9+/]{20,}={0,2}", inner) and len(inner) % 4 == 0:
+        yield "in Base64 twice", base64.b64decode(inner)
+
+
+def cut_content(body: bytes, expected: Mapping[str, bytes]) -> int | None:
+    """Return of how many of the first bytes the content has every expected digest, or None."""
+    running = [(hashlib.new(_HASHES[name]), digest) for name, digest in expected.items()]
+    for at in range(min(len(body), MOST_REWRITTEN) if running else 0):
+        if all(one.digest() == digest for one, digest in running):
+            return at
+        for one, _ in running:
+            one.update(body[at : at + 1])
+    return None
+
+
+def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     """Yield other contents that the signer may have digested, each with a description.
 
     gzip writes the time into its header, so one is tried that was written within two seconds before `signed_at`.
-    A body above `MOST_REWRITTEN` bytes is neither compressed nor written as JSON again, because that takes too long.
+    A body above `MOST_REWRITTEN` bytes is neither compressed nor written again, because that takes too long.
     """
     yield "an empty body", b""
     yield "the body without its final line end", body.rstrip(b"\r\n")
@@ -74,35 +134,150 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Iterator[tuple[str, by
     yield "the body with CRLF at its end", body + b"\r\n"
     yield "the body with LF instead of CRLF", body.replace(b"\r\n", b"\n")
     yield "the body with CRLF instead of LF", body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    yield "the body without white space at its ends", body.strip()
+    yield "the body with a byte order mark (BOM)", b"\xef\xbb\xbf" + body
+    yield "the body without its byte order mark (BOM)", body.removeprefix(b"\xef\xbb\xbf")
     yield from _decompressed(body)
     if len(body) > MOST_REWRITTEN:
         return
+    yield from _json(body)
+    yield from _text(body)
+    yield "the Base64 of the body", base64.b64encode(body)
+    for words, content in (("null", b"null"), ("{}", b"{}"), ("[]", b"[]"), ('""', b'""')):
+        yield f"{words} in place of the body", content
     for level in (6, 9, 1):
         for mtime in (0, *range(signed_at, max(0, signed_at - 3), -1)):
             yield "the body compressed with gzip", gzip.compress(body, level, mtime=mtime)
         yield "the body compressed with deflate", zlib.compress(body, level)
+
+
+def _text(body: bytes) -> Described:
+    """Yield the body as another charset, normalization or form has it."""
+    with suppress(ValueError):
+        text = body.decode("utf-8")
+        for charset in ("latin-1", "cp1252", "utf-16-le", "utf-16"):
+            with suppress(ValueError):
+                yield f"the body in {charset} in place of UTF-8", text.encode(charset)
+        for form in ("NFC", "NFD"):
+            yield f"the body in Unicode's form {form}", unicodedata.normalize(form, text).encode()
+        yield "the body as a JSON string", json.dumps(text).encode()
+        yield "the body as a JSON string", json.dumps(text, ensure_ascii=False).encode()
+    for charset in ("latin-1", "cp1252"):
+        with suppress(ValueError):
+            yield f"the body in UTF-8, read as {charset} and written again", body.decode(charset).encode()
+    if b"=" not in body or not body.isascii():
+        return
+    for plus, other in ((b"+", b"%20"), (b"%20", b"+")):
+        yield f"the form with {other.decode()} for {plus.decode()}", body.replace(plus, other)
+    pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True)
+    spaces = (("+", quote_plus, ""), ("%20", quote, ""), ("+", quote_plus, "*"), ("%20", quote, "~()*!'"))
+    for sort, (words, encode, safe) in product((False, True), spaces):
+        keys = ", with sorted names" if sort else ""
+        form = urlencode(sorted(pairs) if sort else pairs, quote_via=encode, safe=safe)
+        yield f"the form written again with {words} for a space{keys}", form.encode()
+
+
+def _json(body: bytes) -> Described:
+    """Yield the same JSON as the usual languages and libraries write it."""
     try:
-        value = loads(body)
+        read = loads(body)
     except ValueError:
         return
-    for sort, ascii_only, (style, indent, separators) in product((False, True), (True, False), _STYLES):
-        keys = ", with sorted keys" if sort else ""
-        escapes = "" if body.isascii() else ", with non-ASCII escaped" if ascii_only else ", with non-ASCII as it is"
-        try:
-            text = json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort, indent=indent, separators=separators)
-        except RecursionError:
-            # The standard library reads JSON that is nested more deeply than what it writes.
-            return
-        yield f"the same JSON written {style}{keys}{escapes}", text.encode("utf-8", "surrogatepass")
+    if isinstance(read, str):
+        yield "the JSON in the string that the body is", read.encode("utf-8", "surrogatepass")
+    seen: set[int] = set()
+    for sort, (number, spelled) in product((False, True), _NUMBERS.items()):
+        value = json.loads(body, parse_float=_spelling(spelled), parse_int=_spelling(spelled))
+        for style, indent, separators in _STYLES:
+            try:
+                text = json.dumps(value, ensure_ascii=False, sort_keys=sort, indent=indent, separators=separators)
+            except RecursionError:
+                # The standard library reads JSON that is nested more deeply than what it writes.
+                return
+            text = _NUMBER.sub(r"\1", text)
+            for escapes, escape in _ESCAPES.items():
+                escaped = escape(text)
+                if hash(escaped) not in seen:
+                    seen.add(hash(escaped))
+                    keys = ", with sorted keys" if sort else ""
+                    yield f"the same JSON written {style}{keys}{escapes}{number}", _octets(escaped)
+                    yield f"the same JSON written {style}{keys}{escapes}{number}, and LF", _octets(f"{escaped}\n")
 
 
-def _decompressed(body: bytes) -> Iterator[tuple[str, bytes]]:
+def _octets(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _spelling(spelled: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a reader of a JSON number that marks it as one in a string, so that it is written as it is spelled."""
+    return lambda text: f"\0{spelled(text)}"
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()
+
+
+def _of_javascript(text: str) -> str:
+    """Return a number as JavaScript writes it (ECMA-262, Number::toString)."""
+    number = float(text)
+    if number.is_integer() and abs(number) < 1e21:  # noqa: PLR2004 - from there on, it has an exponent
+        return str(int(number)) if abs(number) < _SAFE_INTEGER else format(Decimal(repr(number)), "f").partition(".")[0]
+    if 1e-6 <= abs(number) < 1e-4:  # noqa: PLR2004 - where Python writes an exponent, and JavaScript none
+        return format(Decimal(repr(number)), "f")
+    return re.sub(r"(e[-+])0+(?=\d)", r"\1", repr(number))
+
+
+_NUMBERS: Final[Mapping[str, Callable[[str], str]]] = {
+    "": str,
+    ", with numbers as JavaScript writes them": _of_javascript,
+    ", with numbers as Python writes them": lambda text: text if _is_whole(text) else repr(float(text)),
+    ", with .0 after whole numbers": lambda text: f"{text}.0" if _is_whole(text) else text,
+    ", with two decimals": lambda text: text if _is_whole(text) else f"{float(text):.2f}",
+}
+"""How languages write numbers."""
+
+
+def _escaped(text: str, form: str = "04x") -> str:
+    """Return JSON with its non-ASCII characters escaped, beyond the first plane as two surrogates."""
+
+    def escape(found: re.Match[str]) -> str:
+        octets = found[0].encode("utf-16-be", "surrogatepass")
+        units = (int.from_bytes(octets[at : at + 2], "big") for at in range(0, len(octets), 2))
+        return "".join(f"\\u{unit:{form}}" for unit in units)
+
+    return _NON_ASCII.sub(escape, text)
+
+
+def _with_escapes(characters: str, form: str = "04x") -> Callable[[str], str]:
+    """Return a function that escapes these characters, which JSON has in strings alone."""
+    table = {ord(one): f"\\u{ord(one):{form}}" for one in characters}
+    return lambda text: text.translate(table)
+
+
+_ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
+    "": str,
+    ", with non-ASCII escaped": _escaped,
+    ", with slashes escaped": lambda text: text.replace("/", "\\/"),
+    ", with slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(text.replace("/", "\\/")),
+    ", with <, > and & escaped, as Go does": _with_escapes("<>&\u2028\u2029"),
+    ", with <, >, &, = and ' escaped, as Gson does": _with_escapes("<>&='\u2028\u2029"),
+    ", with U+2028 and U+2029 escaped": _with_escapes("\u2028\u2029"),
+    ", with non-ASCII escaped in upper case": lambda text: _escaped(text, "04X"),
+    ", with HTML and non-ASCII escaped in upper case, as .NET does": lambda text: _escaped(
+        _with_escapes("<>&'+`", "04X")(text).replace('\\"', "\\u0022"), "04X"
+    ),
+}
+"""How languages escape characters."""
+
+
+def _decompressed(body: bytes) -> Described:
     """Yield the content before it was compressed, if it is not larger than a middleware accepts by default."""
-    # 32 more than the largest window means either gzip or zlib, as the content says.
-    reader = zlib.decompressobj(zlib.MAX_WBITS + 32)
-    try:
-        content = reader.decompress(body, DEFAULT_MAX_BODY)
-    except zlib.error:
-        return
-    if reader.eof:
-        yield "the body before it was compressed", content
+    # 32 more than the largest window means either gzip or zlib, as the content says; less than 0, deflate alone.
+    for window in (zlib.MAX_WBITS + 32, -zlib.MAX_WBITS):
+        reader = zlib.decompressobj(window)
+        try:
+            content = reader.decompress(body, DEFAULT_MAX_BODY)
+        except zlib.error:
+            continue
+        if reader.eof:
+            yield "the body before it was compressed", content

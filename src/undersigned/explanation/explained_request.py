@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned import profiles
-from undersigned.errors import CHECKS, MalformedURL, SignatureError, printable
-from undersigned.explanation.alternatives import ADVICE, alternatives
-from undersigned.explanation.contents import digest_forms, other_contents, parse_digest
+from undersigned.errors import CHECKS, MalformedURL, SignatureError, printable, signature_error
+from undersigned.explanation.cause import (
+    Cause,
+    byte_sequences,
+    common,
+    find_change,
+    find_content,
+    find_digest,
+    is_signed,
+    other_spelling,
+    signer_of,
+)
+from undersigned.explanation.contents import digest_forms, parse_digest
 from undersigned.explanation.values import SignedValues, signed_target
-from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
+from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.content_digest import content_digest, has_digests
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input
-from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
-from undersigned.reasons import REASONS
+from undersigned.message.structured_fields import MalformedField
+from undersigned.reasons import fix_of
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.key_source import ExaminedKeys, KeyLookup, KeySet
@@ -29,75 +39,27 @@ if TYPE_CHECKING:
     from undersigned.errors import Step
     from undersigned.message.request import Request
     from undersigned.message.signature_input import SignatureInput
-    from undersigned.message.structured_fields import Encoding
     from undersigned.signature.key_source import KeySource
     from undersigned.signature.profile import Profile
     from undersigned.url import Origin
 
-MOST_SECONDS: Final = 0.75
-"""The most seconds of a search for the cause: some thousand verifications."""
-
 _NOT_CHECKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
 """Steps that need a revocation list or a replay store. A recorded request has neither."""
 
-_SPELLING: Final = 1
+_SYNTAX: Final = 1
+_TAG: Final = 3
 _CONTENT: Final = 11
 _OTHERWISE: Final[frozenset[Step]] = frozenset({2, 3, 4, 6})
-_SEARCHED: Final[frozenset[Step]] = frozenset({_SPELLING, 7, 8, 10})
+_SEARCHED: Final[frozenset[Step]] = frozenset({_SYNTAX, 7, 8, 10})
 _PROFILES: Final = tuple(profile for profile in profiles.BY_NAME.values() if profile.message == "request")
 _OLDER: Final = re.compile(r'(?:^|[,\s])(?:keyid|headers)="', re.IGNORECASE)
-_LONGEST_SHOWN, _BEFORE = 160, 20
 _MOST_KEYS: Final = 64
-_GZIP_TIMES: Final = 1 << 32
+_DIGITS: Final = 18
+_LENGTHS: Final = {"ed25519": 64, "ecdsa-p256-sha256": 64, "ecdsa-p384-sha384": 96}
+_ZONE, _MOST_OFF, _LONGEST_ZONE = 1800, 60, 14 * 3600
 
 Outcome = Literal["passed", "failed", "not checked", "not reached"]
 """What became of a step of the checklist."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """A proven cause of a rejection: the signature is valid over the changed values. Its texts are printable ASCII.
-
-    Attributes:
-        name: the name of the change, one of `NAMES`.
-        signed: the part as the sender signed it, or an excerpt of it.
-        received: the part as it was received, or an excerpt of it.
-        advice: what usually causes the change, and what to do.
-        keyid: the keyid of the key that verifies the signature, or "" if the key is not the question.
-        base: the base that the sender signed; None if it is the base that is rebuilt from the request.
-    """
-
-    name: str
-    signed: str
-    received: str
-    advice: str
-    keyid: str = ""
-    base: str | None = None
-
-    @classmethod
-    def of(cls, name: str, signed: str, received: str, *, keyid: str = "", base: str | None = None) -> Cause:
-        """Return the cause with the advice for its name, and with excerpts of long texts."""
-        start = 0
-        if max(len(signed), len(received)) > _LONGEST_SHOWN:
-            start = max(0, _common(signed, received) - _BEFORE)
-        cut = "..." if start else ""
-        return cls(
-            name,
-            f"{cut}{printable(signed[start:], limit=_LONGEST_SHOWN)}",
-            f"{cut}{printable(received[start:], limit=_LONGEST_SHOWN)}",
-            ADVICE[name],
-            keyid,
-            base,
-        )
-
-    def __str__(self) -> str:
-        """Return the cause in a sentence."""
-        words = {
-            "another key": "the signature is by the key {0}, and names the key {1}",
-            "another profile": "the request is verified by the profile {0}, and not by {1}",
-        }.get(self.name, "the sender signed {0}; you received {1}")
-        told = words.format(self.signed, self.received)
-        return f"{self.name}: {told}. {self.advice[:1].upper()}{self.advice[1:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,33 +168,42 @@ def explain_request(
 
     Args:
         request: the request as it was received, with its content.
-        profile: the profile to verify it by, or None for a guess.
+        profile: the profile to verify it by, or None for the published one that its tag names.
         keys: the keys to verify it with. Of a `KeySet`, every key is tried; of another source, those that it names.
         now: the verifier's clock, seconds since the epoch, or None to verify it at the time when it was signed.
         signers_base: the signature base that the signer signed, if it is known.
         origins: the origins of the service, which name hosts and prefixes that the sender may have signed.
     """
-    profile = _guess(request, keys, now) if profile is None else profile
-    signature = _Signature.of(request, profile)
-    judged_at = _signing_time(signature) if now is None else now
-    error = _rejection(request, profile, keys, judged_at)
-    base = None if signature is None else _base(request, signature.read, profile)
-    cause = None
-    if error is not None:
-        cause = _find_cause(request, profile, keys, signature, error, judged_at, origins)
-        if cause is not None and cause.base is not None and signers_base is None:
-            signers_base = cause.base.encode("ascii")
+    examined = _Examined(request, keys, now, tuple(origins))
+    by = examined.choose() if profile is None else profile
+    if by is None:
+        return _without_profile(request)
+    signature = _Signature.of(request, by)
+    judged_at = examined.judged_at(by)
+    error = examined.rejection(by)
+    base = None if signature is None else _base(request, signature.read, by)
     known = None if signers_base is None else signers_base.decode("latin-1").removesuffix("\n").removesuffix("\r")
+    values = None if error is None or signature is None else examined.values(by, signature)
+    cause = None if error is None else examined.cause(by, error, signature, values)
     validity = None
     if signature is not None:
         created, expires, clock = signature.seconds("created"), signature.seconds("expires"), time.time()
-        _, fault = profile.validity.window(created, expires, now=clock)
+        _, fault = by.validity.window(created, expires, now=clock)
         is_signing_time = now is None and created is not None
         validity = ValidityPeriod(created, expires, judged_at, is_signing_time, clock, fault)
-    difference = None if base is None or known is None else _compare(base, known)
-    equal = known is not None and base == known
-    summary = _summary(request, profile, error, cause, keys=keys, validity=validity, equal=equal)
-    return ExplainedRequest(profile.name, error, cause, summary, base, known, difference, validity, _digests(request))
+    theirs = cause.base if known is None and cause is not None else known
+    difference = None if base is None or theirs is None else _compare(base, theirs)
+    if error is None:
+        late = validity and validity.fault
+        summary = f"Verified by the profile {by.name}{f' as of when it was signed. Now: {late}' if late else ''}."
+    elif cause is not None:
+        summary = f"Cause: {cause}"
+    else:
+        summary = ""
+        if values is not None and signature is not None and signers_base is not None:
+            summary = _of_base(values, signature, base, signers_base)
+        summary = summary or _unproven(request, error, keys, validity, values)
+    return ExplainedRequest(by.name, error, cause, summary, base, theirs, difference, validity, _digests(request))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +231,7 @@ class _Signature:
         if not chosen:
             return None
         label, read = chosen[0]
-        return cls(label, read, _sequences(fields.get("signature", "")).get(label))
+        return cls(label, read, byte_sequences(fields.get("signature", "")).get(label))
 
     @property
     def keyid(self) -> str:
@@ -274,50 +245,137 @@ class _Signature:
         return value if type(value) is int else None
 
 
-def _sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
-    try:
-        return parse_byte_sequences(value, *(encodings or ("base64", "base64url")))
-    except MalformedField:
-        return {}
+@dataclass(frozen=True, slots=True)
+class _Examined:
+    """A request that is examined with some keys, by one profile after another.
 
-
-def _signing_time(signature: _Signature | None) -> float:
-    created = None if signature is None else signature.seconds("created")
-    return time.time() if created is None else created
-
-
-def _guess(request: Request, keys: KeySource, now: float | None) -> Profile:
-    """Return the profile that the request was most likely signed by: one that has its tag and gets furthest.
-
-    Of several, it is the one that asks for most. It is the first profile if no signature can be read.
+    Attributes:
+        request: the request.
+        keys: the keys.
+        now: the verifier's clock, or None for the time when it was signed.
+        origins: the origins of the service.
+        rejections: the result by each profile that was tried.
     """
-    try:
-        members = parse_signature_input(request.fields.combined.get("signature-input") or "")
-    except MalformedField:
-        members = {}
-    tags = {member.parameters.get("tag") for member in members.values()}
-    tagged = [one for one in _PROFILES if not tags.isdisjoint(one.selection.tags)]
-    if not tagged and members:
-        tagged = [one for one in _PROFILES if not one.selection.tags and any(map(one.selection.accepts, tags))]
 
-    def fits(one: Profile) -> tuple[int, int]:
-        at = _signing_time(_Signature.of(request, one)) if now is None else now
-        error = _rejection(request, one, keys, at)
-        reached = len(CHECKS) if error is None else list(CHECKS).index(error.step)
-        return reached, len(one.components_of(request))
+    request: Request
+    keys: KeySource
+    now: float | None
+    origins: tuple[Origin, ...]
+    rejections: dict[str, SignatureError | None] = field(default_factory=dict[str, "SignatureError | None"])
 
-    return max(tagged or _PROFILES[:1], key=fits)
+    def judged_at(self, profile: Profile) -> float:
+        """Return the time of the verification."""
+        if self.now is not None:
+            return self.now
+        signature = _Signature.of(self.request, profile)
+        created = None if signature is None else signature.seconds("created")
+        return time.time() if created is None else created
+
+    def rejection(self, profile: Profile) -> SignatureError | None:
+        """Return the error that rejects the request, or None. Its nonce counts as new, and its key as not revoked."""
+        # The profile that is asked about may have the name of a published one.
+        if profile.name not in self.rejections or profile not in _PROFILES:
+            # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
+            source = ExaminedKeys(self.keys.keys) if isinstance(self.keys, KeySet) else self.keys
+            now, found = self.judged_at(profile), None
+            try:
+                Verifier(profile, keys=source, replay=MemoryReplayStore(), clock=lambda: now).verify(self.request)
+            except SignatureError as error:
+                found = error
+            self.rejections[profile.name] = found
+        return self.rejections[profile.name]
+
+    def candidates(self) -> list[Profile]:
+        """Return the published profiles that the request may be signed by: those of its tag.
+
+        Without a signature it is the first, and without a tag those that ask for none.
+        """
+        try:
+            members = parse_signature_input(self.request.fields.combined.get("signature-input") or "")
+        except MalformedField:
+            members = {}
+        if not members:
+            return list(_PROFILES[:1])
+        tags = {member.parameters.get("tag") for member in members.values()}
+        tagged = [one for one in _PROFILES if not tags.isdisjoint(one.selection.tags)]
+        return tagged or [one for one in _PROFILES if not one.selection.tags and tags == {None}]
+
+    def choose(self) -> Profile | None:
+        """Return the profile that gets furthest of those that the tag names, or None if it names none.
+
+        Of several, it is the one that asks for most.
+        """
+
+        def fits(one: Profile) -> tuple[int, int]:
+            error = self.rejection(one)
+            reached = len(CHECKS) if error is None else list(CHECKS).index(error.step)
+            return reached, len(one.components_of(self.request))
+
+        return max(self.candidates(), key=fits, default=None)
+
+    def cause(
+        self, profile: Profile, error: SignatureError, signature: _Signature | None, values: SignedValues | None
+    ) -> Cause | None:
+        """Return the cause of a rejection, or None if none is proven."""
+        spelled = other_spelling(self.request, profile) if error.step == _SYNTAX else None
+        # What was received is tried first. If it is what was signed, there is no change to look for.
+        key = None if values is None or signature is None else is_signed(values, signature.read)
+        if spelled is not None and key is not None:
+            return Cause.of("other Base64", *spelled, keyid=key.keyid)
+        # A signature of AdCP over a URL as it was typed would also be one of DEFAULT, which is not what happened.
+        others = [one for one in self.candidates() if one is not profiles.DEFAULT or error.step in _OTHERWISE]
+        for other in others:
+            if other is not profile and self.rejection(other) is None:
+                return Cause.of("another profile", other.name, profile.name)
+        found = None
+        if values is not None and signature is not None and key is None and error.step in _SEARCHED:
+            found = find_change(values, signature.read)
+        if found is None and error.step in {_SYNTAX, _CONTENT}:
+            found = find_digest(self.request, profile)
+        if found is None and error.step == _CONTENT:
+            found = find_content(self.request, None if signature is None else signature.seconds("created"))
+        return found
+
+    def values(self, profile: Profile, signature: _Signature) -> SignedValues | None:
+        """Return what the signature covers, or None if the authority cannot be read."""
+        request, read, coverage = self.request, signature.read, signature.read.coverage
+        lookup = KeyLookup(
+            signature.keyid, read.parameters, coverage.names, request.method, request.url, request.fields,
+            label=signature.label, identifiers=coverage.texts,
+        )  # fmt: skip
+        try:
+            named = tuple(self.keys.find(lookup))[:MOST_CANDIDATES]
+        except Exception:  # noqa: BLE001 - a source may raise anything when it is not available
+            named = ()
+        known = self.keys if isinstance(self.keys, KeySet) else ()
+        try:
+            received = SignedValues.of(request, profile, read, signature.octets or b"", keys=named)
+        except MalformedURL:
+            return None
+        return received._replace(
+            others=tuple(islice((key for key in known if key not in named), _MOST_KEYS)),
+            keyid=signature.keyid,
+            label=signature.label,
+            authorities=tuple(origin.authority for origin in self.origins),
+            prefixes=tuple(origin.prefix for origin in self.origins if origin.prefix),
+        )
 
 
-def _rejection(request: Request, profile: Profile, keys: KeySource, now: float) -> SignatureError | None:
-    """Return the error that rejects the request, or None. Its nonce counts as new, and its key as not revoked."""
-    # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
-    examined = ExaminedKeys(keys.keys) if isinstance(keys, KeySet) else keys
-    try:
-        Verifier(profile, keys=examined, replay=MemoryReplayStore(), clock=lambda: now).verify(request)
-    except SignatureError as error:
-        return error
-    return None
+def _without_profile(request: Request) -> ExplainedRequest:
+    """Return the explanation of a request whose tag no published profile has."""
+    members = parse_signature_input(request.fields.combined.get("signature-input") or "")
+    tags = {str(member.parameters.get("tag") or "(none)") for member in members.values()}
+    tag = printable(", ".join(sorted(tags)))
+    error = signature_error(
+        "signature_tag_invalid", "signature_tag_invalid", step=_TAG, detail="the tag is of no published profile",
+        received=f"tag {tag}",
+    )  # fmt: skip
+    summary = (
+        f"Not verified: no published profile has the tag {tag}, so nothing is guessed. Give your profile: --profile "
+        "main:PROFILE, where main is the module and PROFILE the name in it; in Python, explain_request(request, PROFILE"
+        ", keys)"
+    )
+    return ExplainedRequest("", error, None, summary, None, None, None, None, _digests(request))
 
 
 def _base(request: Request, read: SignatureInput, profile: Profile) -> str | None:
@@ -326,120 +384,6 @@ def _base(request: Request, read: SignatureInput, profile: Profile) -> str | Non
         return signature_base(ComponentValues(request, target, reading=profile.reading), read.components, read.text)
     except (MalformedURL, UnresolvableComponent):
         return None
-
-
-def _find_cause(
-    request: Request,
-    profile: Profile,
-    keys: KeySource,
-    signature: _Signature | None,
-    error: SignatureError,
-    now: float,
-    origins: Sequence[Origin],
-) -> Cause | None:
-    """Return the cause of a rejection, or None if none is proven."""
-    spelled = _other_spelling(request, profile) if error.step == _SPELLING else None
-    values = None
-    if signature is not None and signature.octets is not None and error.step in _SEARCHED:
-        values = _values(request, profile, keys, signature, origins)
-    proof = None if signature is None or values is None or spelled is None else _prove(values, signature.read)
-    if spelled is not None and proof is not None:
-        return Cause.of("other Base64", *spelled, keyid=proof[0])
-    # A signature of AdCP over a URL as it was typed would also be one of DEFAULT, which is not what happened.
-    others = _PROFILES if error.step in _OTHERWISE else _PROFILES[1:]
-    for other in others:
-        if other is not profile and _rejection(request, other, keys, now) is None:
-            return Cause.of("another profile", other.name, profile.name)
-    if error.step == _CONTENT:
-        return _other_content(request, signature)
-    if signature is None or values is None or (error.step == _SPELLING and spelled is None):
-        return None
-    return _search(values, signature.read)
-
-
-def _search(values: SignedValues, read: SignatureInput) -> Cause | None:
-    """Return the first alternative that the signature is valid for, or None."""
-    end = time.monotonic() + MOST_SECONDS
-    for one in alternatives(values):
-        proof = _prove(one.values, read)
-        if proof is not None:
-            return Cause.of(one.name, one.signed, one.received, keyid=proof[0], base=proof[1])
-        if time.monotonic() > end:
-            break
-    return None
-
-
-def _values(
-    request: Request, profile: Profile, keys: KeySource, signature: _Signature, origins: Sequence[Origin]
-) -> SignedValues | None:
-    """Return what the signature covers, or None if the authority cannot be read."""
-    read, coverage = signature.read, signature.read.coverage
-    lookup = KeyLookup(
-        signature.keyid, read.parameters, coverage.names, request.method, request.url, request.fields,
-        label=signature.label, identifiers=coverage.texts,
-    )  # fmt: skip
-    try:
-        named = tuple(keys.find(lookup))[:MOST_CANDIDATES]
-    except Exception:  # noqa: BLE001 - a source may raise anything when it is not available
-        named = ()
-    known = keys if isinstance(keys, KeySet) else ()
-    try:
-        received = SignedValues.of(request, profile, read, signature.octets or b"", keys=named)
-    except MalformedURL:
-        return None
-    return received._replace(
-        others=tuple(islice((key for key in known if key not in named), _MOST_KEYS)),
-        keyid=signature.keyid,
-        authorities=tuple(origin.authority for origin in origins),
-        prefixes=tuple(origin.prefix for origin in origins if origin.prefix),
-    )
-
-
-def _prove(values: SignedValues, read: SignatureInput) -> tuple[str, str] | None:
-    """Return the keyid and the base if one of the keys verifies the signature over these values, or None."""
-    try:
-        base = values.base(read)
-        octets = base.encode("ascii")
-    except (UnresolvableComponent, UnicodeEncodeError):
-        return None
-    if len(octets) > LONGEST_BASE:
-        return None
-    named = read.parameters.get("alg")
-    for key in values.keys:
-        algorithms = [named] if isinstance(named, str) and named in key.algorithms else sorted(key.algorithms)
-        if any(key.verifies(values.signature, octets, algorithm=algorithm) for algorithm in algorithms):
-            return key.keyid, base
-    return None
-
-
-def _other_spelling(request: Request, profile: Profile) -> tuple[str, str] | None:
-    """Return which fields are in another Base64 than the profile expects, and the expected one; None if none is."""
-    found: list[str] = []
-    expected = ""
-    expects: dict[str, tuple[Encoding, ...]] = {
-        "signature": (profile.encoding,),
-        "content-digest": profile.digest.encodings,
-    }
-    for name, encodings in expects.items():
-        value = request.fields.combined.get(name, "")
-        if _sequences(value) and not _sequences(value, *encodings):
-            is_base64 = "base64" in encodings
-            found.append(f"{name} in {'Base64url' if is_base64 else 'padded Base64'}")
-            expected = "what must be padded Base64 (RFC 8941)" if is_base64 else "what must be unpadded Base64url"
-    return (" and ".join(found), expected) if found else None
-
-
-def _other_content(request: Request, signature: _Signature | None) -> Cause | None:
-    """Return the cause of a digest that is of other content, or None."""
-    created = None if signature is None else signature.seconds("created")
-    # The header of gzip has four octets for the time.
-    signed_at = created if created is not None and 0 < created < _GZIP_TIMES else 0
-    expected = parse_digest(request.fields.combined.get("content-digest", ""))
-    if expected:
-        for words, content in other_contents(request.body, signed_at=signed_at):
-            if has_digests(content, expected):
-                return Cause.of("other content", words, f"{len(request.body)} other bytes")
-    return None
 
 
 def _digests(request: Request) -> ContentDigests | None:
@@ -452,12 +396,6 @@ def _digests(request: Request) -> ContentDigests | None:
     return ContentDigests(computed, declared, has_digests(request.body, parse_digest(declared or "")))
 
 
-def _common(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
-    shorter = min(len(one), len(other))
-    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
-
-
 def _compare(rebuilt: str, signers: str) -> BaseDifference | None:
     """Return the first difference of two bases, or None if they are equal."""
     if signers == rebuilt:
@@ -466,33 +404,44 @@ def _compare(rebuilt: str, signers: str) -> BaseDifference | None:
     shared = range(min(len(ours), len(theirs)))
     at = next((number for number in shared if ours[number] != theirs[number]), len(shared))
     our_line, their_line = "".join(ours[at : at + 1]), "".join(theirs[at : at + 1])
-    column = _common(our_line, their_line) + 1
-    return BaseDifference(_common(rebuilt, signers), at + 1, column, our_line, their_line)
+    column = common(our_line, their_line) + 1
+    return BaseDifference(common(rebuilt, signers), at + 1, column, our_line, their_line)
 
 
-def _summary(
+def _of_base(values: SignedValues, signature: _Signature, base: str | None, signers_base: bytes) -> str:
+    """Return what the signer's base tells about a signature that is not valid, or "" if the rejection is another."""
+    stripped = signers_base.removesuffix(b"\n").removesuffix(b"\r")
+    every = (*values.keys, *values.others)
+    if base is not None and signer_of(base.encode("latin-1"), values.signature, signature.read, every):
+        return ""
+    key = None
+    for octets in (stripped, signers_base):
+        key = key or signer_of(octets, values.signature, signature.read, every)
+    gap = None if base is None else _compare(base, stripped.decode("latin-1"))
+    if key is None and gap is None and base is not None:
+        return "Cause: the two bases are equal, so another key signed, or the signature was changed"
+    where = "the request has no base to compare with"
+    if gap is not None:
+        given, received = (printable(line) or "no more" for line in (gap.signers, gap.rebuilt))
+        texts = f"the given one has {given}; you received {received}"
+        where = f"the bases differ in line {gap.line}, column {gap.column}: {texts}"
+    if key is None:
+        return (
+            "No cause found: the signature is not over the given base with any of the given keys. Either the base is "
+            f"of another request ({where}), or the sender signed with another key: sign this base again with the "
+            "sender's key, and compare the signatures"
+        )
+    return f"Cause: the key is right: the signature is valid over the given base with {printable(key.keyid)}; {where}"
+
+
+def _unproven(
     request: Request,
-    profile: Profile,
-    error: SignatureError | None,
-    cause: Cause | None,
-    *,
+    error: SignatureError,
     keys: KeySource,
     validity: ValidityPeriod | None,
-    equal: bool,
+    values: SignedValues | None,
 ) -> str:
-    """Return the result in one line."""
-    if error is None:
-        fault = validity and validity.fault
-        return f"Verified by the profile {profile.name}{f' as of when it was signed. Now: {fault}' if fault else ''}."
-    if cause is not None:
-        return f"Cause: {cause}"
-    if equal:
-        return "Cause: the two bases are equal, so another key signed, or the signature was changed"
-    return _unproven(request, error, keys, validity)
-
-
-def _unproven(request: Request, error: SignatureError, keys: KeySource, validity: ValidityPeriod | None) -> str:
-    """Return what the step that failed says, or that nothing explains it."""
+    """Return what the step that failed says, or what is excluded and what is left."""
     fields = request.fields.combined
     older = fields.get("signature", "") if "signature-input" not in fields else ""
     if _OLDER.search(older) or _OLDER.search(fields.get("authorization", "")):
@@ -500,20 +449,62 @@ def _unproven(request: Request, error: SignatureError, keys: KeySource, validity
             "Cause: the request is signed by draft-cavage-http-signatures, the scheme before RFC 9421, which is not "
             "explained here. In Python, ActivityPubVerifier verifies it"
         )
-    if error.reason == "signature_invalid":
-        named = keys.keys.get(error.keyid or "", ()) if isinstance(keys, KeySet) else ()
-        thumbprints = ", ".join(key.thumbprint for key in named if key.thumbprint)
-        which = f" (the key here has the thumbprint {thumbprints})" if thumbprints else ""
-        return (
-            "No cause found: no usual change explains the signature. Either the sender has another key under that kid"
-            f"{which}, or several parts changed: `undersigned doctor` shows what changes on the way"
-        )
-    if error.step == _CONTENT:
-        return (
-            "No cause found: neither JSON written again, other line ends nor usual compression explains the digest. "
-            f"{error.detail[:1].upper()}{printable(error.detail[1:])}"
-        )
-    advice = f". Fix: {REASONS[error.reason].operator}" if error.reason is not None else ""
-    if error.reason == "signature_window_invalid" and validity is not None and not validity.is_signing_time:
-        advice = f" (valid from {validity.created!r} to {validity.expires!r}, seconds since the epoch){advice}"
-    return f"Cause: {CHECKS[error.step]}: {printable(error.detail)}{advice}"
+    if error.reason == "signature_invalid" and error.received is None:
+        return _not_over_this(error, keys, values)
+    if error.step == _CONTENT and error.received is None:
+        return _other_body(request)
+    seen = f" (received: {printable(error.received)})" if error.received else ""
+    if error.reason == "signature_key_unknown":
+        known = ", ".join(map(printable, islice(keys.keys, 8))) if isinstance(keys, KeySet) else ""
+        seen = f" (received: keyid {printable(error.keyid or '')}{f'; known: {known}' if known else ''})"
+    if error.reason == "signature_window_invalid" and validity is not None:
+        times = f"created {validity.created}, expires {validity.expires}"
+        seen = f" (received: {times})" if error.fix else f" ({_window(validity)})"
+    fix = fix_of(error)
+    return f"Cause: {CHECKS[error.step]}: {printable(error.detail)}{seen}{f'. Fix: {fix}' if fix else ''}"
+
+
+def _not_over_this(error: SignatureError, keys: KeySource, values: SignedValues | None) -> str:
+    """Return what is left if no alternative explains a signature."""
+    octets = b"" if values is None else values.signature
+    for key in () if values is None else values.keys:
+        lengths = {_LENGTHS[name] for name in key.algorithms if name in _LENGTHS}
+        if len(key.algorithms) == len(lengths) == 1 and len(octets) not in lengths:
+            return (
+                f"Cause: the signature has {len(octets)} bytes, and one by {next(iter(key.algorithms))} has "
+                f"{lengths.pop()}: it was cut or written in another form, or is by another algorithm"
+            )
+    named = keys.keys.get(error.keyid or "", ()) if isinstance(keys, KeySet) else ()
+    thumbprints = ", ".join(one.thumbprint for one in named if one.thumbprint)
+    which = f" (the key here has the thumbprint {thumbprints})" if thumbprints else ""
+    return (
+        "No cause found: no usual change of a client, proxy, server, framework or language explains the signature. "
+        f"Left: the sender has another key under that kid{which}, or something else was changed. To tell them apart, "
+        "give the base that the sender signed: --base"
+    )
+
+
+def _other_body(request: Request) -> str:
+    """Return what is left if no other content has the digest."""
+    length = request.fields.combined.get("content-length", "")
+    if length.isdecimal() and len(length) < _DIGITS and int(length) != len(request.body):
+        return f"Cause: the body has {len(request.body)} bytes, and Content-Length is {length}: it was cut on the way"
+    return (
+        "No cause found: neither JSON written again, other line ends or charsets nor usual compression explains the "
+        f"digest. Left: the body, of {len(request.body)} bytes, was cut or changed otherwise, or the sender digested "
+        "other bytes. To tell them apart, compare its length with that of the body that was sent"
+    )
+
+
+def _window(validity: ValidityPeriod) -> str:
+    """Return when a signature is valid, and by how much a clock is off."""
+    created, expires = validity.created, validity.expires
+    told = f"valid from {created!r} to {expires!r}, seconds since the epoch"
+    off = 0 if created is None or validity.is_signing_time else created - validity.judged_at
+    if not off:
+        return told
+    # A request is on its way for a moment only, and the zones of nearly all clocks differ by half hours.
+    zone = round(off / _ZONE) * _ZONE
+    is_zone = zone and abs(off - zone) <= _MOST_OFF and abs(zone) <= _LONGEST_ZONE
+    hint = f", {abs(zone) / 3600:g} hours, as when local time is taken for UTC" if is_zone else ""
+    return f"{told}; created is {abs(off):.0f} seconds {'ahead' if off > 0 else 'behind'}{hint}"

@@ -47,6 +47,7 @@ class SignedValues(NamedTuple):
         keys: the keys to verify with.
         others: other keys that the sender may have.
         keyid: the keyid that the signature names, or "".
+        label: the label of the signature.
         authorities: authorities that the sender may have sent the request to.
         prefixes: prefixes that a proxy may have stripped.
     """
@@ -65,6 +66,7 @@ class SignedValues(NamedTuple):
     keys: tuple[VerificationKey, ...]
     others: tuple[VerificationKey, ...] = ()
     keyid: str = ""
+    label: str = ""
     authorities: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
 

@@ -384,7 +384,8 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
             return None
     value = fields.combined.get("content-digest")
     if value is None:
-        raise MalformedField(f"Content-Digest: {NO_FIELD}")
+        detail = f"Content-Digest: {NO_FIELD}"
+        raise profile.error("signature_header_malformed", step=1, detail=detail, received='"content-digest"')
     try:
         digest = parse_content_digest(value, *profile.digest.encodings, algorithms=profile.digest.algorithms)
     except MalformedField as malformed:

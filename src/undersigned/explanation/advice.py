@@ -1,0 +1,167 @@
+"""Advice: who makes each change of a request, and what to do about it. `explain` and `doctor` share it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Maker = Literal["client", "proxy", "server", "framework", "language"]
+"""Who makes a change. A client is also a signer written by hand; a language writes JSON in its own way."""
+
+PATH: Final = (
+    "forward the request target unchanged. nginx: `proxy_pass http://app;` without a path, and no rewrite. HAProxy: no "
+    "normalize-uri. Apache: `AllowEncodedSlashes NoDecode`, `MergeSlashes Off` and `ProxyPass ... nocanon`"
+)
+QUERY: Final = "forward the query unchanged: do not sort, decode or drop any of it"
+CONTENT: Final = "forward the content unchanged: do not drop, decompress, re-encode or rewrite it"
+HOST: Final = (
+    "forward Host unchanged. nginx: `proxy_set_header Host $http_host;` (its default is the name in proxy_pass, and "
+    "$host drops the port). HAProxy: no `set-header Host`. Apache: `ProxyPreserveHost On`"
+)
+
+
+class Change(NamedTuple):
+    """A kind of change.
+
+    Attributes:
+        makers: who makes it, the most likely first.
+        advice: what usually causes it, and what to do.
+    """
+
+    makers: tuple[Maker, ...]
+    advice: str
+
+
+CHANGES: Final[Mapping[str, Change]] = {
+    "another key": Change(
+        ("client",),
+        "the signature names a key that did not make it: send the keyid of the key that signs, or publish the key "
+        "under that keyid",
+    ),
+    "another profile": Change(
+        ("client",), "verify by the profile that the sender signs by, or ask the sender to sign by yours"
+    ),
+    "DER signature": Change(
+        ("language",),
+        "the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)",
+    ),
+    "other signature form": Change(
+        ("client",), "the sender must write the bytes of the signature once, in Base64 between colons: sig1=:AAAA:"
+    ),
+    "other base form": Change(
+        ("client",),
+        "the sender must write the base as RFC 9421 section 2.5 has it: each name in quotation marks, a colon, a "
+        "space and the value, lines separated by LF alone, and no LF after the last line, @signature-params",
+    ),
+    "hashed base": Change(
+        ("client",), "the sender must sign the base itself: the algorithm hashes it (RFC 9421 section 3.3)"
+    ),
+    "other component value": Change(
+        ("client",),
+        "the sender must write the value of the component as RFC 9421 section 2.2 has it: @target-uri is the absolute "
+        "URL in its canonical form, percent-encoded and without a fragment; @authority is in lower case and without "
+        "the default port",
+    ),
+    "reordered parameters": Change(
+        ("client", "proxy"),
+        "the parameters of Signature-Input are signed in their order: send them as they are in the last line of the "
+        "base",
+    ),
+    "added parameters": Change(
+        ("client",), "each parameter of Signature-Input is signed: add none after signing, and leave none out"
+    ),
+    "reordered lines": Change(
+        ("client",), "the lines of the base have the order in which Signature-Input lists the components"
+    ),
+    "not canonical": Change(
+        ("client",),
+        "the sender did not sign the canonical form of its URL: canonicalize the URL before signing",
+    ),
+    "other scheme": Change(
+        ("proxy", "client"),
+        "a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins=",
+    ),
+    "other port": Change(("proxy",), f"a proxy forwards Host with another port or without it: {HOST}"),
+    "other host": Change(("proxy",), f"a proxy rewrote Host: {HOST}"),
+    "other method": Change(
+        ("client", "framework"),
+        "a redirect or a method-override field changed the method: sign the one that is sent",
+    ),
+    "trailing slash": Change(
+        ("framework", "client"), "a redirect, a router or the sender changed the end of the path: sign it as it is sent"
+    ),
+    "merged slashes": Change(("proxy", "server"), f"servers and proxies merge repeated slashes: {PATH}"),
+    "added slashes": Change(
+        ("client",),
+        "a client joined a base URL that ends with a slash and a path that begins with one: sign the URL that is sent",
+    ),
+    "stripped prefix": Change(
+        ("proxy", "framework"),
+        "a proxy strips the prefix of a mounted path: add the prefix to origins=, or forward the path with it",
+    ),
+    "added prefix": Change(
+        ("proxy", "server"),
+        "a proxy or server adds a prefix to the path: remove it from origins=, or forward the path without it",
+    ),
+    "rewritten target": Change(
+        ("proxy",), f"a proxy rewrote the target, and names the original in a header field: {PATH}"
+    ),
+    "decoded octets": Change(
+        ("proxy", "server", "client"), f"clients, proxies and servers decode percent-encoded octets: {PATH}"
+    ),
+    "encoded octets": Change(
+        ("client", "proxy"),
+        "a client or a proxy encoded the URL after it was signed: sign it as it is sent, encoded once",
+    ),
+    "other case": Change(
+        ("proxy", "client"), "something changed upper and lower case on the way: forward the request unchanged"
+    ),
+    "lost ?": Change(
+        ("server",),
+        "a ? without a query was lost on the way, as ASGI servers cannot report it: do not send a lone ?",
+    ),
+    "added ?": Change(("client",), "the sender signed a URL without its lone ?: sign the ? too, or do not send it"),
+    "reordered query": Change(
+        ("client", "proxy"), f"something sorted the parameters, and their order is signed: {QUERY}"
+    ),
+    "+ for a space": Change(
+        ("language", "proxy"),
+        "one side wrote a space as + and the other as %20: sign the URL with the one that is sent",
+    ),
+    "added query": Change(
+        ("client", "proxy"), "parameters were added after signing: sign the URL with all its parameters"
+    ),
+    "other Base64": Change(
+        ("client",), "one side wrote Base64url, or left out the padding: use the Base64 of the profile"
+    ),
+    "other content": Change(
+        ("framework", "language", "proxy"),
+        f"the digest is of other content: sign exactly the bytes that are sent, and {CONTENT}",
+    ),
+    "other digest form": Change(
+        ("client",),
+        "the sender must write the digest of the body by an accepted algorithm, in Base64 between colons (RFC 9530): "
+        "sha-256=:AAAA:",
+    ),
+    "other header joining": Change(
+        ("proxy", "framework"),
+        "a proxy or library joined the lines of the field, or changed its spaces: forward it unchanged (RFC 9421 "
+        "section 2.1)",
+    ),
+    "other Content-Type": Change(
+        ("client", "proxy"),
+        "a client added a charset after signing, or a proxy changed the parameters: sign the field as it is sent",
+    ),
+    "added value": Change(
+        ("proxy",), "a proxy added a value to a covered field: all values of a field are signed together"
+    ),
+    "lost field": Change(
+        ("proxy", "client"), "a covered field was removed on the way, or not sent: forward it, or do not cover it"
+    ),
+}
+"""Each kind of change by its name."""
+
+NAMES: Final = tuple(CHANGES)
+"""The names of all changes."""

@@ -1,0 +1,201 @@
+"""The cause of a rejection: the first alternative over which the signature, or the digest of the content, is valid."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import printable
+from undersigned.explanation.advice import CHANGES
+from undersigned.explanation.alternatives import alternatives
+from undersigned.explanation.contents import cut_content, other_contents, parse_digest, written_digest
+from undersigned.limits import LONGEST_BASE
+from undersigned.message.content_digest import content_digest, has_digests
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
+from undersigned.signature.components import UnresolvableComponent
+
+if TYPE_CHECKING:
+    from undersigned.explanation.advice import Maker
+    from undersigned.explanation.values import SignedValues
+    from undersigned.message.request import Request
+    from undersigned.message.signature_input import SignatureInput
+    from undersigned.message.structured_fields import Encoding
+    from undersigned.signature.profile import Profile
+    from undersigned.signature.verification_key import VerificationKey
+
+MOST_SECONDS: Final = 0.75
+"""The most seconds of a search for the cause: some thousand verifications."""
+
+_LONGEST_SHOWN, _BEFORE = 160, 20
+_GZIP_TIMES: Final = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A proven cause of a rejection: signature or digest is valid over the changed values. Its texts are ASCII.
+
+    Attributes:
+        name: the name of the change, one of `NAMES`; or two, joined by `and`, if one layer makes both.
+        signed: the part as the sender signed it, or an excerpt of it.
+        received: the part as it was received, or an excerpt of it. It differs from `signed`.
+        advice: what usually causes the change, and what to do.
+        makers: who usually makes the change: client, proxy, server, framework or language.
+        keyid: the keyid of the key that verifies the signature, or "" if the key is not the question.
+        base: the base that the sender signed; None if it is the base that is rebuilt from the request.
+    """
+
+    name: str
+    signed: str
+    received: str
+    advice: str
+    makers: tuple[Maker, ...]
+    keyid: str = ""
+    base: str | None = None
+
+    @classmethod
+    def of(cls, name: str, signed: str, received: str, *, keyid: str = "", base: str | None = None) -> Cause:
+        """Return the cause with the advice for its name, and with excerpts of long texts."""
+        start = 0
+        if max(len(signed), len(received)) > _LONGEST_SHOWN:
+            start = max(0, common(signed, received) - _BEFORE)
+        cut = "..." if start else ""
+        changes = [CHANGES[one] for one in name.split(" and ")]
+        return cls(
+            name,
+            f"{cut}{printable(signed[start:], limit=_LONGEST_SHOWN)}",
+            f"{cut}{printable(received[start:], limit=_LONGEST_SHOWN)}",
+            "; ".join(change.advice for change in changes),
+            tuple(dict.fromkeys(maker for change in changes for maker in change.makers)),
+            keyid,
+            base,
+        )
+
+    def __str__(self) -> str:
+        """Return the cause in a sentence."""
+        words = {
+            "another key": "the signature is by the key {0}, and names the key {1}",
+            "another profile": "the request is verified by the profile {0}, and not by {1}",
+            "other base form": "the sender signed {0}, in place of {1}",
+            "hashed base": "the sender signed {0}, in place of {1}",
+            "other signature form": "the sender sent {0}, in place of {1}",
+            "other digest form": "Content-Digest has {0}; expected {1}",
+        }.get(self.name, "the sender signed {0}; you received {1}")
+        told = words.format(self.signed, self.received)
+        return f"{self.name}: {told}. {self.advice[:1].upper()}{self.advice[1:]}"
+
+
+def common(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    shorter = min(len(one), len(other))
+    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
+
+
+def signer_of(
+    octets: bytes, signature: bytes, read: SignatureInput, keys: tuple[VerificationKey, ...]
+) -> VerificationKey | None:
+    """Return the key that verifies a signature over a base, or None. It may verify by each of its algorithms."""
+    if len(octets) > LONGEST_BASE:
+        return None
+    named = read.parameters.get("alg")
+    for key in keys:
+        algorithms = [named] if isinstance(named, str) and named in key.algorithms else sorted(key.algorithms)
+        if any(key.verifies(signature, octets, algorithm=algorithm) for algorithm in algorithms):
+            return key
+    return None
+
+
+def is_signed(values: SignedValues, read: SignatureInput) -> VerificationKey | None:
+    """Return the key that signed these values, or None."""
+    base = base_of(values, read)
+    return None if base is None else signer_of(base.encode(), values.signature, read, values.keys)
+
+
+def base_of(values: SignedValues, read: SignatureInput) -> str | None:
+    """Return the base of these values, or None if there is none in ASCII."""
+    try:
+        base = values.base(read)
+    except UnresolvableComponent:
+        return None
+    return base if base.isascii() else None
+
+
+def find_change(values: SignedValues, read: SignatureInput) -> Cause | None:
+    """Return the first alternative that the signature is valid for, and that differs from what was received; or None.
+
+    The values as they were received must not be valid: then no change explains anything.
+    """
+    end = time.monotonic() + MOST_SECONDS
+    received = base_of(values, read)
+    tried = {(None if received is None else received.encode(), values.signature, values.keys)}
+    for one in alternatives(values, received):
+        base = received if one.write is not None else base_of(one.values, read)
+        if base is not None and one.signed != one.received:
+            octets = base.encode() if one.write is None else one.write(base)
+            attempt = (octets, one.values.signature, one.values.keys)
+            if attempt not in tried:
+                tried.add(attempt)
+                key = signer_of(octets, one.values.signature, read, one.values.keys)
+                if key is not None:
+                    written = base if one.name == "hashed base" else octets.decode("latin-1")
+                    return Cause.of(one.name, one.signed, one.received, keyid=key.keyid, base=written)
+        if time.monotonic() > end:
+            break
+    return None
+
+
+def other_spelling(request: Request, profile: Profile) -> tuple[str, str] | None:
+    """Return which fields are in another Base64 than the profile expects, and the expected one; None if none is."""
+    found: list[str] = []
+    expected = ""
+    expects: dict[str, tuple[Encoding, ...]] = {
+        "signature": (profile.encoding,),
+        "content-digest": profile.digest.encodings,
+    }
+    for name, encodings in expects.items():
+        value = request.fields.combined.get(name, "")
+        if byte_sequences(value) and not byte_sequences(value, *encodings):
+            is_base64 = "base64" in encodings
+            found.append(f"{name} in {'Base64url' if is_base64 else 'padded Base64'}")
+            expected = "what must be padded Base64 (RFC 8941)" if is_base64 else "what must be unpadded Base64url"
+    return (" and ".join(found), expected) if found else None
+
+
+def byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
+    """Return the members of a dictionary of byte sequences in one of these forms of Base64, or none."""
+    try:
+        return parse_byte_sequences(value, *(encodings or ("base64", "base64url")))
+    except MalformedField:
+        return {}
+
+
+def find_digest(request: Request, profile: Profile) -> Cause | None:
+    """Return the cause if Content-Digest has a digest of the body that is written in another form, or None."""
+    declared = request.fields.combined.get("content-digest", "")
+    rule = profile.digest
+    accepted = byte_sequences(declared, *rule.encodings)
+    expected = {name: digest for name, digest in accepted.items() if name in set[str](rule.algorithms)}
+    written = "" if has_digests(request.body, expected) else written_digest(declared, request.body)
+    if not written:
+        return None
+    right = content_digest(request.body, rule.encodings[0], algorithms=rule.algorithms[:1])
+    return Cause.of("other digest form", written, right)
+
+
+def find_content(request: Request, created: int | None) -> Cause | None:
+    """Return the cause of a digest that is of other content, or None."""
+    end = time.monotonic() + MOST_SECONDS
+    # The header of gzip has four octets for the time.
+    signed_at = created if created is not None and 0 < created < _GZIP_TIMES else 0
+    body = request.body
+    expected = parse_digest(request.fields.combined.get("content-digest", ""))
+    if not expected or has_digests(body, expected):
+        return None
+    received = f"{len(body)} other bytes"
+    for words, content in other_contents(body, signed_at=signed_at):
+        if has_digests(content, expected) and content != body:
+            return Cause.of("other content", words, received)
+        if time.monotonic() > end:
+            return None
+    count = cut_content(body, expected)
+    return None if count is None else Cause.of("other content", f"the first {count} bytes of the body", received)

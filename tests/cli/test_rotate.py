@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import stat
+import subprocess
+import sys
 from unittest import mock
 
 import pytest
@@ -115,28 +118,104 @@ def test_private_key_is_its_owners_and_the_set_keeps_its_mode_and_its_link(folde
     assert len(read_published(folder)) == 2
 
 
+def test_private_key_stays_beside_the_other_one_wherever_the_link_of_the_set_leads(folder, tmp_path):
+    (site := tmp_path / "www").mkdir()
+    (folder / "public.jwks.json").rename(site / "jwks.json")
+    (folder / "public.jwks.json").symlink_to(site / "jwks.json")
+    assert run(folder).exit_code == 0
+    assert (names(site), len(read_published(folder))) == ({"jwks.json"}, 2)
+    (tmp_path / "link").symlink_to(site)
+    refused = invoke("rotate", "--jwks", str(tmp_path / "link" / "jwks.json"))
+    assert (refused.exit_code, "beside your private key" in refused.stderr) == (2, True)
+    assert names(site) == {"jwks.json"}
+
+
+def test_planted_link_is_not_followed(folder):
+    victim = folder / "victim"
+    victim.write_text("mine")
+    for planted in ("public.jwks.json.new", "private.next.jwk.json.new"):
+        (folder / planted).symlink_to(victim)
+    assert run(folder, "--kid", "new").exit_code == 0
+    assert (victim.read_text(), list(read_published(folder))) == ("mine", ["old", "new"])
+    (folder / "private.next.jwk.json").unlink()
+    (folder / "private.next.jwk.json").symlink_to(folder / "private.jwk.json")
+    assert run(folder, "--kid", "other").exit_code == 2
+    assert list(read_published(folder)) == ["old", "new"]
+
+
+KILLED = """
+import os, sys
+left = int(sys.argv.pop(1))
+
+def kill(event, arguments):
+    global left
+    if event in ("os.link", "os.rename", "os.remove", "os.chmod") or (event == "open" and arguments[2] & os.O_CREAT):
+        left -= 1
+        if left == 0:
+            os._exit(137)
+
+from undersigned.cli import undersigned
+sys.addaudithook(kill)
+undersigned()
+"""
+
+
+def test_rotation_that_was_killed_at_any_write_goes_on_or_says_where_it_stands(tmp_path):
+    states = []
+    for writes in itertools.count(1):
+        folder = tmp_path / str(writes)
+        assert invoke("keygen", "--kid", "old", "--out", str(folder)).exit_code == 0
+        command = [sys.executable, "-c", KILLED, str(writes), "rotate", "--jwks", str(folder / "public.jwks.json")]
+        killed = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own command
+        published = set(read_published(folder))
+        again = run(folder)
+        assert again.exit_code in {0, 2}
+        private = json.loads((folder / "private.next.jwk.json").read_text())
+        states.append((private["kid"] in published, again.exit_code, "this run publishes it" in again.stdout))
+        assert set(read_published(folder)) == {"old", private["kid"]}
+        assert (again.exit_code == 0) or f"its kid {private['kid']} is in the set" in again.stderr
+        assert not [name for name in names(folder) if name.endswith(".new")]
+        if killed.returncode == 0:
+            break
+        assert killed.returncode == 137, killed.stderr
+    # At first, a run begins anew; then it goes on; at last, there is nothing more to do.
+    assert list(dict.fromkeys(states)) == [(False, 0, False), (False, 0, True), (True, 2, False)]
+
+
+def test_rotation_that_goes_on_takes_no_other_key(folder):
+    pair = KeyPair.generate(keyid="left")
+    (folder / "private.next.jwk.json").write_text(json.dumps(pair.private))
+    refused = run(folder, "--kid", "new")
+    assert (refused.exit_code, "did not publish" in refused.stderr, list(read_published(folder))) == (2, True, ["old"])
+    assert run(folder).exit_code == 0
+    assert read_published(folder)["left"] == pair.public["keys"][0]
+
+
 def test_key_of_the_last_rotation_is_kept_and_the_set_is_as_it_was(folder):
     there = "private.next.jwk.json"
     (folder / there).write_text("mine")
     before = (folder / "public.jwks.json").read_text()
     result = run(folder, "--kid", "new")
     assert result.exit_code == 2
-    assert f"{folder / there} is the key of the last rotation: use it, or move it" in result.stderr
+    assert f"{folder / there} is in the way, and is not a private JWK: move it" in result.stderr
     assert (folder / there).read_text() == "mine"
     assert (folder / "public.jwks.json").read_text() == before
     assert names(folder) == {"private.jwk.json", "public.jwks.json", there}
 
 
-def test_nothing_changes_when_the_disk_is_full(folder, monkeypatch):
+def test_set_does_not_change_when_the_disk_is_full(folder, monkeypatch):
     def full(*_arguments):
         raise OSError(28, "No space left on device")
 
     before = (folder / "public.jwks.json").read_text()
-    monkeypatch.setattr("undersigned.cli.rotate.shutil.copymode", full)
+    monkeypatch.setattr("pathlib.Path.replace", full)
     result = run(folder, "--kid", "new")
     assert (result.exit_code, "No space left on device" in result.stderr) == (2, True)
     assert (folder / "public.jwks.json").read_text() == before
-    assert names(folder) == {"private.jwk.json", "public.jwks.json"}
+    assert names(folder) == {"private.jwk.json", "public.jwks.json", "private.next.jwk.json"}
+    monkeypatch.undo()
+    assert run(folder).exit_code == 0
+    assert list(read_published(folder)) == ["old", "new"]
 
 
 MISTAKES = {

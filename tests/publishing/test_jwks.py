@@ -26,12 +26,14 @@ def test_response_has_the_set_and_the_fields_that_receivers_need():
     }
 
 
-def test_ucp_profile_has_its_keys_in_the_arrays_of_each_version_and_no_private_ones():
-    profile = {"ucp": {"version": "2026-04-08"}, **JWKS}
+def test_ucp_profile_has_its_keys_in_the_arrays_of_each_version_and_no_private_ones(tmp_path):
+    profile = {"ucp": {"version": "2026-04-08", "spec": "https://ucp.example/specification/overview"}, **JWKS}
     response = PublishedUCPProfile(profile).response("GET")
     assert json.loads(response.body) == {**profile, "signing_keys": JWKS["keys"]}
     assert fields(response)["Content-Type"] == "application/json"
-    for wrong in ({"ucp": {}}, [], {**JWKS, "services": {"x": [PRIVATE]}}):
+    write(tmp_path / "ucp.json", profile)
+    assert PublishedUCPProfile(tmp_path / "ucp.json").response("GET") == response
+    for wrong in ({"ucp": {}}, [], {**JWKS, "services": {"x": [PRIVATE]}}, {"keys": [PUBLIC | {"x1": PRIVATE["d"]}]}):
         with pytest.raises(ConfigurationError, match=r"^keys: "):
             PublishedUCPProfile(wrong)
 

@@ -7,10 +7,13 @@ import pytest
 from tests.keys import EC_PRIVATE, EC_PUBLIC, JWKS, OTHER_PUBLIC, PRIVATE, PUBLIC
 
 from undersigned import ConfigurationError
-from undersigned.publishing.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
 
 RSA = {"kty": "RSA", "kid": "rsa", "n": "AQAB", "e": "AQAB"}
 X25519 = {"kty": "OKP", "crv": "X25519", "kid": "sealing", "use": "enc", "x": PUBLIC["x"]}
+
+SECRET = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g"
+PEM = f"-----BEGIN PRIVATE KEY-----\n{SECRET}\n-----END PRIVATE KEY-----\n"
 
 
 def test_text_is_the_json_of_the_set():
@@ -18,7 +21,7 @@ def test_text_is_the_json_of_the_set():
 
 
 def test_keys_for_other_uses_may_be_published_too():
-    public_jwks_text({"keys": [PUBLIC, RSA, X25519], "issued": "2026"})
+    public_jwks_text({"keys": [PUBLIC, RSA, X25519 | {"exp": 4_000_000_000}], "issued": "2026-11-27T00:00:00Z"})
 
 
 MISTAKES = {
@@ -43,7 +46,21 @@ MISTAKES = {
     "no array": ({"keys": PUBLIC}, '"keys" array'),
     "not an object": ([PUBLIC], '"keys" array'),
     "257 keys": ({"keys": [PUBLIC | {"kid": str(number)} for number in range(257)]}, "up to 256 keys"),
-    "too many bytes": ({"keys": [PUBLIC], "more": "x" * 65536}, "65536 bytes"),
+    "too many bytes": ({"keys": [PUBLIC | {"x5u": "x" * 65536}]}, "65536 bytes"),
+    **{
+        f"a private key as text {where}": (jwks, "could hold a private key")
+        for where, jwks in {
+            "in the set": {"keys": [PUBLIC], "backup": PEM},
+            "in a key": {"keys": [PUBLIC | {"note": PEM}]},
+            "in parts": {"keys": [PUBLIC | {"note": PEM.splitlines()}]},
+            "in a member": {"keys": [PUBLIC | {"note": {"a": PEM}}]},
+            "in a known member": {"keys": [PUBLIC | {"x5u": PEM}]},
+            "in an object of a known member": {"keys": [PUBLIC | {"key_ops": ["verify", {"a": PEM}]}]},
+            "without a frame": {"keys": [PUBLIC | {"note": PRIVATE["d"]}]},
+            "as numbers": {"keys": [PUBLIC | {"note": list(range(32))}]},
+            "as a number": {"keys": [PUBLIC | {"note": 2**255}]},
+        }.items()
+    },
     "not JSON": ({"keys": [PUBLIC], "more": b""}, "json.loads"),
     "not a number": ({"keys": [PUBLIC], "more": math.nan}, "json.loads"),
 }
@@ -57,9 +74,7 @@ def test_set_that_must_not_be_published_is_a_mistake(jwks, told):
 
 
 def test_text_is_read_strictly():
-    assert read_public_jwks(json.dumps({"keys": [EC_PUBLIC]}).encode()) == {"keys": [EC_PUBLIC]}
+    assert read_jwks(json.dumps({"keys": [EC_PUBLIC]}).encode()) == {"keys": [EC_PUBLIC]}
     for text in (b"{", b'{"keys": [], "keys": []}', b"[" * 100_000, b"\xff"):
         with pytest.raises(ConfigurationError, match=r"^keys: the text is not JSON"):
-            read_public_jwks(text)
-    with pytest.raises(ConfigurationError, match="private"):
-        read_public_jwks(json.dumps({"keys": [PRIVATE]}).encode())
+            read_jwks(text)

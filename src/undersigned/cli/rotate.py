@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import shutil
+import os
+import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +13,19 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import click
 
-from undersigned.cli.keygen import PRIVATE_MODE, algorithm_option, create_files, json_text, key_pair
+from undersigned.cli.keygen import PRIVATE, PRIVATE_MODE, algorithm_option, create_files, json_text, key_pair
 from undersigned.errors import ConfigurationError
-from undersigned.publishing.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.message.strict_json import loads
+from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
+from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.rules import KeyRule
+from undersigned.signature.signing_key import SigningKey
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.signature.key_pair import Algorithm
+    from undersigned.signature.key_pair import Algorithm, KeyPair
 
 _JWK: TypeAlias = Mapping[str, object]
 
@@ -59,10 +63,10 @@ _LEAST_OVERLAP: Final = _SPREAD + _LAST_SIGNATURE
 def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overlap: int | None, finish: bool) -> None:
     """Change the key for request signing, step by step.
 
-    The first run makes a key pair. It writes the private JWK to private.next.jwk.json next to the set (mode 0600) and
-    adds the public JWK to the set. The old key stays in the set for its overlap. The run with --finish drops the old
-    key. Each run says what to do next. The file of the set is replaced as a whole, so a server never reads a part of
-    it. Keys for other uses stay as they are.
+    The first run makes a key pair. It writes the private JWK to private.next.jwk.json beside private.jwk.json (mode
+    0600) and adds the public JWK to the set. The old key stays in the set for its overlap. The run with --finish drops
+    the old key. Each run says what to do next. A run that was killed is continued by the next one. The file of the set
+    is replaced as a whole, so a server never reads a part of it. Keys for other uses stay as they are.
 
     \b
     Examples:
@@ -71,36 +75,39 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
     """  # noqa: D301 - click needs the escape to keep the line breaks
     if finish and (algorithm or keyid or overlap):
         raise click.UsageError("--finish makes no key: leave out --alg, --kid and --overlap")
-    # If the path is a symbolic link, replace the file that it leads to, not the link.
-    path, now = path.resolve(), int(time.time())
+    # If the path is a symbolic link, replace the file that it leads to, not the link. That file may lie where a server
+    # publishes it, so the private key never goes there.
+    private, path, now = _private_path(path), path.resolve(), int(time.time())
     try:
-        jwks = read_public_jwks(path.read_bytes())
+        jwks = read_jwks(path.read_bytes())
         kept, dropped = _drop_ended(jwks, now)
         if finish:
             rotation = _Rotation.of(jwks, kept, dropped)
             if dropped:
-                _replace(path, rotation.text)
+                _write(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
             lines = _finished(rotation, path)
         else:
-            pair = key_pair(algorithm, keyid, None)
-            [new] = cast("list[_JWK]", pair.public["keys"])
+            unfinished = _unfinished(private, kept)
+            if unfinished and (algorithm or keyid):
+                raise click.UsageError(
+                    f"{_unpublished(private)}: run without --alg and --kid to publish it, or move it"
+                )
+            pair = None if unfinished else key_pair(algorithm, keyid, None)
+            new = unfinished or cast("list[_JWK]", cast("KeyPair", pair).public["keys"])[0]
             ends = now + (overlap or 3600)
             retiring = [{**jwk, "exp": ends} if _signs(jwk) and _end(jwk) is None else jwk for jwk in kept]
             rotation = _Rotation.of(jwks, [*retiring, new], dropped)
-            private = path.with_name(_NEXT)
             # The private key comes first, so that the set never has a public key without a private key.
-            create_files({private: (PRIVATE_MODE, json_text(pair.private))})
-            try:
-                _replace(path, rotation.text)
-            except BaseException:
-                private.unlink()
-                raise
-            lines = _begun(rotation, str(new["kid"]), path, private, now)
+            if pair is not None:
+                _write(private, PRIVATE_MODE, json_text(pair.private), is_new=True)
+            _write(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
+            lines = [f"{_unpublished(private)}: this run publishes it"] if pair is None else []
+            lines += _begun(rotation, str(new["kid"]), path, private, now)
     except ConfigurationError as wrong:
         raise click.UsageError(f"{click.format_filename(path)}: {wrong}") from None
     except FileExistsError as found:
         name = click.format_filename(cast("str", found.filename))
-        raise click.UsageError(f"{name} is the key of the last rotation: use it, or move it") from None
+        raise click.UsageError(f"{name} appeared during this run: nothing was published") from None
     except OSError as failure:
         name = click.format_filename(failure.filename or path)
         raise click.UsageError(f"{name}: {failure.strerror}") from None
@@ -156,19 +163,69 @@ def _end(jwk: _JWK) -> int | None:
     return end
 
 
-def _replace(path: Path, text: bytes) -> None:
-    """Replace the text of a file as a whole, with the same mode.
+def _private_path(public: Path) -> Path:
+    """Return where the new private key goes: beside the set as the option names it, which is where keygen put both.
+
+    Raises:
+        click.UsageError: a symbolic link leads to another directory, and the private key is not there either.
+    """
+    beside = public.with_name(PRIVATE)
+    if public.resolve() != Path(os.path.abspath(public)) and not beside.exists():  # noqa: PTH100 - resolves no link
+        raise click.UsageError(
+            f"--jwks leads through a symbolic link, and {click.format_filename(beside)} does not exist. Name "
+            "the set, or a link to it, beside your private key: the new one is written there"
+        )
+    return public.with_name(_NEXT)
+
+
+def _unfinished(private: Path, published: Sequence[_JWK]) -> _JWK | None:
+    """Return the public JWK of the private key that a killed run left, or None if there is no such file.
+
+    Raises:
+        click.UsageError: the file is something else, or its key is in the set already.
+        OSError: it cannot be read.
+    """
+    # A run that was killed may have left a part of it.
+    private.with_name(f"{private.name}.new").unlink(missing_ok=True)
+    if not os.path.lexists(private):
+        return None
+    name = click.format_filename(private)
+    try:
+        jwk = None if private.is_symlink() else loads(private.read_bytes())
+        keyid = SigningKey.from_jwk(cast("_JWK", jwk)).keyid
+    except (ValueError, ConfigurationError):
+        raise click.UsageError(f"{name} is in the way, and is not a private JWK: move it") from None
+    public = {name: value for name, value in cast("_JWK", jwk).items() if name not in PRIVATE_MEMBERS}
+    public["key_ops"] = ["verify"]
+    if keyid in {known["kid"] for known in published}:
+        raise click.UsageError(
+            f"{name} is the key of the last rotation, and its kid {keyid} is in the set: sign with it, and move it to "
+            f"{PRIVATE}; then rotate again"
+        )
+    return public
+
+
+def _unpublished(private: Path) -> str:
+    return f"{click.format_filename(private)} has a key that the last run did not publish"
+
+
+def _write(path: Path, mode: int, text: bytes, *, is_new: bool = False) -> None:
+    """Write a file as a whole. No symbolic link is followed, and a new file replaces none.
 
     Raises:
         OSError: it cannot be written.
     """
-    replacement = path.with_name(f"{path.name}.new")
+    whole = path.with_name(f"{path.name}.new")
     try:
-        replacement.write_bytes(text)
-        shutil.copymode(path, replacement)
-        replacement.replace(path)
+        whole.unlink(missing_ok=True)
+        create_files({whole: (PRIVATE_MODE, text)})
+        whole.chmod(mode)
+        if is_new:
+            os.link(whole, path)
+        else:
+            whole.replace(path)
     finally:
-        replacement.unlink(missing_ok=True)
+        whole.unlink(missing_ok=True)
 
 
 def _begun(rotation: _Rotation, keyid: str, public: Path, private: Path, now: int) -> list[str]:

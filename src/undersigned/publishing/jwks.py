@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
-from undersigned.publishing.public_jwks import public_jwks_text, read_public_jwks
+from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
 from undersigned.signature.pem import is_pem, pem_jwks
 from undersigned.watched_file import WatchedFile
 
@@ -92,7 +92,7 @@ class PublishedKeys:
         return public_jwks_text(keys)
 
     def _text_of_file(self, file: bytes) -> bytes:
-        return self._text_of(pem_jwks(file, keyid=self._keyid) if is_pem(file) else read_public_jwks(file))
+        return self._text_of(pem_jwks(file, keyid=self._keyid) if is_pem(file) else read_jwks(file))
 
     def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
         """Return the header fields that sign the content."""

@@ -14,15 +14,24 @@ from undersigned.signature.verification_key import VerificationKey
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+_MEMBERS: Final = frozenset(
+    ("keys", "kty", "kid", "crv", "x", "y", "n", "e", "alg", "use", "key_ops", "adcp_use", "x5u", "x5t", "x5t#S256")
+)
+"""The members of public keys. No other member may hold a text that is long enough for a private key."""
+
+_SHORT: Final = 32
+"""Characters: a private key has 43 at least, in Base64url."""
+
 _TYPES: Final = ("EC", "OKP", "RSA")
 """The kinds of keys whose private members are known. An `oct` key is a secret as a whole."""
 
 
-def public_jwks_text(jwks: object) -> bytes:
+def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     """Return the JSON text of a JWK set that may be published.
 
     Args:
         jwks: the JWK set, as json.loads reads it.
+        is_profile: whether it has more to say than its keys, so that only these may not have long texts of other names.
 
     Raises:
         ConfigurationError: `jwks` is not a JWK set, or has private or secret material at any depth. Or it has no key
@@ -32,12 +41,12 @@ def public_jwks_text(jwks: object) -> bytes:
         text = json.dumps(jwks, indent=2, allow_nan=False).encode("ascii") + b"\n"
     except (TypeError, ValueError, RecursionError):
         raise ConfigurationError("keys: give a JWK set as json.loads reads it") from None
-    for name in _names(jwks):
-        if name in PRIVATE_MEMBERS:
-            raise ConfigurationError(f"keys: the member {name!r} is private; publish the public JWK set, without it")
     members = cast("Mapping[str, object]", jwks).get("keys") if isinstance(jwks, dict) else None
+    _check_secrets(jwks, {"keys": members} if is_profile else jwks)
     if not isinstance(members, list):
         raise ConfigurationError('keys: a JWK set is a JSON object with a "keys" array')
+    if b"PRIVATE KEY-----" in text:
+        raise ConfigurationError("keys: it could hold a private key, as a text in PEM; leave that out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
@@ -48,18 +57,27 @@ def public_jwks_text(jwks: object) -> bytes:
     return text
 
 
-def read_public_jwks(text: bytes) -> Mapping[str, object]:
-    """Return the JWK set in a JSON text, if it may be published.
+def read_jwks(text: bytes) -> Mapping[str, object]:
+    """Return what should be a JWK set; `public_jwks_text` checks it.
 
     Raises:
-        ConfigurationError: as `public_jwks_text`, or it is not JSON, or an object in it repeats a key.
+        ConfigurationError: it is not JSON, or an object in it repeats a key.
     """
     try:
-        jwks = loads(text)
+        return cast("Mapping[str, object]", loads(text))
     except (ValueError, RecursionError):
         raise ConfigurationError("keys: the text is not JSON, or repeats a key; expected a JWK set") from None
-    public_jwks_text(jwks)
-    return cast("Mapping[str, object]", jwks)
+
+
+def _check_secrets(document: object, short: object) -> None:
+    """Check that no member is private by its name, and that none of `short` could be private by its length."""
+    for name in _names(document):
+        if name in PRIVATE_MEMBERS:
+            raise ConfigurationError(f"keys: the member {name!r} is private; publish the public JWK set, without it")
+    for name, value in _leaves("", short):
+        if name not in _MEMBERS and len(str(value)) >= _SHORT:
+            fault = "could hold a private key; leave it out, or write fewer than"
+            raise ConfigurationError(f"keys: the member {name!r} {fault} {_SHORT} characters")
 
 
 def _key_of(member: object) -> VerificationKey:
@@ -85,3 +103,15 @@ def _names(value: object) -> Iterator[object]:
     if isinstance(value, (list, tuple)):
         for item in cast("Sequence[object]", value):
             yield from _names(item)
+
+
+def _leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield the values of all members at any depth, each with its name. What an unknown member has is one value."""
+    if not isinstance(value, (dict, list, tuple)) or (name and name not in _MEMBERS):
+        yield name, value
+    elif isinstance(value, dict):
+        for inner, member in cast("Mapping[str, object]", value).items():
+            yield from _leaves(inner, member)
+    else:
+        for item in cast("Sequence[object]", value):
+            yield from _leaves(name, item)

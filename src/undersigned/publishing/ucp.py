@@ -28,4 +28,4 @@ class PublishedUCPProfile(PublishedKeys):
         if isinstance(keys, dict):
             profile = cast("Mapping[str, object]", keys)
             keys = {**profile, "signing_keys": profile.get("keys")}
-        return public_jwks_text(keys)
+        return public_jwks_text(keys, is_profile=True)

@@ -1,7 +1,6 @@
 """Pages of the site that are made from other files: docstrings, and pages that are not in this folder.
 
 - A page that is only a link to another Markdown file of the repository becomes that file, and links to it lead there.
-- A line that is only a link to a section of such a file becomes that section, with the text of the link as its heading.
 - A line `.. package:: NAME` becomes the reference of the public names of a package, from its `__all__`. Names after it
   are a part of them, as in `.. package:: undersigned: Signer SigningKey`.
 """
@@ -32,9 +31,7 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
 _ONLY_LINK = re.compile(r"\[[^\]]*\]\(([^)#:]+)\)\s*")
-_SECTION = re.compile(r"^\[([^\]]+)\]\(([^)#:]+\.md)#([^)]+)\)$", re.MULTILINE)
 _LINK = re.compile(r"(?P<before>\]\()(?P<file>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
-_HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _PACKAGE = re.compile(r"^\.\. package:: ([\w.]+)(?:: ([\w ]+))?$", re.MULTILINE)
 _CODE = re.compile(r"""(?<![:\w"])(``.+?``|`[^`]+`|b?""(?!"))(?=(\w?))""", re.DOTALL)
 _NAME = re.compile(r"`[A-Za-z_][\w.]*(?:\(\))?`")
@@ -59,30 +56,6 @@ def anchor(heading: str) -> str:
     """Return the anchor of a heading, as GitHub and MyST make it."""
     kept = re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "", heading).lower())
     return kept.strip().replace(" ", "-")
-
-
-def section(text: str, name: str) -> str:
-    """Return the section with the anchor `name`, without its heading.
-
-    Raises:
-        KeyError: there is no such section.
-    """
-    headings = [at for at in _HEADING.finditer(text) if not _is_code(text, at.start())]
-    for number, at in enumerate(headings):
-        if anchor(at[2]) == name:
-            ends = [after.start() for after in headings[number + 1 :] if len(after[1]) <= len(at[1])]
-            return text[at.end() : ends[0] if ends else len(text)]
-    raise KeyError(name)
-
-
-def with_sections(text: str, page: Path) -> str:
-    """Return the text of a page with the sections that its lines name."""
-
-    def shown(line: re.Match[str]) -> str:
-        file = (page.parent / line[2]).resolve()
-        return f"## {line[1]}\n{relinked(section(file.read_text('utf-8'), line[3]), file, page).rstrip()}\n"
-
-    return _SECTION.sub(shown, text)
 
 
 def relinked(text: str, written: Path, page: Path) -> str:
@@ -178,17 +151,13 @@ def _pairs(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, ast.stmt | None]]:
     return zip(body, [*body[1:], None], strict=True)
 
 
-def _is_code(text: str, at: int) -> bool:
-    return len(re.findall(r"^```", text[:at], re.MULTILINE)) % 2 == 1
-
-
 def _read(app: Sphinx, name: str, source: list[str]) -> None:
     """Make the page `name` from its source, which Sphinx has read."""
     from sphinx.ext.autodoc.mock import mock  # noqa: PLC0415 - the tests make pages without Sphinx
 
     page = DOCS / f"{name}.md"
     file = borrowed().get(page, page)
-    text = with_sections(source[0], page) if file == page else file.read_text("utf-8")
+    text = source[0] if file == page else file.read_text("utf-8")
     text = relinked(text, file, page)
     with mock(app.config.autodoc_mock_imports):
         source[0] = _PACKAGE.sub(lambda at: reference(at[1], at[2] or ""), text)

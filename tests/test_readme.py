@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import pathlib
 import re
 import shlex
@@ -11,7 +12,9 @@ import sys
 import time
 import tomllib
 from importlib import metadata
+from typing import TYPE_CHECKING
 
+import pytest
 from fastapi import FastAPI
 from tests.workers import free_port
 
@@ -27,7 +30,11 @@ from undersigned import (
 )
 from undersigned.asgi import SignatureMiddleware
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 README = pathlib.Path(__file__).parent.parent / "README.md"
+DOCS = README.parent / "docs"
 SECTION = re.compile(r"^## (?P<title>.+?)$(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 SEED = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
 PUBLIC = bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
@@ -36,7 +43,7 @@ ORIGIN = "https://seller.example.com"
 
 
 def sections() -> dict[str, str]:
-    text = README.read_text() + (README.parent / "docs" / "verification.md").read_text()
+    text = README.read_text() + (DOCS / "verification.md").read_text()
     return {match["title"]: match["text"] for match in SECTION.finditer(text)}
 
 
@@ -79,7 +86,9 @@ def run(source: str, names: dict[str, object]) -> dict[str, object]:
     return names
 
 
-BLOCK = re.compile(r"(?:as `(?P<file>[a-z.]+)`:\n\n)?```(?P<kind>[a-z]+)\n(?P<text>.*?)\n```", re.DOTALL)
+BLOCK = re.compile(
+    r"(?:as `(?P<file>[a-z.]+)`:\n\n)?```(?P<kind>[a-z]+)\n(?:# (?P<name>[a-z.]+)\n)?(?P<text>.*?)\n```", re.DOTALL
+)
 PROGRAMS = {"undersigned": ["-m", "undersigned"], "uvicorn": ["-m", "uvicorn"], "python": []}
 
 
@@ -99,14 +108,15 @@ class QuickStart:
     def do(self, block: re.Match[str]) -> None:
         """Do what one block says, and compare what it prints."""
         text = block["text"].replace("8000", self.port)
-        if block["file"]:
-            (self.folder / block["file"]).write_text(text + "\n")
+        file = block["file"] or block["name"]
+        if file:
+            (self.folder / file).write_text(text + "\n")
         elif block["kind"] == "console":
             for command, printed in re.findall(r"^\$ (.*)((?:\n(?!\$ ).*)*)", text, re.MULTILINE):
-                self.run(shlex.split(command), printed.strip().splitlines())
-        else:
-            for line in text.splitlines():
-                self.wait_for(line)
+                if not command.startswith("pip "):
+                    self.run(shlex.split(command.removesuffix(" &")), printed.strip().splitlines())
+        elif block["kind"] == "text":
+            self.wait_for(re.sub(r"\\\.\\\.\\\.", ".*", re.escape(" ".join(text.splitlines()))))
 
     def run(self, command: list[str], printed: list[str]) -> None:
         command = [sys.executable, *PROGRAMS[command[0]], *command[1:]]
@@ -121,31 +131,69 @@ class QuickStart:
             command += ["--port", self.port]
             self.server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - the page's
         for line in (*printed, f"INFO:     Uvicorn running on http://127.0.0.1:{self.port} (Press CTRL+C to quit)"):
-            self.wait_for(line)
+            self.wait_for(re.escape(line))
 
     def wait_for(self, line: str) -> None:
-        """Return as soon as the server has written a line."""
+        """Return as soon as the server has written a line that a pattern matches."""
         deadline = time.monotonic() + 60
-        while line not in self.log.read_text().splitlines():
+        while not re.search(f"^{line}$", self.log.read_text(), re.MULTILINE):
             assert time.monotonic() < deadline, (line, self.log.read_text())
             time.sleep(0.05)
 
 
-def test_quick_start_works_as_printed_in_an_empty_folder(tmp_path):
-    start = QuickStart(tmp_path)
+SITE = "https://undersigned.readthedocs.io/en/stable/"
+FIRST_SCREEN = README.read_text().partition("\n## ")[0]
+ADCP = (DOCS / "profiles" / "adcp.md").read_text()
+
+
+@contextlib.contextmanager
+def done(text: str, folder: pathlib.Path) -> Iterator[QuickStart]:
+    """Do what the blocks of a text say, in their order, and keep the server until the end."""
+    start = QuickStart(folder)
     try:
-        for block in BLOCK.finditer(sections()["Quick start"]):
+        # What is logged is compared last: the first screen shows it, and does not say what to send.
+        for block in sorted(BLOCK.finditer(text), key=lambda block: block["kind"] == "text" and text is FIRST_SCREEN):
+            if block["kind"] == "text" and text is FIRST_SCREEN:
+                source = snippet_of("attack.py")
+                (folder / "attack.py").write_text(source.replace("8000", start.port))
+                start.run(["python", "attack.py"], [])
             start.do(block)
+        yield start
     finally:
         if start.server is not None:
             start.server.terminate()
             start.server.wait(60)
-    assert {path.name for path in tmp_path.iterdir()} >= {"keys", "main.py", "client.py"}
-    assert "401 Unauthorized" in start.log.read_text()
 
 
-def test_commands_of_the_quick_start_work_after_the_install_before_it():
-    extras = set(re.search(r"pip install 'undersigned\[([a-z,]+)\]' uvicorn", sections()["Install"])[1].split(","))
+def snippet_of(file: str) -> str:
+    found = re.search(rf"```python\n# {re.escape(file)}\n(.*?)```", (DOCS / "quickstart.md").read_text(), re.DOTALL)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [FIRST_SCREEN, (DOCS / "quickstart.md").read_text(), re.search("## Quick start\n(.*?)\n## ", ADCP, re.DOTALL)[1]],
+    ids=["README", "quick start", "AdCP"],
+)
+def test_page_works_as_printed_in_an_empty_folder(text, tmp_path):
+    with done(text, tmp_path) as start:
+        assert {path.name for path in tmp_path.iterdir()} >= {"keys", "main.py", "client.py"}
+        assert "401 Unauthorized" in start.log.read_text()
+
+
+def test_programs_of_the_readme_are_those_of_the_quick_start():
+    for file in ("main.py", "client.py"):
+        assert f"# {file}\n{snippet_of(file)}" in FIRST_SCREEN
+
+
+def test_python_comes_within_80_words():
+    before = re.sub(r"\(https?:[^)]*\)", "", FIRST_SCREEN.partition("```python")[0])
+    assert len(before.split()) <= 80
+
+
+def test_commands_of_the_first_screen_work_after_the_install_before_them():
+    extras = set(re.search(r"pip install 'undersigned\[([a-z,]+)\]' uvicorn", FIRST_SCREEN)[1].split(","))
     assert extras == {"cli", "fastapi", "requests"}
 
 
@@ -156,10 +204,27 @@ def test_table_of_extras_has_every_extra_that_adds_an_integration():
     assert listed <= declared
 
 
-def test_page_of_an_index_has_no_link_or_picture_that_leads_nowhere():
-    described = metadata.metadata("undersigned").get_payload()
-    assert described.startswith("# undersigned")
-    assert [target for target in re.findall(r"\]\(([^)]*)\)", described) if not target.startswith("https://")] == []
+def test_page_of_an_index_links_to_pages_that_the_site_has():
+    described, again = metadata.metadata("undersigned").get_payload(), "install this package again"
+    assert described.startswith("# undersigned"), again
+    links = re.findall(r"\]\(([^)]*)\)", described)
+    pages = [link.removeprefix(SITE) for link in links if link.startswith(SITE)]
+    assert len(pages) > 20, again
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert [page for page in pages if not (DOCS / page.partition("#")[0]).with_suffix(".md").exists()] == []
+
+
+def test_index_shows_where_to_go_and_whom_it_is_for():
+    shown, project = (
+        metadata.metadata("undersigned"),
+        tomllib.loads((README.parent / "pyproject.toml").read_text())["project"],
+    )
+    urls = dict(url.split(", ") for url in shown.get_all("Project-URL") or [])
+    assert urls == project["urls"], "install this package again"
+    assert all(url.startswith(SITE) for url in urls.values())
+    assert {"Documentation", "Changelog", "Report a vulnerability"} <= urls.keys()
+    assert {"Framework :: Django", "Framework :: FastAPI", "Framework :: Flask"} <= set(shown.get_all("Classifier"))
+    assert {"webhooks", "hmac", "authentication"} <= set(shown["Keywords"].split(","))
 
 
 def test_literal_fields_equal_the_output_of_the_signer():
@@ -188,12 +253,7 @@ def test_literal_request_verifies():
     assert verifier.verify(Request(method, f"{ORIGIN}{target}", fields, body)).keyid == "buyer-2026"
 
 
-def test_first_sentence_says_what_it_is_and_links_the_rfc():
-    first = re.search(r"^# undersigned\n\n(.*?\*\*)", README.read_text(), re.DOTALL)[1]
-    assert "(https://www.rfc-editor.org/rfc/rfc9421)" in first
-
-
-def test_readme_starts_with_two_commands():
+def test_two_commands_do_all_the_set_up():
     commands = re.findall(r"```sh\n(.*?)\n```", README.read_text())
     assert commands == ["pip install -e '.[demo]' && undersigned demo", "pip install -e '.[test]' && pytest -n auto"]
 

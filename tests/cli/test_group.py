@@ -6,7 +6,21 @@ import sys
 import pytest
 from tests.cli.command import invoke
 
-COMMANDS = {*("canonicalize", "demo", "doctor", "explain", "inspect", "keygen", "request", "rotate", "sign", "verify")}
+COMMANDS = {
+    *(
+        "canonicalize",
+        "demo",
+        "doctor",
+        "explain",
+        "inspect",
+        "keygen",
+        "partner",
+        "request",
+        "rotate",
+        "sign",
+        "verify",
+    )
+}
 
 
 def test_help_lists_the_commands_of_the_package():

@@ -80,7 +80,7 @@ def test_snippet_of_a_page_that_makes_a_verifier_runs(page):
     given = {"jwks": KeyPair.generate(keyid="buyer").public, "issuer_keys": KeyPair.generate().key_set()}
     for snippet in SNIPPET.findall(page.read_text("utf-8")):
         compile(snippet, page.name, "exec")
-        if "verifier = " in snippet:
+        if "verifier = " in snippet and "app = " not in snippet:  # the tests of the README serve an application
             made = dict(given)
             exec(snippet, made)  # noqa: S102 - the page's own snippet
             assert isinstance(made["verifier"], Verifier)

@@ -74,15 +74,6 @@ def test_name_from_another_package_leads_to_its_page():
     assert "* :py:obj:`KeyPair <undersigned.KeyPair>`: A key pair" in written
 
 
-def test_quick_start_of_the_site_is_that_of_the_readme():
-    page = DOCS / "quickstart.md"
-    shown = site_pages.with_sections(page.read_text("utf-8"), page)
-    assert re.findall("^#+ .+$", shown.replace("```", ""), re.MULTILINE)[:2] == ["# Quick start", "## Install"]
-    assert "pip install" in shown
-    assert "uvicorn main:app" in shown
-    assert "](replay.md)" in shown
-
-
 @pytest.fixture
 def site(tmp_path):
     (tmp_path / "a.html").write_text('<h1 id="top">A</h1><a href="b.html#end">b</a><a href="https://x.example/">x</a>')

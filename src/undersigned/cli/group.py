@@ -8,16 +8,17 @@ from typing import Final, cast
 import click
 
 COMMANDS: Final = {
-    "canonicalize": ("undersigned.cli.canonicalize", "Write the canonical form of URLs."),
-    "demo": ("undersigned_demo.command", "Serve two applications, and attack them."),
-    "doctor": ("undersigned.cli.doctor", "Find what changes requests on the way to your server."),
-    "explain": ("undersigned.cli.explain", "Show why a request is rejected, and what changed on the way."),
+    "canonicalize": ("undersigned.cli.canonicalize", "Print the canonical form of URLs."),
+    "demo": ("undersigned_demo.command", "Run a demo: two servers, signed and tampered requests."),
+    "doctor": ("undersigned.cli.doctor", "Check a deployment: find what rewrites requests in transit."),
+    "explain": ("undersigned.cli.explain", "Explain why a request was rejected."),
     "inspect": ("undersigned_inspector.command", "Serve a page that shows why a request is rejected."),
     "keygen": ("undersigned.cli.keygen", "Make a key pair for request signing."),
-    "request": ("undersigned.cli.request", "Send a signed request, and show what comes back."),
-    "rotate": ("undersigned.cli.rotate", "Change the key for request signing, step by step."),
-    "sign": ("undersigned.cli.sign", "Write the header fields that sign a request."),
-    "verify": ("undersigned.cli.verify", "Verify signed requests, and say why one is rejected."),
+    "partner": ("undersigned.cli.partner", "Write a page for a partner: what to publish, cover and send."),
+    "request": ("undersigned.cli.request", "Send a signed request."),
+    "rotate": ("undersigned.cli.rotate", "Rotate the signing key."),
+    "sign": ("undersigned.cli.sign", "Sign a request and print the headers."),
+    "verify": ("undersigned.cli.verify", "Verify signed requests from a file."),
 }
 """The module of each command, which has it under its name, and what it does."""
 

@@ -1,0 +1,140 @@
+"""The page about other languages: each program signs what the quick start accepts, and a wrong line is explained."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.workers import free_port
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "other-languages.md").read_text("utf-8")
+PROGRAM = re.compile(r"```\w+\n(?P<text>(?:<\?php )?(?://|#) (?P<name>\S+)\n.*?)```", re.DOTALL)
+PROGRAMS = {found["name"]: found["text"] for found in PROGRAM.finditer(PAGE)}
+RUNTIMES = {"mjs": "node", "go": "go run", "java": "java", "php": "php", "rb": "ruby", "sh": "sh"}
+ROWS = re.findall(r"^\| `(\S+)` \| `(.+?)` → `(.+?)` \| `(.+?)` \|$", PAGE, re.MULTILINE)
+SIGNERS = [name for name in PROGRAMS if name != "verify.mjs"]
+
+
+class Place:
+    """A folder with the keys and the quick start, behind the program of docs/explain.md that logs each request."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port, self.log = folder, str(free_port()), folder / "log"
+        for file, page in (("main.py", "quickstart.md"), ("client.py", "quickstart.md")):
+            self.write(file, (DOCS / page).read_text("utf-8"))
+        capture = re.search(r"```python\n(.*?)```", (DOCS / "explain.md").read_text("utf-8"), re.DOTALL)[1]
+        origin = f"http://localhost:{self.port}"
+        (folder / "captured.py").write_text(
+            f"{capture}\nfrom main import app as inner\napp = Capture(inner, {origin!r})\n"
+        )
+        self.undersigned("keygen", "--out", "keys")
+
+    def write(self, name: str, page: str, *change: str) -> None:
+        text = next(found["text"] for found in re.finditer(PROGRAM.pattern, page, re.DOTALL) if found["name"] == name)
+        if change:
+            assert text.count(change[0]) == 1, change
+            text = text.replace(*change)
+        (self.folder / name).write_text(text.replace("8000", self.port))
+
+    def undersigned(self, *arguments: str) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "undersigned", *arguments]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+
+    def run(self, name: str) -> str:
+        program, *options = RUNTIMES[name.rpartition(".")[2]].split()
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+        npm = os.environ.get("UNDERSIGNED_INTEROP_NPM")
+        if name == "library.mjs":
+            if npm is None:
+                pytest.skip("UNDERSIGNED_INTEROP_NPM does not name packages of npm")
+            (self.folder / "node_modules").symlink_to(f"{npm}/node_modules")
+        command = [program, *options, name]
+        environment = {**os.environ, "GOCACHE": f"{self.folder}/.go", "GOFLAGS": "-mod=mod"}
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, env=environment)  # noqa: S603
+        assert done.returncode == 0, done
+        return done.stdout
+
+    def start(self, *command: str) -> subprocess.Popen:
+        """Start a server, and return it once it accepts connections."""
+        with self.log.open("wb") as log:
+            server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - ours
+        deadline = time.monotonic() + 60
+        while f":{int(self.port):04X} " not in Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text():
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.05)
+        return server
+
+
+@pytest.fixture
+def place(tmp_path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def quick_start(place):
+    server = place.start(sys.executable, "-m", "uvicorn", "captured:app", "--port", place.port)
+    yield place
+    server.terminate()
+    server.wait(60)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_has_at_most_40_lines(name):
+    assert len(PROGRAMS[name].splitlines()) <= 40
+
+
+@pytest.mark.parametrize("name", SIGNERS)
+def test_program_signs_a_request_that_the_quick_start_accepts(name, quick_start):
+    quick_start.write(name, PAGE)
+    said = quick_start.run(name)
+    assert '{"accepted":{"item":"tea"},"from":"billing"}' in said
+    assert "200" in said.split()
+
+
+def test_server_in_node_verifies_our_client_and_nothing_else(place):
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    place.write("verify.mjs", PAGE)
+    quick_start = (DOCS / "quickstart.md").read_text("utf-8")
+    place.write("attack.py", quick_start, "print(", "rejected.status_code == 401 or exit(rejected.text)\n    print(")
+    server = place.start("node", "verify.mjs")
+    try:
+        done = subprocess.run(
+            [sys.executable, "attack.py"], cwd=place.folder, capture_output=True, text=True, check=False
+        )
+    finally:
+        server.terminate()
+        server.wait(60)
+    assert done.returncode == 0, done
+    accepted, *rejected = done.stdout.splitlines()
+    kid = json.loads((place.folder / "keys/private.jwk.json").read_text())["kid"]
+    assert json.loads(accepted.partition(" ")[2]) == {"accepted": {"item": "tea"}, "from": kid}
+    errors = ["the body was changed", "replayed", "no Signature-Input with one signature"]
+    assert [json.loads(line.partition(" ")[2])["error"] for line in rejected] == errors
+
+
+def test_each_program_has_a_wrong_line():
+    assert [name for name, *_ in ROWS] == SIGNERS
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_wrong_line_is_explained_as_the_page_says(row, quick_start):
+    name, right, wrong, told = row
+    quick_start.write(name, PAGE, right, wrong)
+    assert "401" in quick_start.run(name).split()
+    captured = [line for line in quick_start.log.read_text().splitlines() if line.startswith("{")]
+    (quick_start.folder / "request.json").write_text(captured[-1])
+    explained = quick_start.undersigned(
+        "explain", "request.json", "--profile", "default", "--jwks", "keys/public.jwks.json"
+    )
+    pattern = re.escape(told.replace("8000", quick_start.port)).replace(r"\.\.\.", ".*")
+    assert re.search(pattern, explained.stdout), explained.stdout

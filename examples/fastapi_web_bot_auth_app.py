@@ -3,7 +3,8 @@ r"""A FastAPI site that greets signed bots by name, throttles senders that it do
     uvicorn --app-dir examples --factory fastapi_web_bot_auth_app:app --port 8000
 
 A bot says in Signature-Agent where its keys are. The site fetches them, and the middleware lets a sender that nobody
-knows through as an unsigned one. A signature that is wrong gets 403. FORM has the wire form: string, typed or jwks.
+knows through as an unsigned one. A signature that is wrong gets 403. FORM may name one wire form
+alone: string, typed or jwks.
 """
 
 import os
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from undersigned.message import SignatureAgentForm
 
 PROFILES = {
+    "any": profiles.WEB_BOT_AUTH,
     "string": profiles.WEB_BOT_AUTH_STRING,
     "typed": profiles.WEB_BOT_AUTH_TYPED,
     "jwks": profiles.WEB_BOT_AUTH_JWKS,
@@ -48,7 +50,7 @@ class Throttle:
 
 
 def app() -> FastAPI:
-    form = cast("SignatureAgentForm", os.environ.get("FORM", "string"))
+    form = cast("SignatureAgentForm", os.environ.get("FORM", "any"))
     # Bots with public addresses need no KEY_NETWORKS.
     network = Network(allowed=os.environ.get("KEY_NETWORKS", "").split())
     keys = WebBotAuthKeys(form=form, network=network)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.keys import OneKey
+from tests.keys import OneKey, signing_key
 from tests.profiles.examples import EXAMPLES, RESPONSES
 from tests.verification.stages import Found
 
-from undersigned import Request, SignatureError, profiles
+from undersigned import MemoryReplayStore, Request, SignatureError, Signer, Verifier, profiles
 
 ALL = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 LONG = 10**8
@@ -33,7 +33,11 @@ def rejection(example, request, **options) -> str:
 
 def test_every_published_profile_has_an_example():
     # AdCP publishes whole corpora, and tests/vectors/recipes/exchanges.py has the response of WIMSE.
-    elsewhere = {name for name in profiles.BY_NAME if name.startswith("adcp-")} | {"default", "wimse-response"}
+    elsewhere = {name for name in profiles.BY_NAME if name.startswith("adcp-")} | {
+        "default",
+        "wimse-response",
+        "web-bot-auth",
+    }
     shown = {example.profile.name for example in [*EXAMPLES.values(), *RESPONSES.values()]}
     assert shown | elsewhere == profiles.BY_NAME.keys()
 
@@ -43,6 +47,24 @@ def test_published_request_is_verified_over_its_published_base(example):
     verified = example.verifier().verify(example.request)
     assert verified.signature_base == example.base
     assert verified.algorithm in example.profile.algorithms
+
+
+@pytest.mark.parametrize("name", ["wba-string", "wba-jwks"])
+def test_bots_of_both_kinds_are_verified_with_one_profile(name):
+    example = EXAMPLES[name]
+    assert example.verifier(profile=profiles.WEB_BOT_AUTH).verify(example.request).signature_base == example.base
+    uncovered = [("signature-agent", value) for field, value in example.request.fields if field == "signature-agent"]
+    assert uncovered
+    signer = Signer(signing_key(keyid=""), profile=profiles.WEB_BOT_AUTH, clock=lambda: example.now)
+    request = Request("GET", "https://shop.example/", uncovered)
+    identifier = '"signature-agent"' if name == "wba-string" else '"signature-agent";key="sig1"'
+    assert identifier in dict(signer.sign(request))["Signature-Input"]
+    silent = signer.sign(Request("GET", "https://shop.example/"))
+    added = Request("GET", "https://shop.example/", [*uncovered, *silent])
+    with pytest.raises(SignatureError, match="components_incomplete"):
+        Verifier(
+            profiles.WEB_BOT_AUTH, keys=OneKey(example.key), replay=MemoryReplayStore(), clock=lambda: example.now
+        ).verify(added)
 
 
 @ALL

@@ -32,7 +32,8 @@ class BotAuth:
     __slots__ = ("field", "signer")
 
     def __init__(self, signer: Signer, *, agent: str, form: SignatureAgentForm = "string") -> None:
-        if (form == "string") == bool(signer.profile.coverage.member_of):
+        rule = signer.profile.coverage
+        if rule.member_of not in rule.if_sent and (form == "string") == bool(rule.member_of):
             raise ConfigurationError(f"form: {signer.profile.name} does not cover Signature-Agent in the form {form}")
         try:
             value = write_signature_agent(agent, form=form, label=signer.profile.selection.label)

@@ -89,7 +89,8 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
     sender is merely unknown.
 
     Args:
-        form: the wire form of Signature-Agent: `string`, `typed` or `jwks`, as the profile's name has it.
+        form: the wire form of Signature-Agent, as the profile's name has it: `string`, `typed` or `jwks`; `any` for
+            `WEB_BOT_AUTH`.
         trusted: whose keys may be fetched: URLs, or a function of the URL. It is asked for every URL that is fetched,
             also for the `jwks_uri` of a card.
         held: keys that you have beforehand, made of JWKs. They verify what Signature-Agent does not lead to, with their
@@ -110,7 +111,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
     def __init__(
         self,
         *,
-        form: SignatureAgentForm,
+        form: SignatureAgentForm = "any",
         trusted: TrustedAgents = None,
         held: Iterable[VerificationKey] = (),
         freshness: Freshness = Freshness(),  # noqa: B008 - frozen
@@ -165,6 +166,8 @@ def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgen
         KeySourceError: the field is malformed (`signature_header_malformed`).
     """
     value, member = lookup.fields.combined.get("signature-agent"), ""
+    if form == "any":
+        form = "string" if (value or "").startswith('"') else "jwks"
     if form == "string":
         covers = '"signature-agent"' in lookup.identifiers
     else:

@@ -1,7 +1,7 @@
 """Signature-Agent: the URL at which the sender of a request publishes its keys (Web Bot Auth section 5.2.1).
 
-The field has three live wire forms. One value can mean two URLs in two forms, so the endpoint's configuration picks the
-form, and never the message.
+The field has three live wire forms. A String and a Dictionary differ on sight. But one Dictionary can mean two URLs in
+two forms, so the endpoint's configuration picks its form, and never the message.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from undersigned.message.structured_fields import Parameter
 
-SignatureAgentForm = Literal["string", "typed", "jwks"]
+SignatureAgentForm = Literal["any", "string", "typed", "jwks"]
 """A wire form of the field.
 
 `string`: a String, the origin of a key directory (Cloudflare and OpenAI). `typed`: a Dictionary; the `type` of a member
 says what its URL names (draft-meunier-webbotauth-httpsig-protocol-02). `jwks`: a Dictionary; every member is the URL of
-a JWK set (draft-ietf-webbotauth-httpsig-protocol-01).
+a JWK set (draft-ietf-webbotauth-httpsig-protocol-01). `any`: for readers, `string` or `jwks`, as the value is.
 """
 
 AgentDocument = Literal["directory", "jwks_uri", "cimd"]
@@ -38,6 +38,7 @@ DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
 """The media type of a key directory."""
 
 _DOCUMENTS: frozenset[str] = frozenset(get_args(AgentDocument))
+_WRITTEN: frozenset[str] = frozenset({"string", "typed", "jwks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = 
             absolute https URL.
     """
     check_size(value)
+    if form == "any":
+        form = "string" if value.startswith('"') else "jwks"
     if form == "string":
         return _agent(_string(value), "directory")
     members = parse_dictionary(value)
@@ -91,7 +94,7 @@ def write_signature_agent(
     Raises:
         ValueError: no receiver that reads this form would read this URL, or `label` cannot be a label.
     """
-    if form not in get_args(SignatureAgentForm) or document not in _DOCUMENTS:
+    if form not in _WRITTEN or document not in _DOCUMENTS:
         raise ValueError('form: must be "string", "typed" or "jwks"; document: "directory", "jwks_uri" or "cimd"')
     if KEY.fullmatch(label) is None:
         raise ValueError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")

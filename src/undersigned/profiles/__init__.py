@@ -14,6 +14,7 @@ from undersigned.profiles.fapi import FAPI_2_REQUEST, FAPI_2_RESPONSE
 from undersigned.profiles.gnap import GNAP
 from undersigned.profiles.ucp import UCP, UCP_DUAL, UCP_MCP, UCP_RESPONSE
 from undersigned.profiles.web_bot_auth import (
+    WEB_BOT_AUTH,
     WEB_BOT_AUTH_DIRECTORY,
     WEB_BOT_AUTH_JWKS,
     WEB_BOT_AUTH_STRING,
@@ -34,6 +35,7 @@ BY_NAME: Mapping[str, Profile] = {
         ADCP_3_2,
         ADCP_3_1,
         ADCP_WEBHOOK,
+        WEB_BOT_AUTH,
         WEB_BOT_AUTH_STRING,
         WEB_BOT_AUTH_TYPED,
         WEB_BOT_AUTH_JWKS,
@@ -65,6 +67,7 @@ __all__ = [
     "UCP_DUAL",
     "UCP_MCP",
     "UCP_RESPONSE",
+    "WEB_BOT_AUTH",
     "WEB_BOT_AUTH_DIRECTORY",
     "WEB_BOT_AUTH_JWKS",
     "WEB_BOT_AUTH_STRING",

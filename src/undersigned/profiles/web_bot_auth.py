@@ -1,7 +1,7 @@
 """Web Bot Auth: requests of bots, and the directories of their keys (draft-meunier-webbotauth-httpsig-protocol-02).
 
-The same profile has three live wire forms of `Signature-Agent`. A value does not always show which form it has,
-so the endpoint's configuration picks one.
+The same profile has three live wire forms of `Signature-Agent`. A String and a Dictionary differ on sight, and
+`WEB_BOT_AUTH` takes both. A Dictionary does not show which of two forms it has, so the configuration picks it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,13 @@ WEB_BOT_AUTH_STRING: Final = Profile(
     target="typed",
 )
 """`Signature-Agent` is a String, the origin of a key directory. A sender of the field covers the whole field."""
+
+WEB_BOT_AUTH: Final = WEB_BOT_AUTH_STRING.derive(
+    name="web-bot-auth",
+    source="draft-ietf-webbotauth-httpsig-protocol-01, 2026-10-29, section 5.2.1; Cloudflare and OpenAI, autumn 2026",
+    coverage=WEB_BOT_AUTH_STRING.coverage._replace(member_of="signature-agent"),
+)
+"""`Signature-Agent` is a String, the origin of a key directory, or a Dictionary of URLs of JWK sets."""
 
 WEB_BOT_AUTH_TYPED: Final = WEB_BOT_AUTH_STRING.derive(
     name="web-bot-auth-typed",

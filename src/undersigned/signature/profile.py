@@ -213,7 +213,7 @@ class Profile:
         selection = self.selection
         components = self.required_components[False] if message is None else self.components_of(message)
         names = [name if name[0] == '"' else f'"{name}"' for name in components]
-        if self.coverage.member_of:
+        if self.coverage.asks_for_member(message):
             names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
         asked = "".join([f";{name}" for name in ("created", "expires") if name in self.required])
         tag = f';tag="{_escape(selection.tag)}"' if selection.tag else ""

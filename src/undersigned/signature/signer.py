@@ -309,7 +309,7 @@ class Signer:
         if self.profile.is_conditional:
             if absent := rule.absent(message):
                 raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
-            if rule.member_of:
+            if rule.asks_for_member(message):
                 names += (f'"{rule.member_of}";key="{label}"',)
         return names + self._components
 

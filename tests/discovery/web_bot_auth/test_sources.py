@@ -26,7 +26,7 @@ from undersigned import (
 from undersigned.discovery import Freshness
 from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.message import DIRECTORY_PATH, HeaderFields, write_signature_agent
-from undersigned.profiles import WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
+from undersigned.profiles import WEB_BOT_AUTH, WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
 
 NAME = VerificationKey.from_jwk(PUBLIC).thumbprint
 OTHER = VerificationKey.from_jwk(OTHER_PUBLIC).thumbprint
@@ -35,7 +35,7 @@ SET = {"keys": [OWN]}
 PRIVATE = ed25519_pair(NAME)[0]
 TEST_KEY = {"kty": "OKP", "crv": "Ed25519", "x": "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"}
 DIRECTORY_TYPE = "Content-Type: application/http-message-signatures-directory+json"
-PROFILES = {"string": WEB_BOT_AUTH_STRING, "typed": WEB_BOT_AUTH_TYPED, "jwks": WEB_BOT_AUTH_JWKS}
+PROFILES = {"string": WEB_BOT_AUTH_STRING, "typed": WEB_BOT_AUTH_TYPED, "jwks": WEB_BOT_AUTH_JWKS, "any": WEB_BOT_AUTH}
 
 
 def directory(document=SET, *fields):
@@ -399,17 +399,20 @@ def test_source_names_the_option_that_cannot_be_used(world, options, named):
         world.bots(**{"form": "jwks"} | options)
 
 
-@pytest.mark.parametrize("form", PROFILES)
-def test_signed_request_is_verified_with_the_keys_of_its_sender(world, make, server, form):
+@pytest.mark.parametrize(
+    ("form", "read_as"),
+    [("string", "string"), ("typed", "typed"), ("jwks", "jwks"), ("string", "any"), ("jwks", "any")],
+)
+def test_signed_request_is_verified_with_the_keys_of_its_sender(world, make, server, form, read_as):
     server.answers |= {"/jwks.json": response(SET), DIRECTORY_PATH: directory()}
     url = server.url() if form == "jwks" else server.url("")
-    profile = PROFILES[form]
+    profile = PROFILES[read_as]
     request = Request("GET", "https://shop.example/p?q=1", [("Signature-Agent", write_signature_agent(url, form=form))])
     fields = Signer(SigningKey.from_jwk(PRIVATE), profile=profile).sign(request)
     signed = Request(request.method, request.url, [*request.fields, *fields])
 
     def verify(message):
-        source = make(form)
+        source = make(read_as)
         if isinstance(source, WebBotAuthKeys):
             return Verifier(profile, keys=source, replay=MemoryReplayStore()).verify(message)
         verifier = AsyncVerifier(profile, keys=source, replay=MemoryReplayStore())

@@ -38,7 +38,8 @@ class CoverageRule(NamedTuple):
         if_asked: header fields of the request that a response covers, by ;req, if the request has them.
         sent: header fields that the message must have.
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
-            or the only one that it covers. Empty: no such field.
+            or the only one that it covers. If it is in `if_sent` too, it may be a String instead, which is covered
+            as a whole. Empty: no such field.
         never: components that a signature must not cover, with or without parameters.
         field_types: the types of structured fields of your own, by name in lower case: `dictionary`, `list` or `item`.
             `;sf` needs the type of a field, and those of registered fields are known (RFC 9421 section 2.1.1).
@@ -100,10 +101,18 @@ class CoverageRule(NamedTuple):
             asked += self.with_query
         if self.if_sent:
             combined = request.fields.combined
-            asked += [name for name in self.if_sent if name in combined]
+            member = self.member_of if self.asks_for_member(request) else ""
+            asked += [name for name in self.if_sent if name in combined and name != member]
         if self.if_asked:
             asked += [f'"{name}";req' for name in self._asked_fields(request)]
         return tuple(dict.fromkeys(asked))
+
+    def asks_for_member(self, message: Request | Response | None) -> bool:
+        """Return whether one member of `member_of` has to be covered in this message, and not a String."""
+        if self.member_of not in self.if_sent:
+            return bool(self.member_of)
+        value = '"' if message is None else message.fields.combined.get(self.member_of, '"')
+        return not value.startswith('"')
 
     def _asked_fields(self, message: Request | Response) -> list[str]:
         """Return the header fields of the request that a response must cover, if it must cover any."""
@@ -123,7 +132,8 @@ class CoverageRule(NamedTuple):
             required += self.with_query
         if self.if_sent:
             combined = request.fields.combined
-            required += tuple([name for name in self.if_sent if name in combined])
+            member = self.member_of if self.asks_for_member(request) else ""
+            required += tuple([name for name in self.if_sent if name in combined and name != member])
         missing = [one for one in required if not coverage.covers(one)]
         faults = [f"{', '.join(dict.fromkeys(missing))} must be covered"] if missing else []
         for group in self.any_of:
@@ -135,7 +145,7 @@ class CoverageRule(NamedTuple):
                 for name in self._asked_fields(request)
                 if not any(text.startswith(f'"{name}";') and ";req" in text for text in coverage.texts)
             ]
-        if self.member_of and covered_member(coverage.texts, self.member_of, label) is None:
+        if self.asks_for_member(request) and covered_member(coverage.texts, self.member_of, label) is None:
             faults.append(f"one member of {self.member_of} must be covered, by ;key")
         return faults
 

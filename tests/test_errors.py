@@ -25,6 +25,7 @@ UNAVAILABLE = {
     "signature_server_unsupported",
     "signature_capabilities_unreachable",
     "signature_brand_json_unreachable",
+    "signature_brand_json_malformed",
 }
 MALFORMED = {"signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"}
 

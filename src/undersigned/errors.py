@@ -240,6 +240,7 @@ UNAVAILABLE: frozenset[Reason] = frozenset(
         "signature_jwks_unavailable",
         "signature_capabilities_unreachable",
         "signature_brand_json_unreachable",
+        "signature_brand_json_malformed",
         "signature_revocation_stale",
         "signature_store_unavailable",
         "signature_server_unsupported",

@@ -42,7 +42,7 @@ _AHEAD = 0.1
 """How early a document is fetched again while requests use it: one to two such parts of its lifetime before its end."""
 
 _OK = 200
-_GONE = frozenset({404, 410})
+GONE = frozenset({404, 410})
 _A_MINUTE = 60.0
 
 _logger = logging.getLogger("undersigned.discovery")
@@ -168,7 +168,7 @@ def source_error(
         is_named: whether the sender names the document. If its server says that there is none, the keys are unknown.
     """
     reason = unreachable if isinstance(error, Unreachable) else unusable or unreachable
-    if is_named and isinstance(error, Unreachable) and error.status in _GONE:
+    if is_named and isinstance(error, Unreachable) and error.status in GONE:
         reason = "signature_key_unknown"
     if isinstance(error, UntrustedURL):
         reason = "signature_jwks_untrusted"

@@ -235,7 +235,7 @@ STEPS = {
     ),
     "delegation until no time": (authorizing(DELEGATED | {"valid_until": "later"}), "brand_origin_mismatch"),
     "no agents": (agents(), "agent_not_in_brand_json"),
-    "agents of another type": (answer("/brand.json", response({"agents": 5})), "agent_not_in_brand_json"),
+    "agents of another type": (answer("/brand.json", response({"agents": 5})), "brand_json_malformed"),
     "another agent": (agents("https://agent.example.com/mcp"), "agent_not_in_brand_json"),
     "this agent twice": (agents("", ""), "brand_json_ambiguous"),
     "this agent of a house": (portfolio(["/jwks.json"]), "found"),
@@ -334,6 +334,82 @@ def test_text_of_a_tools_result_counts_when_nothing_is_structured(world, operato
     assert reason(world, source) == "found"
 
 
+RATE_LIMITED = {"code": "RATE_LIMITED", "recovery": "transient"}
+
+
+def structured(content, **members):
+    return lambda _known: {"content": [], "structuredContent": content, **members}
+
+
+def text(content):
+    return lambda _known: {"content": [{"type": "text", "text": json.dumps(content)}]}
+
+
+def task(state, data=None, **members):
+    parts = lambda known: [{"parts": [{"data": data or known}]}]  # noqa: E731 - for each version
+    return lambda known: {"task": {"status": {"state": state}, "artifacts": parts(known), **members}}
+
+
+STATES = ("failed", "rejected", "canceled", "working", "submitted", "input-required", "auth-required", "unknown", 5)
+NO_ANSWERS = {
+    "an error": structured({}, isError=True),
+    "an error in text": lambda _known: {**text({"detail": "no"})(None), "isError": True},
+    "adcp_error": structured({"adcp_error": RATE_LIMITED}),
+    "adcp_error in text": text({"adcp_error": RATE_LIMITED}),
+    "adcp_error beside the content": lambda known: {"structuredContent": known, "adcp_error": RATE_LIMITED},
+    "errors": structured({"errors": [RATE_LIMITED]}),
+    "something else": structured({"detail": "no"}),
+    "another version": structured({"adcp": {"major_versions": [9]}}),
+    "no version": structured({"adcp": 3}),
+    **{f"status {state}": structured({"status": state}) for state in STATES},
+}
+NO_TASKS = {
+    **{f"{state}": task(state) for state in STATES},
+    **{f"TASK_STATE_{state}": task(f"TASK_STATE_{state}") for state in ("FAILED", "WORKING", "UNSPECIFIED")},
+    "another status": lambda known: {"status": "failed", "parts": [{"data": known}]},
+    "adcp_error": task("completed", {"adcp_error": RATE_LIMITED}),
+    "errors of a message": lambda _known: {"message": {"parts": [{"data": {"errors": [RATE_LIMITED]}}]}},
+}
+ANSWERS = {
+    "no errors": lambda known: {"structuredContent": {**known, "errors": [], "adcp_error": None}, "isError": False},
+    "completed": lambda known: text({**known, "status": "completed"})(None),
+}
+TASKS = {
+    "a task without a state": lambda known: {"task": {"artifacts": [{"parts": [{"data": known}]}]}},
+    "a completed one of 0.3": task("completed"),
+    "a completed one of 1.0": task("TASK_STATE_COMPLETED"),
+}
+SAID = {f"mcp, {name}": ("mcp", said, name in ANSWERS) for name, said in (NO_ANSWERS | ANSWERS).items()}
+SAID |= {f"a2a, {name}": ("a2a", said, name in TASKS) for name, said in (NO_TASKS | TASKS).items()}
+
+
+@pytest.mark.parametrize(("protocol", "said", "is_answer"), SAID.values(), ids=SAID)
+def test_error_of_an_agent_is_no_answer(world, operator, clock, protocol, said, is_answer):
+    url = operator.server.url(f"/{protocol}", "agent.example.com")
+    operator.brand["agents"][0]["url"] = url
+    operator.publish()
+    operator.card({"supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]})
+    options = {"protocol": protocol, "network": operator.server.network(), "clock": clock}
+    source = world.agent(url, **options)
+    assert reason(world, source) == "found"
+    wrong = result(said(operator.capabilities))
+    mcp(call=wrong, SendMessage=wrong)(operator)
+    operator.server.answers["/a2a"] = operator.server.answers["/mcp"]
+    for _ in range(3):
+        # It is fetched again, and what was known counts.
+        before = operator.server.asked(f"/{protocol}")
+        clock.now += 300
+        assert reason(world, source) == "found"
+        assert operator.server.asked(f"/{protocol}") > before
+    # Nothing is known.
+    new = world.agent(url, **options)
+    told = {"found"} if is_answer else {"capabilities_unreachable", "brand_json_url_missing"}
+    assert reason(world, new) in told
+    operator.server.answers[f"/{protocol}"] = operator.speak
+    clock.now += 30
+    assert reason(world, new) == "found"
+
+
 def test_agent_that_takes_its_time_with_every_answer_is_given_up(world, operator):
     operator.server.answers["/mcp"] = operator.server.slowly(response(result({})), seconds=0.05)
     source = world.agent(operator.url, network=operator.server.network(total_timeout=0.3))
@@ -409,6 +485,19 @@ class TestA2A:
         operator.card({"url": operator.server.url("/a2a", "agent.example.com"), "protocolVersion": "0.3.0"})
         operator.server.answers["/a2a"] = response(result({"parts": [{"text": "hello"}, {"data": 5}]}))
         assert reason(world, source) == "capabilities_unreachable"
+
+
+REVOKED = PUBLIC | {"revoked_at": "2025-01-01T00:00:00Z"}
+WITHDRAWN = {
+    "the agent is removed": {"authorized_agents": []},
+    "the agent is listed twice": {"authorized_agents": [{}, {}]},
+    "the key is replaced": {"authorized_agents": [{"signing_keys": [EC_PUBLIC]}]},
+    "the key is revoked": {"authorized_agents": [{"signing_keys": [REVOKED]}]},
+    "no key is pinned": {"authorized_agents": [{"signing_keys": []}]},
+    "it is at another place, which fails": {"authoritative_location": "https://elsewhere.example.com/pins"},
+    "it is gone": "404 Not Found",
+    "it is gone for good": "410 Gone",
+}
 
 
 class TestPublisher:
@@ -571,6 +660,45 @@ class TestPublisher:
         answers["/.well-known/adagents.json"] = redirect(operator.server.url("/pins", "brand.example.com"))
         assert reason(world, source) == "found"
         answers["/.well-known/adagents.json"] = redirect(operator.server.url("/pins", "evil.example.net"))
+
+    @pytest.mark.parametrize("fault", ["500 No", "the agent's", "the set"])
+    @pytest.mark.parametrize("withdrawn", WITHDRAWN.values(), ids=WITHDRAWN)
+    def test_what_was_withdrawn_stays_withdrawn(self, world, operator, source, clock, withdrawn, fault):
+        answers, place = operator.server.answers, "/.well-known/adagents.json"
+        answers["/jwks.json"] = response(operator.jwks, "Cache-Control: max-age=60")
+        self.pin(operator, PUBLIC)
+        assert reason(world, source) == "found"
+        broken = {"the agent's": "/mcp", "the set": "/jwks.json"}.get(fault, "")
+        well, down = answers.get(broken), response(b"", status="503 Down")
+        if isinstance(withdrawn, dict):
+            entries = [{"url": operator.url, **entry} for entry in withdrawn.get("authorized_agents", [])]
+            document = withdrawn | ({"authorized_agents": entries} if "authorized_agents" in withdrawn else {})
+            answers[place] = response(document)
+        else:
+            answers[place] = response(b"", status=withdrawn)
+        if broken:
+            answers[broken] = down
+        clock.now += 57
+        eventually(lambda: reason(world, source) != "found")
+        if fault == "500 No":
+            answers[place] = response(b"<html>", status=fault)
+        for seconds in (31, 31, 60, 600, 1000, 3600):
+            clock.now += seconds
+            for _ in range(2):
+                assert reason(world, source) != "found"
+        if broken:
+            answers[broken] = well
+        self.pin(operator, PUBLIC)
+        clock.now += 3600
+        eventually(lambda: reason(world, source) == "found")
+
+    def test_pins_that_cannot_be_fetched_withdraw_nothing(self, world, operator, source, clock):
+        self.pin(operator, PUBLIC)
+        for answer in (PUBLIC, b"<html>", {"authorized_agents": {}}, {"error": "try again"}):
+            assert reason(world, source) == "found"
+            operator.server.answers["/.well-known/adagents.json"] = response(answer)
+            clock.now += 290
+            assert reason(world, source) == "found"
 
     @pytest.mark.parametrize("target", ["https://evil.example.net/pins", "https://127.0.0.1/pins", "https://[brand"])
     def test_adagents_json_may_not_redirect_elsewhere(self, world, operator, source, target):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from undersigned.discovery.adcp.protocols import objects
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import Redirected, UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch_errors import FetchError, Redirected, Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.jwk_set import read_json_object
-from undersigned.discovery.kept_document import Copy
+from undersigned.discovery.kept_document import GONE, Copy
 from undersigned.discovery.registrable_domain import registrable_domain
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_AUTHORIZED_AGENTS, MOST_KEYS, MOST_REDIRECTS
@@ -24,11 +25,31 @@ if TYPE_CHECKING:
 
     from undersigned.discovery.kept_document import Loader
 
-Pins: TypeAlias = "Mapping[str, float] | None"
-"""Pinned keys: by thumbprint, the time in seconds since the epoch from which a key is revoked. None: no pin."""
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What a publisher says of an agent's keys.
+
+    Attributes:
+        location: the URL that the adagents.json names as its `authoritative_location`, or "".
+        keys: by thumbprint, the time in seconds since the epoch from which a key is revoked. None: all keys count.
+    """
+
+    location: str
+    keys: Mapping[str, float] | None
+
+    def ends_at(self, jwk: Mapping[str, object]) -> float:
+        """Return until when a key counts, in seconds since the epoch; always past for a key that is not pinned."""
+        return math.inf if self.keys is None else self.keys.get(thumbprint(jwk) or "", -math.inf)
 
 
-def load_pins(publisher: str, agent: str, loader: Loader, *, seconds: Callable[[], float]) -> Copy[Pins]:
+NO_KEYS: Final = Pins("", {})
+"""The pins of an agent that a publisher does not authorize any more."""
+
+
+def load_pins(
+    publisher: str, agent: str, loader: Loader, *, last: Pins | None, seconds: Callable[[], float]
+) -> Copy[Pins]:
     """Return the keys that a publisher pins for an agent.
 
     An `authoritative_location` is followed once, without redirects.
@@ -37,20 +58,32 @@ def load_pins(publisher: str, agent: str, loader: Loader, *, seconds: Callable[[
         publisher: the publisher's domain.
         agent: the agent's URL; compared in canonical form.
         loader: fetches under the guard.
+        last: the pins that were loaded last.
         seconds: returns for how long the next request may take.
 
     Raises:
         FetchError: the adagents.json cannot be fetched or read, or has too much in it for the agent.
-        KeySourceError: it does not authorize exactly one such agent.
+        KeySourceError: it is gone, it does not authorize exactly one such agent, or it is elsewhere now and cannot be
+            fetched there. The last pins do not count any more.
     """
-    url = f"https://{publisher}/.well-known/adagents.json"
-    found = _load(url, loader, seconds, redirects=MOST_REDIRECTS)
-    location = found.value.get("authoritative_location")
-    fresh_until = found.fresh_until
-    if isinstance(location, str) and "authorized_agents" not in found.value:
-        found = _load(location, loader, seconds, redirects=0)
+    url, location = f"https://{publisher}/.well-known/adagents.json", ""
+    try:
+        found = _load(url, loader, seconds, redirects=MOST_REDIRECTS)
+        fresh_until = found.fresh_until
+        named = found.value.get("authoritative_location")
+        if isinstance(named, str) and "authorized_agents" not in found.value:
+            location = named
+            found = _load(location, loader, seconds, redirects=0)
+        keys = _pinned_keys(found.value, agent)
+    except FetchError as error:
+        is_gone = isinstance(error, Unreachable) and error.status in GONE
+        has_moved = last is not None and location not in {"", last.location}
+        if last is None or not (is_gone or has_moved):
+            raise
+        what = "the publisher's adagents.json" if is_gone else "the new place of the publisher's adagents.json"
+        raise KeySourceError("signature_jwks_unavailable", f"{what}: {error}", definite=True) from error
     # Each document of the way may be withdrawn.
-    return Copy(_pins(found.value, agent), found.fetched, min(fresh_until, found.fresh_until))
+    return Copy(Pins(location, keys), found.fetched, min(fresh_until, found.fresh_until))
 
 
 def _load(url: str, loader: Loader, seconds: Callable[[], float], *, redirects: int) -> Copy[Mapping[str, object]]:
@@ -67,11 +100,13 @@ def _load(url: str, loader: Loader, seconds: Callable[[], float], *, redirects: 
         return Copy(found.value, found.fetched, min(found.fresh_until, redirect_ends))
 
 
-def _pins(document: Mapping[str, object], agent: str) -> Pins:
+def _pinned_keys(document: Mapping[str, object], agent: str) -> Mapping[str, float] | None:
     matching = _entries_of(agent, document)
     if len(matching) != 1:
         message = "the publisher's adagents.json does not authorize the agent, or does so twice"
-        raise KeySourceError("signature_key_unknown", message, definite=True)
+        # What is no adagents.json says nothing of the agent.
+        is_answer = isinstance(document.get("authorized_agents"), list)
+        raise KeySourceError("signature_key_unknown", message, definite=is_answer)
     entry = matching[0]
     if "signing_keys" not in entry:
         return None

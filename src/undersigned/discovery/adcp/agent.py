@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from undersigned.discovery.adcp.adagents import load_pins
+from undersigned.discovery.adcp.adagents import NO_KEYS, load_pins
 from undersigned.discovery.adcp.brand import authorized_until, brand_url, check_key_origins, jwks_url
 from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
 from undersigned.discovery.fetch import FetchRequest, Target
@@ -19,10 +19,9 @@ from undersigned.discovery.kept_document import Copy, Loader, source_error
 from undersigned.discovery.key_sources import KeySources
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES, FetchedKeys, check_url
-from undersigned.errors import ConfigurationError
+from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import MOST_BRAND_BYTES, MOST_FETCHES, MOST_JWKS_BYTES
 from undersigned.message.timestamps import system_clock
-from undersigned.signature.jwk import thumbprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,28 +103,28 @@ class AdCPAgent(FetchedKeys):
             return ends - time.monotonic()
 
         now = self._loader.clock()
-        if self._jwks is None or now >= self._jwks.fresh_until:
-            self._jwks = self._locate(seconds)
         early = last is not None and now < last.fresh_until
+        # First: what the publisher withdraws is withdrawn, also if the agent's servers fail.
         if self._publisher and (self._pins is None or now >= self._pins.fresh_until or early):
             self._pins = self._load_pins(seconds)
+        if self._jwks is None or now >= self._jwks.fresh_until:
+            self._jwks = self._locate(seconds)
         return self._keys(self._jwks, seconds())
 
     def _keys(self, jwks: Copy[tuple[str, float]], seconds: float) -> Copy[Keys]:
         """Return the keys of the agent's JWK set that are not excluded by a pin (step 8)."""
         url, until = jwks.value
         request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
-        pins = None if self._pins is None else self._pins.value
         wall = self._now()
         try:
-            copy = self._loader.load(request, partial(_read_keys, pins=pins, until=until, now=self._now))
+            copy = self._loader.load(request, partial(self._read_keys, until=until))
         except FetchError as error:
             self._jwks = None
             raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
         ends = min(copy.fresh_until, jwks.fresh_until)
         if self._pins is not None:
             ends = min(ends, self._pins.fresh_until)
-            revoked = (moment - wall for moment in (pins or {}).values() if moment > wall)
+            revoked = (moment - wall for moment in (self._pins.value.keys or {}).values() if moment > wall)
             ends = min(ends, copy.fetched + min(revoked, default=math.inf))
         return replace(copy, fresh_until=ends)
 
@@ -152,10 +151,24 @@ class AdCPAgent(FetchedKeys):
         return Copy((jwks, until), brand.fetched, min(brand.fresh_until, brand.fetched + until - wall))
 
     def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
+        last = None if self._pins is None else self._pins.value
         try:
-            return load_pins(self._publisher, self.url, self._pin_loader, seconds=seconds)
+            return load_pins(self._publisher, self.url, self._pin_loader, last=last, seconds=seconds)
         except FetchError as error:
             raise source_error("the publisher's adagents.json", error, "signature_jwks_unavailable") from error
+        except KeySourceError as error:
+            if error.definite:
+                # It stays withdrawn until an adagents.json says something else, whatever fails until then.
+                self._pins = Copy(NO_KEYS, -math.inf, -math.inf)
+            raise
+
+    def _read_keys(self, body: bytes, *, until: float) -> Keys:
+        def is_wanted(jwk: JWK) -> bool:
+            pinned = math.inf if self._pins is None else self._pins.value.ends_at(jwk)
+            return self._now() < min(until, pinned)
+
+        # Asked at each lookup: a key ends when its publisher says so, also while the agent's server does not answer.
+        return read_jwk_set(read_json_object(body), wanted=is_wanted)
 
 
 class AdCPDirectory(KeySources):
@@ -192,15 +205,6 @@ class AdCPDirectory(KeySources):
                 raise ConfigurationError(f"agents: {agent.url} is listed twice; list each agent once")
             found[agent.url] = agent
         super().__init__(found)
-
-
-def _read_keys(body: bytes, *, pins: Pins, until: float, now: Callable[[], float]) -> Keys:
-    def is_wanted(jwk: JWK) -> bool:
-        pinned = math.inf if pins is None else pins.get(thumbprint(jwk) or "", -math.inf)
-        return now() < min(until, pinned)
-
-    # Asked at each lookup: a key ends when its publisher says so, also while the agent's server does not answer.
-    return read_jwk_set(read_json_object(body), wanted=is_wanted)
 
 
 def _is_authority(publisher: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.discovery.adcp.protocols import objects
 from undersigned.discovery.fetch import Target
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from undersigned.errors import Reason
 
+_VERSION: Final = 3
+_MEMBERS: Final = (("agents", list), ("brands", list), ("house", dict | str))
+"""What a brand.json has at least one of."""
+
 
 def brand_url(capabilities: Mapping[str, object]) -> str:
     """Return the URL of the operator's brand.json that an agent's capabilities name (step 2).
@@ -27,7 +31,11 @@ def brand_url(capabilities: Mapping[str, object]) -> str:
     """
     url = _object(capabilities.get("identity")).get("brand_json_url")
     if not isinstance(url, str) or not url.startswith("https://"):
-        _fail("signature_brand_json_url_missing", "the agent's capabilities name no https brand_json_url")
+        message = "the agent's capabilities name no https brand_json_url"
+        # What is not an answer in a version that is known says nothing of the agent.
+        versions = _object(capabilities.get("adcp")).get("major_versions")
+        is_answer = isinstance(versions, list) and _VERSION in versions
+        raise KeySourceError("signature_brand_json_url_missing", message, definite=is_answer)
     return url
 
 
@@ -70,8 +78,12 @@ def jwks_url(agent: str, brand: Mapping[str, object]) -> str:
     `/.well-known/jwks.json` at the agent's origin. The lists of a house and its brands may each have the same entry.
 
     Raises:
-        KeySourceError: there is no such entry, or there are two that differ.
+        KeySourceError: there is no such entry, or there are two that differ; or the document is no brand.json.
     """
+    held = [isinstance(brand[name], kind) for name, kind in _MEMBERS if name in brand]
+    if not held or not all(held):
+        message = "the document has no agents, house or brands of a brand.json"
+        raise KeySourceError("signature_brand_json_malformed", message)
     found: set[str] = set()
     for entries in _agent_lists(brand):
         matching = [entry for entry in entries if entry.get("url") == agent]

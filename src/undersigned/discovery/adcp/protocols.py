@@ -56,7 +56,7 @@ class Conversation:
         else:
             answer = read_json_object(response.body)
         result = answer.get("result") if is_response(answer, _REQUEST) else None
-        if not isinstance(result, dict):
+        if not isinstance(result, dict) or answer.get("error") is not None:
             raise UnusableDocument("the agent does not answer with a result")
         return cast("Mapping[str, object]", result), response
 
@@ -177,13 +177,15 @@ def call_tool(conversation: Conversation, name: str) -> Mapping[str, object]:
 
 def _content(result: Mapping[str, object]) -> Mapping[str, object]:
     """Return the structured content of a tool's result, or else its first text."""
+    if result.get("isError"):
+        raise UnusableDocument("the tool answers with an error")
     structured = result.get("structuredContent")
     if isinstance(structured, dict):
-        return cast("Mapping[str, object]", structured)
+        return _completed(result, cast("Mapping[str, object]", structured))
     for part in objects(result.get("content")):
         text = part.get("text")
         if isinstance(text, str):
-            return read_json_object(text.encode("utf-8", "surrogatepass"))
+            return _completed(result, read_json_object(text.encode("utf-8", "surrogatepass")))
     raise UnusableDocument("the tool's result has no content")
 
 
@@ -233,9 +235,29 @@ def _data(result: Mapping[str, object]) -> Mapping[str, object]:
     """Return the last data part of a task's artifacts, or of a message."""
     wrapped = result.get("task", result.get("message"))
     answer = cast("Mapping[str, object]", wrapped) if isinstance(wrapped, dict) else result
+    status = answer.get("status")
+    if status is not None and (not isinstance(status, dict) or not _is_done(status.get("state"))):
+        raise UnusableDocument("the agent's task is not completed")
     for holder in reversed((answer, *objects(answer.get("artifacts")))):
         for part in reversed(objects(holder.get("parts"))):
             data = part.get("data")
             if isinstance(data, dict):
-                return cast("Mapping[str, object]", data)
+                return _completed(answer, cast("Mapping[str, object]", data))
     raise UnusableDocument("the agent's answer has no data part")
+
+
+def _completed(result: Mapping[str, object], content: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the content of a result, if neither has an error of AdCP and the task is done.
+
+    Raises:
+        UnusableDocument: it is not so. An error says nothing of what the agent is.
+    """
+    has_failed = any(one.get("adcp_error") is not None or one.get("errors") for one in (result, content))
+    if has_failed or not _is_done(content.get("status")):
+        raise UnusableDocument("the agent answers with an error, or its task is not completed")
+    return content
+
+
+def _is_done(state: object) -> bool:
+    """Return whether the state of a task is that of a completed one, or is not told."""
+    return state in {None, "", "completed", "TASK_STATE_COMPLETED"} if isinstance(state, str | None) else False

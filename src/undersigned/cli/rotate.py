@@ -105,9 +105,6 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
             lines += _begun(rotation, str(new["kid"]), path, private, now)
     except ConfigurationError as wrong:
         raise click.UsageError(f"{click.format_filename(path)}: {wrong}") from None
-    except FileExistsError as found:
-        name = click.format_filename(cast("str", found.filename))
-        raise click.UsageError(f"{name} appeared during this run: nothing was published") from None
     except OSError as failure:
         name = click.format_filename(failure.filename or path)
         raise click.UsageError(f"{name}: {failure.strerror}") from None

@@ -276,9 +276,7 @@ class Kept(Generic[Value]):
             seconds = max(0.0, min(ends, flight.yields_at if is_behind else ends) - now)
             if self._is_chosen and (copy is None or enough(copy)):
                 await wait((flight,), seconds)
-            elif not await self._loader.wait(wait, flight, seconds, is_new=copy is None):
-                break
-            if time.monotonic() >= ends:
+            elif not await self._loader.wait(wait, flight, seconds, is_new=copy is None) or time.monotonic() >= ends:
                 break
         return self.answer(since, enough)
 

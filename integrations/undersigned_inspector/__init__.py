@@ -4,11 +4,6 @@
 serves one for the decisions of an application in development.
 """
 
-from undersigned.errors import missing_extra
-
-try:
-    from .live import Inspector
-except ModuleNotFoundError as missing:
-    raise missing_extra("cli", missing) from missing
+from .live import Inspector
 
 __all__ = ["Inspector"]

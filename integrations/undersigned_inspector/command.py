@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
 
-import click
+from undersigned.errors import missing_extra
+
+try:
+    import click
+except ModuleNotFoundError as missing:
+    raise missing_extra("cli", missing) from missing
+
+from undersigned.cli.options import read_profile
 
 from .live import LAST_PORT
 from .server import PageServer
 from .view import paste
 
+if TYPE_CHECKING:
+    from undersigned import Profile
+
 
 @click.command()
 @click.option("--port", type=click.IntRange(0, LAST_PORT), default=0, help="The port.  [default: any free one]")
-def inspect(*, port: int) -> None:
+@click.option(
+    "--profile",
+    "own",
+    multiple=True,
+    metavar="MODULE:NAME",
+    callback=lambda ctx, param, texts: {text: read_profile(ctx, param, text) for text in texts},
+    help="A profile of your own to choose from, by its import path, such as main:PROFILE. May be repeated.",
+)
+def inspect(*, port: int, own: dict[str, Profile]) -> None:
     """Serve a page on 127.0.0.1 that shows why a signed request is rejected.
 
     Paste a request as HTTP, curl -v, a curl command or JSON, and the keys. The page shows the cause, the step that
@@ -21,7 +41,7 @@ def inspect(*, port: int) -> None:
     logged. Anybody on this machine who has the URL can use the page until you press Ctrl+C.
     """
     try:
-        server = PageServer(paste, port=port)
+        server = PageServer(partial(paste, own=own), port=port)
     except OSError as failure:
         raise click.ClickException(f"--port: 127.0.0.1:{port} cannot be used: {failure.strerror}") from None
     click.echo(f"Open {server.url}")

@@ -9,8 +9,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned import ConfigurationError
-from undersigned.cli.explain import moment
 from undersigned.errors import CHECKS
+from undersigned.message.timestamps import moment
 from undersigned.url import URL
 
 from .html import HTML, element, join

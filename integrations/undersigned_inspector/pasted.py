@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from undersigned import ConfigurationError, profiles
-from undersigned.cli.keys import parse_key_set
 from undersigned.errors import UndersignedError
-from undersigned.explanation import MalformedRequest, PastedRequest, parse_pasted_request
+from undersigned.explanation import MalformedRequest, PastedRequest, parse_pasted_keys, parse_pasted_request
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.key_source import ExaminedKeys
@@ -41,7 +40,7 @@ class Pasted:
     Attributes:
         request: the request.
         keys: the keys to verify with.
-        profile: the profile, or None for a guess.
+        profile: the profile, or None for the published one that the tag names.
         origins: the origins of the server.
         base: the signer's base, or None.
     """
@@ -53,8 +52,12 @@ class Pasted:
     base: bytes | None
 
 
-def read_pasted(texts: Mapping[str, str]) -> Pasted:
+def read_pasted(texts: Mapping[str, str], own: Mapping[str, Profile]) -> Pasted:
     """Read the texts of the form. A text that is not given is empty.
+
+    Args:
+        texts: the texts.
+        own: profiles besides the published ones, by their names in the form.
 
     Raises:
         Unusable: a text cannot be used.
@@ -74,10 +77,10 @@ def read_pasted(texts: Mapping[str, str]) -> Pasted:
     if len(pasted.request.fields) > _MOST_FIELDS:
         raise Unusable("request", f"the request has more than {_MOST_FIELDS:,} header fields")
     try:
-        keys = parse_key_set(_octets(given["keys"]), keyid=_keyid(pasted.request)) if "keys" in given else None
+        keys = parse_pasted_keys(_octets(given["keys"]), keyid=_keyid(pasted.request)) if "keys" in given else None
     except ConfigurationError as error:
         raise Unusable("keys", str(error)) from None
-    profile = profiles.BY_NAME.get(given.get("profile", ""))
+    profile = {**profiles.BY_NAME, **own}.get(given.get("profile", ""))
     base = _octets(given["base"]) if "base" in given else None
     return Pasted(pasted, keys or ExaminedKeys({}), profile, origins, base)
 

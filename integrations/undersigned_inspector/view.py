@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from undersigned.cli.explain import moment
-from undersigned.cli.options import REQUEST_PROFILES
+from undersigned import profiles
 from undersigned.errors import printable
 from undersigned.explanation import CHECKS, explain_request
 from undersigned.limits import LONGEST_TARGET
+from undersigned.message.timestamps import moment
 from undersigned.url import ADCP_RECEIVED, URL, explain
 
 from .html import HTML, element, join
@@ -18,10 +18,12 @@ from .pasted import Unusable, read_pasted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from undersigned import Profile
     from undersigned.explanation import ExplainedRequest
 
     from .pasted import Pasted
 
+_NO_OWN: Final[Mapping[str, Profile]] = {}
 _CONTENT: Final = 11
 _NO_CONTENT: Final = "the content is not in what was pasted: paste it below"
 _LONGEST_VALUE: Final = 8192
@@ -53,20 +55,27 @@ def document(*content: str, refreshed: bool = False) -> HTML:
     return join(HTML("<!doctype html>"), element("html", whole, lang="en"))
 
 
-def paste(path: str, texts: Mapping[str, str]) -> HTML | None:
-    """Return the page with the form, and above it the explanation of what was pasted."""
+def paste(path: str, texts: Mapping[str, str], own: Mapping[str, Profile] = _NO_OWN) -> HTML | None:
+    """Return the page with the form, and above it the explanation of what was pasted.
+
+    Args:
+        path: the path of the page, which is empty.
+        texts: the texts of the form.
+        own: profiles to choose from besides the published ones, by their names on the page.
+    """
     if path:
         return None
+    names = (*own, *(profile.name for profile in profiles.FOR_REQUESTS))
     if not texts:
-        return document(_form(texts))
+        return document(_form(texts, names))
     try:
-        pasted = read_pasted(texts)
+        pasted = read_pasted(texts, own)
     except Unusable as unusable:
-        return document(_form(texts, unusable))
-    return document(_explanation(pasted), _form(texts))
+        return document(_form(texts, names, unusable))
+    return document(_explanation(pasted), _form(texts, names))
 
 
-def _form(texts: Mapping[str, str], fault: Unusable | None = None) -> HTML:
+def _form(texts: Mapping[str, str], names: Iterable[str], fault: Unusable | None = None) -> HTML:
     def field(name: str, label: str, control: HTML, hint: str = "") -> HTML:
         wrong = element("p", str(fault), class_="error") if fault is not None and fault.field == name else ""
         return element("div", element("label", label, for_=name), element("p", hint, class_="hint"), wrong, control)
@@ -77,8 +86,8 @@ def _form(texts: Mapping[str, str], fault: Unusable | None = None) -> HTML:
         return element("textarea", text, id=name, name=name, rows=str(rows), spellcheck="false")
 
     chosen = texts.get("profile", "")
-    options = [element("option", "guess it", value="")]
-    options += [element("option", name, **({"selected": ""} if name == chosen else {})) for name in REQUEST_PROFILES]
+    options = [element("option", "the published one that the tag names", value="")]
+    options += [element("option", name, **({"selected": ""} if name == chosen else {})) for name in names]
     origin = HTML(element("input", id="origin", name="origin", value=texts.get("origin", "")).removesuffix("</input>"))
     more = element(
         "details",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke, lines, objects
@@ -98,7 +99,49 @@ def test_content_alone_is_on_standard_output(pair):
 def test_every_command_has_the_same_profiles(command):
     result = invoke(command, "--profile", "draft-cavage-12")
     assert result.exit_code == 2
-    assert "'draft-cavage-12' is not one of 'default', 'adcp-3.2'" in " ".join(result.output.split())
+    assert "'draft-cavage-12' is no published profile: Give one of default, adcp-3.2" in " ".join(result.output.split())
+    assert "did you mean adcp-3.2? Give" in " ".join(invoke(command, "--profile", "adcp-32").output.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("own_profiles:OWN", "Missing "),
+        ("own_profiles:OTHER", "the module own_profiles has no OTHER"),
+        ("own_profiles:NUMBER", "own_profiles:NUMBER is not a Profile for requests"),
+        ("own_profiles:RESPONSE", "own_profiles:RESPONSE is not a Profile for requests"),
+        ("own_profilez:OWN", "no module own_profilez"),
+        ("broken_profiles:OWN", "broken_profiles cannot be imported: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_profile_of_ones_own_is_named_by_its_import_path(name, fault, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_profiles", raising=False)
+    Path("own_profiles.py").write_text(
+        "from undersigned import profiles\nOWN = profiles.DEFAULT.derive(name='own')\nNUMBER = 1\n"
+        "RESPONSE = profiles.UCP_RESPONSE\n"
+    )
+    Path("broken_profiles.py").write_text("1 / 0\n")
+    for command in ("sign", "verify", "request", "explain", "doctor"):
+        result = invoke(command, "--profile", name)
+        assert (result.exit_code, fault in " ".join(result.output.split())) == (2, True)
+
+
+def test_request_is_signed_verified_and_explained_with_a_profile_of_ones_own(keys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("internal_profile.py").write_text(
+        "from undersigned import profiles\nfrom undersigned.signature.rules.selection import Selection\n"
+        "PROFILE = profiles.DEFAULT.derive(name='internal', selection=Selection(tags=('internal',)))\n"
+    )
+    by = ("--profile", "internal_profile:PROFILE")
+    signed = invoke("sign", "--key", keys.private, *by, "https://seller.example.com/a")
+    Path("request.txt").write_text(f"GET /a HTTP/1.1\nHost: seller.example.com\n{signed.stdout}\n")
+    explained = invoke("explain", "request.txt", "--jwks", keys.public, *by)
+    assert (explained.exit_code, explained.stdout.splitlines()[1]) == (0, "Profile: internal")
+    monkeypatch.delenv("UNDERSIGNED_PROFILE")
+    guessed = invoke("explain", "request.txt", "--jwks", keys.public)
+    assert (guessed.exit_code, guessed.stdout.splitlines()[1]) == (1, "Profile: (none)")
+    assert guessed.stdout.startswith("Not verified: no published profile has the tag internal")
 
 
 def test_reader_of_the_content_may_have_enough_of_it(pair):

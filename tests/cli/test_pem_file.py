@@ -100,14 +100,12 @@ def test_pem_of_another_kind_is_rejected_and_not_quoted(files, tmp_path):
     key = ec.generate_private_key(ec.SECP256R1())
     encrypted = key.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"secret"))
     old = key.private_bytes(PEM, TRADITIONAL, serialization.BestAvailableEncryption(b"secret"))
-    ssh = key.private_bytes(PEM, serialization.PrivateFormat.OpenSSH, OPEN)
     foreign = x25519.X25519PrivateKey.generate()
     path = tmp_path / "other.pem"
     for option, content in (
         ("--key", files.public.read_bytes()),
         ("--key", encrypted),
         ("--key", old),
-        ("--key", ssh),
         ("--key", trustme.CA().cert_pem.bytes()),
         ("--key", b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"),
         ("--key", foreign.private_bytes(PEM, PKCS8, OPEN)),
@@ -121,6 +119,25 @@ def test_pem_of_another_kind_is_rejected_and_not_quoted(files, tmp_path):
         said = error({"--key": "sign", "--jwks": "verify"}[option], option, path, "--keyid", KEYID, "-")
         assert f"'{option}'" in said
         assert "c2VjcmV0" not in said
+
+
+@pytest.mark.parametrize("given", ["a file", "standard input", "the terminal"])
+def test_password_of_a_key_comes_from_a_file_or_the_terminal(given, tmp_path, monkeypatch):
+    path, password = tmp_path / "key.pem", tmp_path / "password"
+    locked = serialization.BestAvailableEncryption(b"secret")
+    path.write_bytes(ed25519.Ed25519PrivateKey.generate().private_bytes(PEM, PKCS8, locked))
+    path.chmod(0o600)
+    password.write_bytes(b"secret\n")
+    if given == "the terminal":
+        monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    where = str(password) if given == "a file" else "-"
+    args = ("sign", "--key", str(path), "--key-password", where, "--keyid", KEYID, "https://seller.example.com/")
+    result = invoke(*args, stdin=b"secret\n")
+    assert (result.exit_code, "Signature-Input: " in result.stdout) == (0, True)
+    assert "secret" not in result.output
+    assert "--key-password" in error("sign", "--key", path, "--keyid", KEYID, "https://seller.example.com/")
+    password.write_bytes(b"other")
+    assert "does not fit" in error("sign", "--key", path, "--key-password", password, "--keyid", KEYID, "https://a.b/")
 
 
 def test_public_jwk_is_a_set_of_one(keys, tmp_path):

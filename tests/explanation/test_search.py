@@ -118,7 +118,7 @@ def _redo_parameters(draft: Draft, chance: random.Random) -> None:
 
 def _respell(draft: Draft, chance: random.Random) -> None:
     octets = bytearray(draft.octets)
-    octets[chance.randrange(64)] ^= 1 << chance.randrange(8)
+    octets[chance.randrange(len(octets))] ^= 1 << chance.randrange(8)
     changed = [bytes(octets), draft.octets[:60], draft.octets + b"\n", draft.octets.hex().encode(), bytes(64)]
     draft.octets = chance.choice(changed)
 

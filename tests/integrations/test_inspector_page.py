@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.keys import BODY, JSON_FIELD, JWKS, PRIVATE, PUBLIC, ed25519_key, signed_request
 
+from undersigned import profiles
 from undersigned_inspector import command
 from undersigned_inspector.server import MOST_BYTES, PageServer
 from undersigned_inspector.view import paste
@@ -269,6 +270,10 @@ def test_content_is_shown_without_control_characters(body):
 def test_options_of_the_form_are_used():
     assert "<dd>ucp</dd>" in show(profile="ucp")[0]
     assert '<option selected="">ucp</option>' in show(profile="ucp")[1]
+    own = profiles.UCP.derive(name="own")
+    shown = paste("", {"request": raw(), "keys": KEYS, "profile": "main:OWN"}, {"main:OWN": own})
+    assert '<option selected="">main:OWN</option>' in shown
+    assert "<dd>own</dd>" in shown
     assert "http://seller.example.com/a%2Fb" in show(origin="http://seller.example.com")[0]
     assert verdict(request="GET / HTTP/1.1\nHost: a\n", profile="no such").startswith("Rejected at step 0")
 

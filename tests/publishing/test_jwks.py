@@ -93,5 +93,5 @@ def test_public_key_in_pem_is_published_as_a_set(keyid, tmp_path):
 def test_private_key_in_pem_is_not_published(tmp_path):
     private = es256_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (tmp_path / "private.pem").write_bytes(private)
-    with pytest.raises(ConfigurationError, match="expected one public key"):
+    with pytest.raises(ConfigurationError, match="this is a private key: give the public one"):
         PublishedKeys(tmp_path / "private.pem")

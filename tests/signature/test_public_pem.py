@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import base64
+import re
+
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 
-from undersigned import ConfigurationError, KeyPair, KeySet, VerificationKey
+from undersigned import ConfigurationError, KeyPair, KeySet, SigningKey, VerificationKey
 from undersigned.signature.pem import is_pem, pem_jwks
 
 PEM, INFO = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -65,3 +68,58 @@ def test_key_of_a_pem_has_the_thumbprint_of_its_jwk(algorithm):
     jwk = KeyPair.from_private_key(key).public["keys"][0]
     made = VerificationKey.from_pem(public_pem(key), keyid=jwk["kid"])
     assert made.thumbprint == VerificationKey.from_jwk(jwk).thumbprint == jwk["kid"]
+
+
+ED25519 = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+PKCS8 = serialization.PrivateFormat.PKCS8
+PRIVATE = ED25519.private_bytes(PEM, PKCS8, serialization.NoEncryption()).decode()
+LINE = PRIVATE.splitlines()[1]
+LOCKED = ED25519.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"secret")).decode()
+
+
+def of_version_2() -> str:
+    """Return the key in PKCS #8 with its public key, as Java and Go write it (RFC 5958)."""
+    seed, point = ED25519.private_bytes_raw(), ED25519.public_key().public_bytes_raw()
+    content = b"\x02\x01\x01\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20" + seed + b"\x81\x21\x00" + point
+    text = base64.encodebytes(bytes([0x30, len(content)]) + content).decode()
+    return f"-----BEGIN PRIVATE KEY-----\n{text}-----END PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    "pem",
+    [
+        of_version_2(),
+        ED25519.private_bytes(PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()),
+        PRIVATE.replace("\n", "\\n"),
+        PRIVATE.replace("\n", "\r\n").encode(),
+    ],
+    ids=["PKCS #8 v2", "OpenSSH", "line ends as two characters", "CRLF"],
+)
+def test_private_key_is_read_in_every_usual_form(pem):
+    assert SigningKey.from_pem(pem, keyid="own").sign(b"base") == ED25519.sign(b"base")
+
+
+@pytest.mark.parametrize(
+    ("pem", "password", "fault"),
+    [
+        ("", None, "there is no whole first line -----BEGIN PRIVATE KEY-----"),
+        (PRIVATE[1:], None, "there is no whole first line"),
+        (PRIVATE.partition("-----END")[0], None, "there is no whole last line"),
+        (PRIVATE.replace(LINE, LINE[:20]), None, "damaged, cut or of another kind"),
+        (PRIVATE.replace(LINE, "A"), None, "damaged, cut or of another kind"),
+        (PRIVATE, b"secret", "the password does not fit the key, or the key is not encrypted"),
+        (LOCKED, None, "the key is encrypted: give its password, as password= or with --key-password"),
+        (LOCKED, b"other", "the password does not fit the key"),
+        (public_pem(ED25519).decode(), None, "this is a public key: give the private one"),
+        (
+            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+            None,
+            "this is a certificate, and",
+        ),
+    ],
+    ids=range(10),
+)
+def test_text_that_is_no_private_key_is_said_to_be_what_it_is(pem, password, fault):
+    with pytest.raises(ConfigurationError, match=f"^pem: .*{re.escape(fault)}") as caught:
+        SigningKey.from_pem(pem, keyid="own", password=password)
+    assert LINE[:12] not in str(caught.value)

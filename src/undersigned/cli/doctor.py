@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from undersigned.cli.http import Verdict
     from undersigned.errors import Reason
+    from undersigned.signature.profile import Profile
 
 _MARK: Final = "/undersigned-doctor"
 """Part of every path that is sent or signed, after the path of the URL, so that no signature fits another resource."""
@@ -527,7 +527,7 @@ def doctor(
     *,
     key: BinaryIO,
     keyid: str | None,
-    profile: str,
+    profile: Profile,
     headers: tuple[tuple[str, str], ...],
     method: str,
     timeout: int,
@@ -545,9 +545,8 @@ def doctor(
     Example:
       undersigned doctor https://seller.example.com --key keys/private.jwk.json
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    by = profiles.BY_NAME[profile]
     try:
-        signer = Signer(read_signing_key(key, by, keyid=keyid), profile=by)
+        signer = Signer(read_signing_key(key, profile, keyid=keyid), profile=profile)
         found = _Examination(url, signer, method=method, fields=headers, timeout=timeout, tls=tls)
         found.examine()
     except (ConfigurationError, SigningError) as error:
@@ -562,7 +561,7 @@ def doctor(
         write_object(
             {
                 "unchanged": not found.findings,
-                "profile": profile,
+                "profile": profile.name,
                 "url": str(found.site),
                 "requests": found.requests,
                 "passed": found.passed,
@@ -571,12 +570,12 @@ def doctor(
             }
         )
     else:
-        _write(found, profile)
+        _write(found, profile.name)
     click.get_current_context().exit(int(bool(found.findings)))
 
 
 def _write(found: _Examination, profile: str) -> None:
-    click.echo(f"{found.site}: {found.requests} requests by the profile {profile}")
+    click.echo(f"{found.site}: {found.requests} requests with the profile {profile}")
     for name in found.passed:
         click.echo(f"  ok       {name}")
     for finding in found.findings:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
 from undersigned.cli.lines import JSONObject, write_object
-from undersigned.cli.options import REQUEST_PROFILES, file_name
+from undersigned.cli.options import file_name, read_profile
 from undersigned.errors import ConfigurationError, printable
 from undersigned.explanation import CHECKS, MalformedRequest, explain_request, parse_pasted_request
+from undersigned.message.timestamps import moment
 from undersigned.url import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undersigned.explanation import BaseDifference, ContentDigests, ExplainedRequest, ValidityPeriod
+    from undersigned.signature.profile import Profile
 
 _MARKS: Final = {"passed": "+", "failed": "x", "not checked": "-", "not reached": " "}
-_LAST_SECOND: Final = 253_402_300_799
 
 
 def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[Origin, ...]:
@@ -50,8 +49,11 @@ def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...
 )
 @click.option(
     "--profile",
-    type=click.Choice(REQUEST_PROFILES),
-    help="The profile of the signature.  [default: a guess, from its tag and fields]",
+    callback=read_profile,
+    envvar="UNDERSIGNED_PROFILE",
+    metavar="NAME | MODULE:NAME",
+    help="The profile of the signature. Your own is named by its import path, such as main:PROFILE.  [default: the "
+    "published one that the tag names]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object.")
 @click.argument("file", type=click.File("rb"))
@@ -62,7 +64,7 @@ def explain(
     body: BinaryIO | None,
     base: BinaryIO | None,
     origins: tuple[Origin, ...],
-    profile: str | None,
+    profile: Profile | None,
     as_json: bool,
     file: BinaryIO,
 ) -> None:
@@ -87,7 +89,7 @@ def explain(
         raise click.ClickException(f"{name}: {pasted.fault}")
     explained = explain_request(
         pasted.request,
-        None if profile is None else profiles.BY_NAME[profile],
+        profile,
         keys,
         signers_base=None if base is None else base.read(),
         origins=origins,
@@ -122,7 +124,7 @@ def explained_json(explained: ExplainedRequest) -> JSONObject:
 def explained_lines(explained: ExplainedRequest) -> Iterator[str]:
     """Yield the lines that show the result, the cause first."""
     yield click.style(explained.summary, bold=True)
-    yield f"Profile: {explained.profile}"
+    yield f"Profile: {explained.profile or '(none)'}"
     if explained.validity is not None:
         yield from _validity(explained.validity)
     for step, outcome in explained.steps:
@@ -150,13 +152,6 @@ def _validity(validity: ValidityPeriod) -> Iterator[str]:
     if validity.fault:
         gap = "" if validity.expires is None else f", expires {moment(validity.expires)}"
         yield f"Now: {validity.fault}{gap}"
-
-
-def moment(seconds: float) -> str:
-    """Return a time in UTC, or its number of seconds if no calendar has it."""
-    if 0 <= seconds <= _LAST_SECOND:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    return f"{seconds:.0f} seconds since the epoch"
 
 
 def _digests(digests: ContentDigests) -> Iterator[str]:

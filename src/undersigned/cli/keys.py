@@ -5,32 +5,29 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from undersigned import profiles
 from undersigned.cli.options import STANDARD_INPUT, file_name
 from undersigned.errors import ConfigurationError
-from undersigned.message.strict_json import loads
+from undersigned.explanation.pasted_keys import EVERY_PURPOSE, json_object, missing_keyid, parse_pasted_keys, with_kid
 from undersigned.signature.algorithms import RSA
-from undersigned.signature.jwk import public_jwk, thumbprint
-from undersigned.signature.key_source import ExaminedKeys
-from undersigned.signature.pem import is_pem, pem_jwks, read_private_pem, read_public_pem
+from undersigned.signature.pem import is_pem, read_private_pem
 from undersigned.signature.signing_key import SigningKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
+    from typing import TypeVar
 
-    from undersigned.message.strict_json import JSONValue
-    from undersigned.signature.jwk import PublicKey
+    from undersigned.signature.key_source import ExaminedKeys
     from undersigned.signature.profile import Profile
 
-    JSONObject: TypeAlias = Mapping[str, JSONValue]
+    Command = TypeVar("Command", bound=Callable[..., object])
 
-_EVERY_PURPOSE: Final = frozenset[str]().union(*(profile.key.purposes for profile in profiles.BY_NAME.values()))
-"""The purposes of a key in PEM. A PEM does not name a purpose, so the key may be used for each of them."""
+_PLACE: Final = "undersigned.cli.keys"
+"""The place of the password among what belongs to a run of a command."""
 
 
 class _KeyFile(click.File):
@@ -41,7 +38,25 @@ class _KeyFile(click.File):
         return "`undersigned keygen --out keys` makes a key pair; then give --key keys/private.jwk.json"
 
 
-key_option = click.option(
+def _keep_password(ctx: click.Context, _param: click.Parameter, file: BinaryIO | None) -> None:
+    """Keep the password of the key for `read_signing_key`. No argument can be one: other users see arguments."""
+    if file is None:
+        return
+    is_terminal = file_name(file) == STANDARD_INPUT and sys.stdin.isatty()
+    text = click.prompt("Password of the key", hide_input=True, err=True) if is_terminal else file.read()
+    octets = text.encode() if isinstance(text, str) else text
+    ctx.meta[_PLACE] = octets.rstrip(b"\r\n")
+
+
+_password_option = click.option(
+    "--key-password",
+    type=click.File("rb", lazy=False),
+    metavar="FILE | -",
+    expose_value=False,
+    callback=_keep_password,
+    help="A file with the password of an encrypted key in PEM. - asks for it at the terminal, or reads standard input.",
+)
+_key_option = click.option(
     "--key",
     required=True,
     type=_KeyFile("rb"),
@@ -50,6 +65,13 @@ key_option = click.option(
     help="Your private key: a JWK, such as private.jwk.json of `undersigned keygen`, or PEM. UNDERSIGNED_KEY in the "
     "environment can name the file instead.",
 )
+
+
+def key_option(command: Command) -> Command:
+    """Add the options that name a private key and its password."""
+    return _key_option(_password_option(command))
+
+
 jwks_option = click.option(
     "--jwks",
     required=True,
@@ -112,23 +134,9 @@ def read_key_set(file: BinaryIO, *, keyid: str | None) -> ExaminedKeys:
         click.BadParameter: the file has no such keys. The message does not quote it.
     """
     try:
-        return parse_key_set(file.read(), keyid=keyid)
+        return parse_pasted_keys(file.read(), keyid=keyid)
     except ConfigurationError as error:
         raise _wrong(file, error, "--jwks") from None
-
-
-def parse_key_set(text: bytes, *, keyid: str | None) -> ExaminedKeys:
-    """Return the public keys of a text, as `read_key_set` does.
-
-    Raises:
-        ConfigurationError: it has no such keys. The message does not quote it.
-    """
-    if is_pem(text):
-        if keyid is None:
-            raise _missing_keyid(read_public_pem(text))
-        return ExaminedKeys.from_jwks(pem_jwks(text, keyid=keyid, purposes=_EVERY_PURPOSE))
-    jwks = _public(_object(text, "a JWK set, a public JWK or a public key in PEM"))
-    return ExaminedKeys.from_jwks({"keys": [_with_kid(jwks, keyid)]} if "kty" in jwks else jwks)
 
 
 def _wrong(file: BinaryIO, error: ConfigurationError, option: str) -> click.BadParameter:
@@ -136,43 +144,14 @@ def _wrong(file: BinaryIO, error: ConfigurationError, option: str) -> click.BadP
 
 
 def _from_pem(text: bytes, profile: Profile, keyid: str | None) -> SigningKey:
-    key = read_private_pem(text, None)
+    key = read_private_pem(text, click.get_current_context().meta.get(_PLACE))
     if keyid is None:
-        raise _missing_keyid(key.public_key())
+        raise missing_keyid(key.public_key())
     algorithm = None
     if isinstance(key, rsa.RSAPrivateKey):
         algorithm = next((name for name in RSA if name in profile.algorithms), RSA[0])
-    return SigningKey.from_private_key(key, keyid=keyid, purposes=_EVERY_PURPOSE, algorithm=algorithm)
+    return SigningKey.from_private_key(key, keyid=keyid, purposes=EVERY_PURPOSE, algorithm=algorithm)
 
 
 def _from_jwk(text: bytes, keyid: str | None) -> SigningKey:
-    return SigningKey.from_jwk(_with_kid(_object(text, "a private JWK or a private key in PEM"), keyid))
-
-
-def _missing_keyid(key: PublicKey) -> ConfigurationError:
-    """Return the error for a PEM without `--keyid`. It names the kid that `undersigned keygen` would give the key."""
-    return ConfigurationError(
-        "a PEM has no key ID: give the kid under which verifiers know the key, with --keyid. If the kid was made by "
-        f"`undersigned keygen`, it is the key's thumbprint: --keyid {thumbprint(public_jwk(key))}"
-    )
-
-
-def _with_kid(jwk: JSONObject, keyid: str | None) -> JSONObject:
-    """Return a JWK with its own kid, or with `keyid` if it has none."""
-    return jwk if "kid" in jwk or keyid is None else {**jwk, "kid": keyid}
-
-
-def _public(jwk: JSONObject) -> JSONObject:
-    if "d" in jwk or "k" in jwk:
-        raise ConfigurationError("this is a private key: give the public one, such as public.jwks.json")
-    return jwk
-
-
-def _object(text: bytes, expected: str) -> JSONObject:
-    try:
-        value = loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise ConfigurationError(f"not a JSON object without repeated keys: expected {expected}")
-    return value
+    return SigningKey.from_jwk(with_kid(json_object(text, "a private JWK or a private key in PEM"), keyid))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -12,6 +15,7 @@ import click
 
 from undersigned import profiles
 from undersigned.message.strict_json import loads
+from undersigned.signature.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,17 +37,51 @@ SECONDS = click.IntRange(0, 999_999_999_999_999)
 _FIELD: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)", re.DOTALL)
 _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 
-REQUEST_PROFILES: Final = tuple(name for name, profile in profiles.BY_NAME.items() if profile.message == "request")
-"""The names of the profiles that requests are signed by."""
+_NAMES: Final = tuple(profile.name for profile in profiles.FOR_REQUESTS)
+
+
+def read_profile(_ctx: click.Context, _param: click.Parameter, text: str | None) -> Profile | None:
+    """Return a profile for requests: a published one by its name, or one's own by its import path, as uvicorn has it.
+
+    A module is looked for in the current folder too.
+
+    Raises:
+        click.BadParameter: there is no such profile, or the module cannot be imported.
+    """
+    if text is None or text in _NAMES:
+        return None if text is None else profiles.BY_NAME[text]
+    module, colon, name = text.partition(":")
+    if not (module and colon and name):
+        close = get_close_matches(text, _NAMES, 1)
+        raise click.BadParameter(
+            f"{text!r} is no published profile: {f'did you mean {close[0]}? ' if close else ''}Give one of "
+            f"{', '.join(_NAMES)}, or the import path of your own, such as main:PROFILE"
+        )
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: object = getattr(import_module(module), name)
+    except ModuleNotFoundError as missing:
+        raise click.BadParameter(f"no module {missing.name}: give its import path from the current folder") from None
+    except AttributeError:
+        raise click.BadParameter(f"the module {module} has no {name}") from None
+    except Exception as failure:  # noqa: BLE001 - a module of somebody else may raise anything
+        raise click.BadParameter(f"{module} cannot be imported: {type(failure).__name__}: {failure}") from None
+    finally:
+        sys.path.pop(0)
+    if not isinstance(found, Profile) or found.message != "request":
+        raise click.BadParameter(f"{text} is not a Profile for requests: expected undersigned.Profile(...)")
+    return found
+
 
 profile_option = click.option(
     "--profile",
-    type=click.Choice(REQUEST_PROFILES),
+    callback=read_profile,
     default=profiles.DEFAULT.name,
     show_default=True,
     envvar="UNDERSIGNED_PROFILE",
-    help="The profile of the signatures; `default` is plain RFC 9421. UNDERSIGNED_PROFILE in the environment can name "
-    "another.",
+    metavar="NAME | MODULE:NAME",
+    help="The profile of the signatures; `default` is plain RFC 9421. Your own is named by its import path, such as "
+    "main:PROFILE. UNDERSIGNED_PROFILE in the environment can name another.",
 )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import click
 
-from undersigned import __version__, profiles
+from undersigned import __version__
 from undersigned.cli.explain import explained_lines
 from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
@@ -67,7 +67,7 @@ def request(
     *,
     key: BinaryIO,
     keyid: str | None,
-    profile: str,
+    profile: Profile,
     headers: tuple[tuple[str, str], ...],
     content: Content | None,
     jwks: BinaryIO | None,
@@ -90,12 +90,11 @@ def request(
       undersigned request POST http://localhost:8000/orders --key keys/private.jwk.json \\
         -d '{"plan": 1}' --jwks keys/public.jwks.json
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    by = profiles.BY_NAME[profile]
     try:
-        signing = read_signing_key(key, by, keyid=keyid)
+        signing = read_signing_key(key, profile, keyid=keyid)
         keys = None if jwks is None else read_key_set(jwks, keyid=signing.keyid)
         octets = b"" if content is None else content.octets
-        sent = _sign(Signer(signing, profile=by), method, url, typed_fields(headers, content), octets)
+        sent = _sign(Signer(signing, profile=profile), method, url, typed_fields(headers, content), octets)
     except MalformedURL as malformed:
         raise wrong_url(url, malformed) from None
     except (ConfigurationError, SigningError) as wrong:
@@ -107,7 +106,7 @@ def request(
             received = _write(response)
     except NoAnswer as silence:
         raise click.ClickException(f"{printable(sent.url)}: no answer: {silence}") from None
-    for line in _why(response, received, sent, by, keys):
+    for line in _why(response, received, sent, profile, keys):
         click.echo(line, err=True)
     click.get_current_context().exit(int(response.status not in range(200, 300)))
 

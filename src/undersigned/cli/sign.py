@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.keys import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request, standard_input
 from undersigned.cli.options import SECONDS, data_option, header_option, profile_option, typed_fields, wrong_url
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from undersigned.cli.options import Content
     from undersigned.message.strict_json import JSONValue
+    from undersigned.signature.profile import Profile
     from undersigned.signature.signer import SignedFields
 
 
@@ -41,7 +41,7 @@ def sign(
     *,
     key: BinaryIO,
     keyid: str | None,
-    profile: str,
+    profile: Profile,
     method: str | None,
     headers: tuple[tuple[str, str], ...],
     content: Content | None,
@@ -73,9 +73,8 @@ def sign(
     """  # noqa: D301 - click needs the escape to keep the line breaks
     if url == "-" and (method is not None or headers or content is not None or as_curl):
         raise click.UsageError("- reads whole requests as JSON; leave out -X, -H, -d and --curl, or give a URL")
-    by = profiles.BY_NAME[profile]
     try:
-        signer = Signer(read_signing_key(key, by, keyid=keyid), profile=by)
+        signer = Signer(read_signing_key(key, profile, keyid=keyid), profile=profile)
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from None
     signed = partial(signer.sign, created=created, nonce=nonce)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
 from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request
 from undersigned.cli.options import SECONDS, file_name, profile_option
@@ -19,6 +18,7 @@ from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from undersigned.message.strict_json import JSONValue
+    from undersigned.signature.profile import Profile
 
 
 @click.command()
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--no-replay", is_flag=True, help="Accept repeated nonces, for recorded requests.")
 @click.argument("source", type=click.File("rb"), metavar="FILE")
 def verify(
-    *, jwks: BinaryIO, keyid: str | None, profile: str, now: int | None, no_replay: bool, source: BinaryIO
+    *, jwks: BinaryIO, keyid: str | None, profile: Profile, now: int | None, no_replay: bool, source: BinaryIO
 ) -> None:
     """Verify signed requests, and say for each why it is rejected.
 
@@ -52,11 +52,10 @@ def verify(
 
     For one request as `curl -v` shows it, use `undersigned explain`.
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    chosen = profiles.BY_NAME[profile]
     if no_replay:
-        chosen = chosen.derive(replay=ReplayRule(remembers="nothing"), dangerous="recorded requests are read again")
+        profile = profile.derive(replay=ReplayRule(remembers="nothing"), dangerous="recorded requests are read again")
     verifier = Verifier(
-        chosen,
+        profile,
         keys=read_key_set(jwks, keyid=keyid),
         replay=MemoryReplayStore(),
         clock=system_clock if now is None else lambda: now,

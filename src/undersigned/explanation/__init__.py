@@ -15,6 +15,7 @@ from undersigned.explanation.explained_request import (
     ValidityPeriod,
     explain_request,
 )
+from undersigned.explanation.pasted_keys import parse_pasted_keys
 from undersigned.explanation.pasted_request import MalformedRequest, PastedRequest, parse_pasted_request
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "PastedRequest",
     "ValidityPeriod",
     "explain_request",
+    "parse_pasted_keys",
     "parse_pasted_request",
 ]

@@ -49,9 +49,7 @@ _NOT_CHECKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
 _SYNTAX: Final = 1
 _TAG: Final = 3
 _CONTENT: Final = 11
-_OTHERWISE: Final[frozenset[Step]] = frozenset({2, 3, 4, 6})
 _SEARCHED: Final[frozenset[Step]] = frozenset({_SYNTAX, 7, 8, 10})
-_PROFILES: Final = tuple(profile for profile in profiles.BY_NAME.values() if profile.message == "request")
 _OLDER: Final = re.compile(r'(?:^|[,\s])(?:keyid|headers)="', re.IGNORECASE)
 _MOST_KEYS: Final = 64
 _DIGITS: Final = 18
@@ -274,7 +272,7 @@ class _Examined:
     def rejection(self, profile: Profile) -> SignatureError | None:
         """Return the error that rejects the request, or None. Its nonce counts as new, and its key as not revoked."""
         # The profile that is asked about may have the name of a published one.
-        if profile.name not in self.rejections or profile not in _PROFILES:
+        if profile.name not in self.rejections or profile not in profiles.FOR_REQUESTS:
             # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
             source = ExaminedKeys(self.keys.keys) if isinstance(self.keys, KeySet) else self.keys
             now, found = self.judged_at(profile), None
@@ -295,10 +293,10 @@ class _Examined:
         except MalformedField:
             members = {}
         if not members:
-            return list(_PROFILES[:1])
+            return list(profiles.FOR_REQUESTS[:1])
         tags = {member.parameters.get("tag") for member in members.values()}
-        tagged = [one for one in _PROFILES if not tags.isdisjoint(one.selection.tags)]
-        return tagged or [one for one in _PROFILES if not one.selection.tags and tags == {None}]
+        tagged = [one for one in profiles.FOR_REQUESTS if not tags.isdisjoint(one.selection.tags)]
+        return tagged or [one for one in profiles.FOR_REQUESTS if not one.selection.tags and tags == {None}]
 
     def choose(self) -> Profile | None:
         """Return the profile that gets furthest of those that the tag names, or None if it names none.
@@ -322,10 +320,9 @@ class _Examined:
         key = None if values is None or signature is None else is_signed(values, signature.read)
         if spelled is not None and key is not None:
             return Cause.of("other Base64", *spelled, keyid=key.keyid)
-        # A signature of AdCP over a URL as it was typed would also be one of DEFAULT, which is not what happened.
-        others = [one for one in self.candidates() if one is not profiles.DEFAULT or error.step in _OTHERWISE]
-        for other in others:
-            if other is not profile and self.rejection(other) is None:
+        for other in self.candidates():
+            # Nearly every signature is one of DEFAULT, so that says nothing.
+            if other not in (profile, profiles.DEFAULT) and self.rejection(other) is None:
                 return Cause.of("another profile", other.name, profile.name)
         found = None
         if values is not None and signature is not None and key is None and error.step in _SEARCHED:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Final
+
+_LAST_SECOND: Final = 253_402_300_799
 
 
 def system_clock() -> float:
@@ -20,7 +23,14 @@ def read_time(value: object) -> float:
     if not isinstance(value, str):
         return math.nan
     try:
-        moment = datetime.fromisoformat(value)
-        return math.nan if moment.tzinfo is None else moment.timestamp()
+        read = datetime.fromisoformat(value)
+        return math.nan if read.tzinfo is None else read.timestamp()
     except (ValueError, OverflowError):
         return math.nan
+
+
+def moment(seconds: float) -> str:
+    """Return a time in UTC, or its number of seconds if no calendar has it."""
+    if 0 <= seconds <= _LAST_SECOND:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{seconds:.0f} seconds since the epoch"

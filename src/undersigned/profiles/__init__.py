@@ -6,7 +6,7 @@ construction, or has `DEFAULT`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from undersigned.profiles.activitypub import ACTIVITYPUB
 from undersigned.profiles.adcp import ADCP_3_1, ADCP_3_2, ADCP_WEBHOOK
@@ -53,6 +53,9 @@ BY_NAME: Mapping[str, Profile] = {
 }
 """The profiles by the name the command line takes. `UCP_MCP` is not one of them: only its answers differ from `UCP`."""
 
+FOR_REQUESTS: Final = tuple(profile for profile in BY_NAME.values() if profile.message == "request")
+"""The published profiles that requests are signed with, `DEFAULT` first."""
+
 __all__ = [
     "ACTIVITYPUB",
     "ADCP_3_1",
@@ -62,6 +65,7 @@ __all__ = [
     "DEFAULT",
     "FAPI_2_REQUEST",
     "FAPI_2_RESPONSE",
+    "FOR_REQUESTS",
     "GNAP",
     "UCP",
     "UCP_DUAL",

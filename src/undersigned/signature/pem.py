@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from binascii import a2b_base64, b2a_base64
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
@@ -15,15 +18,26 @@ from undersigned.signature.algorithms import RSA, algorithm_for
 from undersigned.signature.jwk import ALGS, public_jwk, thumbprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from os import PathLike
 
     from undersigned.signature.jwk import PrivateKey, PublicKey
 
+_BEGIN: Final = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----")
+_END: Final = re.compile(rb"-----END [A-Z0-9 ]+-----")
+_BLOCK: Final = re.compile(rb"-----BEGIN PRIVATE KEY-----([^-]+)-----END")
+_LONG_FORM: Final = 128
+"""The length of DER from which its length has several bytes. No Ed25519 key is that long."""
+
+_OTHERS: Final = {
+    "CERTIFICATE": "this is a certificate, and has a public key only: `openssl x509 -pubkey -noout` writes it",
+    "CERTIFICATE REQUEST": "this is a certificate request: give the key that it was made with",
+}
+
 
 def is_pem(text: bytes) -> bool:
-    """Return whether a text has a PEM block, and is not JSON."""
-    return b"-----BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
+    """Return whether a text is meant to be a PEM block, and not JSON."""
+    return b"-BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
 
 
 def read_key_file(path: str | PathLike[str], *, keyid: str | None, expected: str) -> object:
@@ -55,26 +69,73 @@ def read_public_pem(pem: bytes | str) -> PublicKey:
     """Return the public key in a PEM text, which may be of another kind than a verifier can use.
 
     Raises:
-        ConfigurationError: there is no key.
+        ConfigurationError: there is no key. The message names what the text is instead.
     """
+    octets = _pem_octets(pem)
     try:
-        key = serialization.load_pem_public_key(_pem_octets(pem))
+        key = serialization.load_pem_public_key(octets)
     except (ValueError, UnsupportedAlgorithm):
-        raise ConfigurationError("pem: expected one public key, -----BEGIN PUBLIC KEY-----") from None
+        raise ConfigurationError(f"pem: {_fault(octets, 'PUBLIC')}") from None
     return cast("PublicKey", key)
 
 
 def read_private_pem(pem: bytes | str, password: bytes | None) -> PrivateKey:
     """Return the private key in a PEM text, which may be of another kind than a signer can use.
 
+    It is PKCS #8 of either version (RFC 5958), PKCS #1, SEC 1, or OpenSSH's.
+
     Raises:
-        ConfigurationError: there is no key, or `password` does not fit it. Nothing of it is in the message.
+        ConfigurationError: there is no key, or `password` does not fit it. The message names what the text is instead,
+            and has nothing of it.
     """
+    octets = _pem_octets(pem)
+    load = serialization.load_ssh_private_key if b"OPENSSH" in octets else serialization.load_pem_private_key
+    for text in (octets, _without_public_key(octets)):
+        try:
+            return cast("PrivateKey", load(text, password))
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            continue
+    raise ConfigurationError(f"pem: {_fault(octets, 'PRIVATE', password)}")
+
+
+def _fault(pem: bytes, expected: Literal["PUBLIC", "PRIVATE"], password: bytes | None = None) -> str:
+    """Return what a PEM text is instead of a key that can be read, and what to do."""
+    line = f"-----BEGIN {expected} KEY-----"
+    begin = _BEGIN.search(pem)
+    if begin is None:
+        return f"there is no whole first line {line}: give the whole file, with five dashes on both sides"
+    label = begin[1].decode("ascii")
+    if _END.search(pem, begin.end()) is None:
+        return f"there is no whole last line -----END {label}-----: the text is cut off, or has lost a dash"
+    other = "PRIVATE" if expected == "PUBLIC" else "PUBLIC"
+    if label in _OTHERS or (other in label and expected not in label):
+        half = f"this is a {other.lower()} key: give the {expected.lower()} one, which begins with {line}"
+        return _OTHERS.get(label, half)
+    if password is not None:
+        return "the password does not fit the key, or the key is not encrypted and needs none, or the text is damaged"
+    if b"ENCRYPTED" not in pem:
+        return f"what follows -----BEGIN {label}----- is no key that is read: it is damaged, cut or of another kind"
+    return "the key is encrypted: give its password, as password= or with --key-password"
+
+
+def _without_public_key(pem: bytes) -> bytes:
+    """Return a PKCS #8 key of version 2 as one of version 1, without the public key in it (RFC 5958 section 2)."""
+    block = _BLOCK.search(pem)
     try:
-        key = serialization.load_pem_private_key(_pem_octets(pem), password)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ConfigurationError("pem: expected one private key, and its password if it is encrypted") from None
-    return cast("PrivateKey", key)
+        octets = a2b_base64(block[1]) if block is not None else b""
+    except ValueError:
+        return b""
+    elements = _elements(next(_elements(octets), b"\x30\x00")[2:])
+    content = b"".join((b"\x02\x01\x00", *islice(elements, 1, 3)))
+    first = b2a_base64(bytes([0x30, min(len(content), _LONG_FORM - 1)]) + content)
+    return b"-----BEGIN PRIVATE KEY-----\n" + first + b"-----END PRIVATE KEY-----\n"
+
+
+def _elements(der: bytes) -> Iterator[bytes]:
+    """Yield the elements of DER one after another, each with its tag and its length in one byte."""
+    while len(der) > 1 and len(der) >= der[1] + 2 and der[1] < _LONG_FORM:
+        yield der[: der[1] + 2]
+        der = der[der[1] + 2 :]
 
 
 def pem_jwks(
@@ -106,8 +167,8 @@ def pem_jwks(
 
 
 def _pem_octets(pem: object) -> bytes:
-    if isinstance(pem, str):
-        return pem.encode("utf-8", "surrogatepass")
-    if isinstance(pem, bytes):
-        return pem
+    """Return a PEM text as bytes. A line end may be two characters, as environment files have it."""
+    octets = pem.encode("utf-8", "surrogatepass") if isinstance(pem, str) else pem
+    if isinstance(octets, bytes):
+        return octets.replace(b"\\n", b"\n")
     raise ConfigurationError("pem: give the text of a PEM file, as str or bytes")

@@ -64,13 +64,14 @@ def test_both_schemes_are_verified_by_what_was_sent(request_):
     assert (modern.label, modern.components[0]) == ("sig1", '"@method"')
 
 
-def test_signature_of_the_draft_stays_malformed_under_a_profile_of_rfc_9421():
+def test_signature_of_the_draft_is_none_under_a_profile_of_rfc_9421():
     strict = Verifier(
         ACTIVITYPUB, keys=OneKey(verification_key()), replay=MemoryReplayStore(), clock=lambda: float(NOW)
     )
     with pytest.raises(SignatureError) as caught:
         strict.verify(sign_by_draft(GET))
-    assert caught.value.reason == "signature_header_malformed"
+    assert caught.value.reason == "signature_required"
+    assert "draft-cavage-http-signatures" in caught.value.detail
 
 
 def test_unsigned_request_is_told_so():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 from typing import get_args
@@ -24,7 +25,7 @@ from undersigned import (
 )
 from undersigned.errors import KeySourceError, Reason
 from undersigned.middleware import ErrorResponse
-from undersigned.profiles import ADCP_3_2, UCP_MCP, UCP_RESPONSE, WEB_BOT_AUTH_STRING
+from undersigned.profiles import ADCP_3_2, GNAP, UCP_MCP, UCP_RESPONSE, WEB_BOT_AUTH_STRING
 from undersigned.signature.rules import Answers, CoverageRule
 
 ORIGIN = "https://shop.example"
@@ -172,3 +173,26 @@ def test_rejection_over_mcp_is_a_json_rpc_error(change, rpc_code, status, code):
 def test_bot_is_never_told_to_authenticate_by_401(reason):
     answer = ErrorResponse.of(WEB_BOT_AUTH_STRING.error(reason, step=0, detail=""))
     assert answer.status in {400, 403, 429, 503}
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("profile", "mode", "expected"),
+    [
+        (GNAP, "optional", (200, "unsigned")),
+        (GNAP, "required", (401, "rejected")),
+        (ADCP_3_2, "optional", (401, "rejected")),
+    ],
+    ids=["optional", "required", "AdCP"],
+)
+def test_signature_of_another_scheme_alone_is_left_alone_but_for_adcp(kind, profile, mode, expected):
+    decisions = []
+    fields = {"Host": "shop.example", "Signature": 'keyId="k",headers="date",signature="AAAA"'}
+    with serve(kind, decisions, profile, mode=mode) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        with contextlib.closing(connection):
+            connection.request("GET", "/p", headers=fields)
+            status = connection.getresponse().status
+    [decision] = decisions
+    assert (status, decision.outcome) == expected
+    assert expected != (401, "rejected") or profile is ADCP_3_2 or "draft-cavage" in decision.detail

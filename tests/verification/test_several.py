@@ -13,7 +13,7 @@ from tests.verification.stages import screen_request
 
 from undersigned import KeySet, MemoryReplayStore, Profile, Request, SignatureError, Signer, SigningKey, Verifier
 from undersigned.errors import AnswerForm
-from undersigned.profiles import GNAP, WEB_BOT_AUTH_STRING
+from undersigned.profiles import BY_NAME, GNAP, WEB_BOT_AUTH_STRING
 from undersigned.signature.rules import (
     Answers,
     CoverageRule,
@@ -23,6 +23,7 @@ from undersigned.signature.rules import (
     Selection,
     Validity,
 )
+from undersigned.verification.verifier import screen
 
 NOW = 1_795_305_605
 TAG = ("my-app",)
@@ -110,6 +111,42 @@ def test_signature_of_another_profile_is_passed_over():
     request = sign(sign(POST, "other", profile=GNAP), "mine")
     assert verifier(ANY).verify(request).label == "mine"
     assert reason(ANY, sign(POST, "other", profile=GNAP)) == "signature_required"
+
+
+REQUEST_PROFILES = [profile for profile in BY_NAME.values() if profile.message == "request"]
+CAVAGE = 'keyId="k",algorithm="rsa-sha256",headers="(request-target) date",signature="AAAA"'
+
+
+@pytest.mark.parametrize("value", [CAVAGE, f"Signature {CAVAGE}", CAVAGE.replace(",", " , "), 'keyId = "k",created=1'])
+@pytest.mark.parametrize("place", [0, 99], ids=["before", "after"])
+def test_signature_of_another_scheme_beside_ours_is_left_alone(value, place):
+    request = sign(POST, "a")
+    fields = [*request.fields]
+    fields.insert(place, ("Signature", value))
+    assert verifier(ANY).verify(replace(request, fields=fields)).label == "a"
+    joined = dict(request.fields)["signature"]
+    fields = [field for field in request.fields if field[0] != "signature"]
+    one_line = f"{value}, {joined}" if place == 0 else f"{joined}, {value}"
+    assert verifier(ANY).verify(replace(request, fields=[*fields, ("Signature", one_line)])).label == "a"
+    exclusive = ANY.derive(selection=ANY.selection._replace(is_exclusive=True))
+    assert (
+        reason(exclusive, replace(request, fields=[*fields, ("Signature", one_line)])) == "signature_header_malformed"
+    )
+
+
+@pytest.mark.parametrize("profile", REQUEST_PROFILES, ids=lambda profile: profile.name)
+def test_signature_of_another_scheme_alone_is_none_but_for_adcp(profile):
+    request = replace(POST, fields=[*POST.fields, ("Signature", CAVAGE)])
+    with pytest.raises(SignatureError) as caught:
+        screen(request, profile, now=NOW)
+    expected = "signature_header_malformed" if profile.name.startswith("adcp") else "signature_required"
+    assert caught.value.reason == expected
+    assert expected == "signature_header_malformed" or "draft-cavage" in caught.value.detail
+
+
+def test_label_alone_is_malformed_in_every_profile():
+    request = replace(POST, fields=[*POST.fields, ("Signature", "sig1=:AAAA:")])
+    assert reason(ANY, request) == "signature_header_malformed"
 
 
 def test_all_demands_every_signature_and_returns_all():

@@ -13,12 +13,13 @@ from undersigned.message.request import Request
 from undersigned.message.timestamps import system_clock
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.verification.verifier import AsyncVerifier, Verifier
+from undersigned.verification.verifier import SIGNATURE_FIELDS, AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undersigned.errors import SignatureError
+    from undersigned.message.header_fields import HeaderFields
     from undersigned.message.response import Response
     from undersigned.replay.store import AsyncReplayStore
     from undersigned.signature.key_source import AsyncKeySource
@@ -46,6 +47,10 @@ class AsyncActivityPubVerifier(AsyncVerifier):
         store = MemoryReplayStore() if replay is None else replay
         super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)
         self._required = _checked_names(required)
+
+    def is_signed(self, fields: HeaderFields) -> bool:
+        """Return whether a message with these fields is signed, in either scheme."""
+        return not SIGNATURE_FIELDS.isdisjoint(fields.combined)
 
     def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
         """Read and check the signature in the scheme that the message was sent with.

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 from undersigned.errors import MalformedURL, SignatureError, printable
 from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP
 from undersigned.message.content import Content
+from undersigned.message.draft_signature import unsigned_detail
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.admission import Admission
@@ -84,7 +85,7 @@ class Guard:
             try:
                 if received.has_too_many_fields:
                     raise UnreadRequest("request_header_fields_too_large", "there are too many header fields")
-                if not received.is_signed:
+                if not self.service.verifier.is_signed(received.fields):
                     return await self._admit_unsigned(received, body)
                 request, origin = self._rebuild(received)
                 return await self._admit_signed(received, body, request, origin)
@@ -169,7 +170,7 @@ class Guard:
         admission = Admission(service, received)
         if service.policy is None:
             if service.mode == "required":
-                raise admission.unsigned_error("the request is not signed")
+                raise admission.unsigned_error(unsigned_detail(received.fields.combined.get("signature")))
         elif received.is_preflight:
             # A framework may find a view that runs for every method.
             body.must_stay_empty = True

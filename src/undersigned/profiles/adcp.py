@@ -20,7 +20,7 @@ from undersigned.signature.rules import (
 ADCP_3_2: Final = Profile(
     name="adcp-3.2",
     source="AdCP 3.2, request signing (2026)",
-    selection=Selection(tags=("adcp/request-signing/v1",)),
+    selection=Selection(tags=("adcp/request-signing/v1",), is_exclusive=True),
     parameters=ParameterRule(nonce_bytes=16),
     coverage=CoverageRule(with_content=("content-type",)),
     digest=DigestRule(policy="required"),
@@ -46,7 +46,7 @@ ADCP_3_1: Final = ADCP_3_2.derive(
 ADCP_WEBHOOK: Final = ADCP_3_2.derive(
     name="adcp-webhook",
     source="AdCP 3.2, webhook signing (2026)",
-    selection=Selection(tags=("adcp/webhook-signing/v1",)),
+    selection=Selection(tags=("adcp/webhook-signing/v1",), is_exclusive=True),
     coverage=CoverageRule(always=("@method", "@target-uri", "@authority", "content-type", "content-digest")),
     encoding="base64url",
     digest=DigestRule(policy="required", encodings=("base64", "base64url")),

@@ -350,7 +350,7 @@ class ComponentValues:
     def _query_parameter(self, flags: Flags) -> str:
         """Return the value of a parameter that appears once, encoded as section 2.2.8 has it.
 
-        Names and values are octets, which need not be UTF-8: a character stands for each.
+        Names and values are octets, a character for each: they need not be UTF-8, and are equal only as octets.
 
         Its `name` must have the one encoding that the section gives it. In other encodings a signature could cover one
         parameter many times, and each time would repeat its value in the base.

@@ -51,6 +51,7 @@ from undersigned.limits import (
 from undersigned.message.content import Content, is_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.covered import whole_field
+from undersigned.message.draft_signature import has_draft, unsigned_detail, without_draft
 from undersigned.message.request import Request
 from undersigned.message.request_target import received_target, typed_target
 from undersigned.message.signature_input import choose_signature_inputs
@@ -264,9 +265,11 @@ def _rejection(error: MalformedField | SignatureError, profile: Profile, message
 def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, SignatureInput, bytes]]:
     """Return the label, the Signature-Input and the octets of each signature to verify, at least one (steps 0, 1)."""
     given, signature = fields.combined.get("signature-input"), fields.combined.get("signature")
-    if given is None and signature is None:
-        raise profile.error("signature_required", step=0, detail="the request is not signed")
+    if not is_signed(fields, profile):
+        raise profile.error("signature_required", step=0, detail=unsigned_detail(signature))
     check_fields(fields)
+    if signature is not None and not profile.selection.is_exclusive:
+        signature = without_draft(signature)
     if given is None or signature is None:
         raise MalformedField("Signature and Signature-Input must come together")
     try:
@@ -287,6 +290,15 @@ def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, Signatu
         detail = f"no signature of the message is of this profile{expected}"
         raise profile.error("signature_required", step=0, detail=detail, received=given)
     return [(label, member, signatures[label]) for label, member in members]
+
+
+def is_signed(fields: HeaderFields, profile: Profile) -> bool:
+    """Return whether a message has a signature that is not another scheme's, which the profile leaves alone."""
+    if SIGNATURE_FIELDS.isdisjoint(fields.combined):
+        return False
+    if "signature-input" in fields.combined or profile.selection.is_exclusive:
+        return True
+    return not has_draft(fields.combined["signature"][:LONGEST_FIELD])
 
 
 def check_fields(fields: HeaderFields) -> None:
@@ -740,6 +752,10 @@ class AsyncVerifier:
         self._store_failed = False
         self._late: set[tuple[str, float]] = set()
 
+    def is_signed(self, fields: HeaderFields) -> bool:
+        """Return whether a message with these fields is signed, for this verifier. Any other is verified by nobody."""
+        return is_signed(fields, self.profile)
+
     def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
         """Read and check the signatures of a message (steps 0 to 6), as the function `screen` does.
 
@@ -1100,7 +1116,11 @@ class _TaskVerifier(AsyncVerifier):
             revocations=verifier._revocations,  # noqa: SLF001 - as above
             clock=verifier.clock,
         )
-        self._screen = verifier.screen
+        self._screen, self._is_signed = verifier.screen, verifier.is_signed
+
+    def is_signed(self, fields: HeaderFields) -> bool:
+        """As the verifier."""
+        return self._is_signed(fields)
 
     def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
         """As the verifier."""

@@ -108,19 +108,28 @@ def test_answer_that_is_not_a_claim_is_never_fresh(answer):
         [b"[" * 100_000],
         [b"9" * 5000],
         ['{"a":1,"a":2}'.encode("utf-16")],
+        [b'{"x":01,"a":1,"a":2}'],
+        [b"{"],
+        [b"not json"],
+        [b"\xff\xfe\xff"],
     ],
 )
-def test_ambiguous_json_is_malformed(content):
+def test_json_that_the_strict_reader_does_not_take_is_malformed(content):
     body = b"".join(content)
     request = signed_request(body=body)
     rejected = rejection_of(lambda: complete_request(request, body=body, content=Content(content)))
     assert rejected == ("body_malformed", 14)
 
 
-@pytest.mark.parametrize("body", [b"{", b"not json", b"\xff\xfe\xff", b'{"a":1}', b"[]"])
-def test_content_that_is_not_json_is_accepted(body):
-    request = signed_request(body=body)
-    assert complete_request(request, body=body)
+@pytest.mark.parametrize(
+    "field",
+    [("content-type", "application/json; charset=utf-7"), ("content-encoding", "gzip")],
+    ids=lambda field: field[0],
+)
+def test_json_that_is_decoded_first_is_malformed(field):
+    fields = [field] if field[0] == "content-type" else [JSON_FIELD, field]
+    request = signed_request(fields=fields, body=b"{}")
+    assert rejection_of(lambda: complete_request(request, body=b"{}")) == ("body_malformed", 14)
 
 
 def test_content_of_another_type_is_not_read_as_json():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import LONGEST_FIELD
 from undersigned.message import token
-from undersigned.message.strict_json import loads
+from undersigned.message.strict_json import AmbiguousJSON, loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,3 +105,28 @@ def has_other_charset(fields: HeaderFields) -> bool:
 def has_content_coding(fields: HeaderFields) -> bool:
     """Return whether there is a Content-Encoding, so that an application may decode the content first."""
     return not _NO_CODING.issuperset([line.strip().lower() for line in fields.values("content-encoding")])
+
+
+def strict_json(fields: HeaderFields, content: Content) -> JSONValue:
+    """Return content read as UTF-8 JSON (RFC 8259 section 8.1), whatever its Content-Type.
+
+    Raises:
+        AmbiguousJSON: two readers could find different members: a repeated key, a charset other than UTF-8, a
+            Content-Encoding.
+        ValueError: the content is not JSON, or not UTF-8, or has a byte order mark.
+    """
+    size = len(fields.combined.get("content-type", ""))
+    if size > LONGEST_FIELD:
+        raise AmbiguousJSON(
+            f"Content-Type has {size:,} characters, and at most {LONGEST_FIELD:,} are read: send a shorter value"
+        )
+    # RFC 8259 gives charset no meaning, but some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
+    if has_other_charset(fields):
+        raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
+    if has_content_coding(fields):
+        raise AmbiguousJSON("the content has a Content-Encoding")
+    octets = bytes(content)
+    if json.detect_encoding(octets) != "utf-8":
+        raise ValueError("not UTF-8 without a byte order mark")
+    octets.decode("utf-8")
+    return content.json()

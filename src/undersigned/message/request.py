@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from undersigned.limits import LONGEST_FIELD
-from undersigned.message.content import Content, has_content_coding, has_other_charset
+from undersigned.message.content import Content, strict_json
 from undersigned.message.header_fields import HeaderFields
-from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
@@ -132,20 +129,7 @@ class Request:
                 Content-Encoding.
             ValueError: the content is not JSON, or not UTF-8, or has a byte order mark.
         """
-        size = len(self.fields.combined.get("content-type", ""))
-        if size > LONGEST_FIELD:
-            raise AmbiguousJSON(
-                f"Content-Type has {size:,} characters, and at most {LONGEST_FIELD:,} are read: send a shorter value"
-            )
-        # RFC 8259 gives charset no meaning, but some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
-        if has_other_charset(self.fields):
-            raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
-        if has_content_coding(self.fields):
-            raise AmbiguousJSON("the content has a Content-Encoding")
-        if json.detect_encoding(self.body) != "utf-8":
-            raise ValueError("not UTF-8 without a byte order mark")
-        self.body.decode("utf-8")
-        return self.content.json()
+        return strict_json(self.fields, self.content)
 
     def __repr__(self) -> str:
         """Return sizes only, as fields, target and content may hold secrets."""

@@ -48,7 +48,7 @@ from undersigned.limits import (
     MOST_LOGGED_HOSTS,
     MOST_SELECTED,
 )
-from undersigned.message.content import Content, is_json
+from undersigned.message.content import Content, is_json, strict_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.covered import whole_field
 from undersigned.message.draft_signature import has_draft, unsigned_detail, without_draft
@@ -665,23 +665,28 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
         content: the content as it was read. It is parsed only if its type is JSON.
 
     Raises:
-        SignatureError: a JSON object repeats a key.
+        SignatureError: a JSON object repeats a key. Or, with AdCP's profiles, the content is not JSON in UTF-8 (RFC
+            8259), so that a lenient reader may see a repeated key that others do not see.
     """
     request = signature.request
     if len(content) > 0 and is_json(request.fields):
+        # AdCP's content is JSON. The content of other profiles may be compressed, or anything else.
+        is_strict = any(tag.startswith("adcp/") for tag in signature.profile.selection.tags)
         try:
-            content.json()
-        except AmbiguousJSON as ambiguous:
-            repeated = ", ".join(cut_name(name) for name in ambiguous.duplicates)
-            raise signature.profile.error(
-                "body_malformed",
-                step=14,
-                detail=str(ambiguous),
-                received=f"nonce {signature.nonce}, {len(content)} bytes, repeated keys: {repeated}",
-            ) from None
-        except ValueError:
-            # No JSON reader accepts this content, so two readers cannot disagree. The application may reject it.
-            pass
+            if is_strict:
+                strict_json(request.fields, content)
+            else:
+                content.json()
+        except ValueError as error:
+            ambiguous = error if isinstance(error, AmbiguousJSON) else None
+            if ambiguous is not None or is_strict:
+                repeated = ", ".join(map(cut_name, ambiguous.duplicates)) if ambiguous is not None else ""
+                raise signature.profile.error(
+                    "body_malformed",
+                    step=14,
+                    detail=str(ambiguous or "the content is not JSON in UTF-8"),
+                    received=f"nonce {signature.nonce}, {len(content)} bytes, repeated keys: {repeated}",
+                ) from None
     tag: Any = signature.parameters.get("tag", "")
     return VerifiedSignature(
         keyid=signature.keyid,

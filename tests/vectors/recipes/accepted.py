@@ -51,12 +51,6 @@ def _contents(flavor: Flavor) -> Iterator[Recipe]:
         sent=Sent(headers=(("Content-Type", "text/plain"),), body=DUPLICATES),
         capability=None,
     )
-    yield Recipe(
-        name="json-type-without-json",
-        rule="content that is not JSON can be read in one way only: the application rejects it",
-        sent=Sent(body='{"plan_id":'),
-        capability=None,
-    )
     if flavor.prefix == "webhook_":
         yield Recipe(name="empty-body", rule="a delivery without content covers its digest too", sent=Sent(body=""))
     else:

@@ -220,6 +220,7 @@ def _bodies() -> Iterator[Recipe]:
             "Application/JSON; charset=utf-8",
         ),
         ("not-a-number", "a constant that JSON does not have", '{"budget":NaN}', TYPE),
+        ("not-json", "content that JSON's grammar does not have", '{"budget":01,"a":1,"a":2}', TYPE),
     ):
         yield Recipe(
             name=f"body-{name}",

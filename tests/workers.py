@@ -28,8 +28,12 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, **environment: str) -> Iterator[None]:
-    """Run a server, `python -m module arguments`, until `count` processes of it listen; its log is in a file."""
-    command = [sys.executable, "-m", module, *arguments]
+    """Run a server, `python -m module arguments`, until `count` processes of it listen; its log is in a file.
+
+    uWSGI is a program.
+    """
+    command = [f"{sys.prefix}/bin/uwsgi"] if module == "uwsgi" else [sys.executable, "-m", module]
+    command += arguments
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - our own words
             command, stdout=output, stderr=output, env={**os.environ, **environment}, start_new_session=True

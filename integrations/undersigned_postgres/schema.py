@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from undersigned.replay import bounded_nonce
+from undersigned.replay import bounded_keyid, bounded_nonce
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,14 +34,14 @@ class Call:
 def claim_call(keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None) -> Call:
     """Return the call that claims `nonce`, with the content it came with."""
     statement = b"SELECT undersigned_claim($1, $2, $3, $4, $5, $6, $7)"
-    names = (_text(keyid), _text(bounded_nonce(nonce)))
+    names = (_text(bounded_keyid(keyid)), _text(bounded_nonce(nonce)))
     kept = None if content is None else _text(content)
     return Call(statement, [*names, _text(now), _text(until), *_limits(caps), kept])
 
 
 def full_call(keyid: str, *, now: float, caps: Caps) -> Call:
     """Return the call that tells whether a cap is reached."""
-    return Call(b"SELECT undersigned_full($1, $2, $3, $4)", [_text(keyid), _text(now), *_limits(caps)])
+    return Call(b"SELECT undersigned_full($1, $2, $3, $4)", [_text(bounded_keyid(keyid)), _text(now), *_limits(caps)])
 
 
 def forget_call(*, now: float) -> Call:

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
 
 from undersigned import ConfigurationError
+from undersigned.process import Home
 from undersigned.replay import NoConnection
 from undersigned_postgres.exchange import ask, ask_async
 from undersigned_postgres.schema import MOST_FORGOTTEN, VERSION_CALL, claim_call, forget_call, full_call
@@ -27,6 +28,11 @@ _PAUSE = 10
 
 _LONGEST_TIMEOUT = 3600
 
+_OPEN_IN_EACH = (
+    "open the pool in each worker: make it with open=False and call pool.open() in post_fork of gunicorn or in "
+    "@postfork of uWSGI, or load the application there (no --preload; lazy-apps)"
+)
+
 _MOST_OF_A_KEY = 2
 """Connections that the tasks with claims of one key use at once: the database makes these one after the other."""
 
@@ -34,7 +40,7 @@ _MOST_OF_A_KEY = 2
 class _PostgresStore(Generic[Pool]):
     """The common part of both stores."""
 
-    __slots__ = ("_forgot", "_pool", "_timeout")
+    __slots__ = ("_forgot", "_home", "_pool", "_timeout")
 
     _kind: ClassVar[type]
 
@@ -44,11 +50,13 @@ class _PostgresStore(Generic[Pool]):
         if not isinstance(timeout, (int, float)) or not 0 < timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("timeout: give seconds greater than 0, such as 2, and at most an hour")
         self._pool = pool
+        self._home = Home(_OPEN_IN_EACH, is_open=lambda: not cast("Any", pool).closed)
         self._timeout = timeout
         self._forgot: float | None = None
 
     @contextmanager
     def _named_exhaustion(self) -> Generator[None]:
+        self._home.check()
         try:
             yield
         except (PoolTimeout, TooManyRequests) as error:
@@ -111,6 +119,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         Raises:
             psycopg.Error: the database is unavailable, or has the tables and functions of another release.
             NoConnection: no connection of the pool became free in time.
+            ForkedProcess: the pool was opened before this process was forked.
         """
         self._forget(now, until)
         call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)

@@ -122,7 +122,21 @@ def named_exhaustion() -> Generator[None]:
             raise NoConnection(
                 "no connection of the pool became free in time: raise its max_connections or timeout, or add workers"
             ) from error
+        if _names_loop(error):
+            raise NoConnection(
+                "the asyncio client was used in another event loop before, and its connections belong to that one: "
+                "make a client and a store for each event loop, or keep to one asyncio.run"
+            ) from error
         raise
+
+
+def _names_loop(error: BaseException | None) -> bool:
+    """Return whether asyncio has rejected what belongs to another event loop."""
+    while error is not None:
+        if isinstance(error, RuntimeError) and "loop" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _connection_options(client: object) -> Mapping[str, object]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from undersigned import ConfigurationError
 from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_NONCE
-from undersigned.replay import bounded_nonce
+from undersigned.replay import bounded_keyid, bounded_nonce
 
 if TYPE_CHECKING:
     from undersigned import Caps, Claim
@@ -156,6 +156,7 @@ class Names:
         return ScriptCall(self._keys(keyid, caps), [repr(now), caps.per_key, total])
 
     def _keys(self, keyid: str, caps: Caps) -> list[str]:
+        keyid = bounded_keyid(keyid)
         nonces = f"{self.prefix}:{{{keyid}}}" if self.tag is None else f"{self.prefix}:{{{self.tag}}}:{keyid}"
         if caps.total is None:
             return [nonces]

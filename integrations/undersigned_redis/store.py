@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from undersigned.process import Home
 from undersigned_redis.batches import Batches
 from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, check_client, named_exhaustion
 from undersigned_redis.script import CLAIM, FULL, VOLATILE, Names, ScriptCall, read_claim
@@ -22,11 +23,23 @@ _VOLATILE = (
     "the last minutes can then be replayed once; set appendonly yes and appendfsync always"
 )
 
+_OPEN_IN_EACH = "make the asyncio client and the store in each worker"
+
 
 class _RedisStore:
     """The common part of both stores."""
 
-    __slots__ = ("_batches", "_claim", "_client", "_full", "_is_volatile", "_names", "_replica_timeout", "_replicas")
+    __slots__ = (
+        "_batches",
+        "_claim",
+        "_client",
+        "_full",
+        "_home",
+        "_is_volatile",
+        "_names",
+        "_replica_timeout",
+        "_replicas",
+    )
 
     _awaited: ClassVar[bool]
 
@@ -46,6 +59,7 @@ class _RedisStore:
         self._claim, self._full = client.register_script(CLAIM), client.register_script(FULL)
         is_alone = not self._awaited or replicas or hasattr(client, "nodes_manager")
         self._batches = None if is_alone else Batches(cast("Pipelining", client), self._claim)
+        self._home = Home(_OPEN_IN_EACH, is_open=lambda: False)
         self._is_volatile = False
 
     def _read(self, answer: object) -> Claim:
@@ -139,6 +153,7 @@ class AsyncRedisReplayStore(_RedisStore):
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `RedisReplayStore.full`."""
+        self._home.check()
         question = self._names.full(keyid, now=now, caps=caps)
         with named_exhaustion():
             return await cast("Awaitable[object]", self._full(question.keys, question.args)) == 1
@@ -147,6 +162,7 @@ class AsyncRedisReplayStore(_RedisStore):
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `RedisReplayStore.claim`."""
+        self._home.check()
         call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
         with named_exhaustion():
             return self._read(await self._answer(call))

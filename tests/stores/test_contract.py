@@ -1,14 +1,23 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import os
+import time
+import warnings
 
 import pytest
 import redis
 import valkey
-from tests.stores.kinds import KINDS, kind_of, redis_kind, valkey_cluster_kind, valkey_kind
+from psycopg_pool import ConnectionPool
+from tests.stores.kinds import KINDS, kind_of, pooled_redis, redis_kind, valkey_cluster_kind, valkey_kind
 
-from undersigned.testing import check_async_replay_store, check_replay_store
-from undersigned_redis import RedisReplayStore
+from undersigned import Caps, UndersignedError
+from undersigned.process import ForkedProcess
+from undersigned.replay import NoConnection
+from undersigned.testing import check_async_replay_store, check_replay_store, check_replay_store_after_fork
+from undersigned_postgres import PostgresReplayStore
+from undersigned_redis import AsyncRedisReplayStore, RedisReplayStore
 
 
 def check(kind) -> None:
@@ -32,6 +41,59 @@ def test_store_keeps_the_contract(name, request):
 @pytest.mark.parametrize("name", KINDS)
 def test_asynchronous_store_keeps_the_contract(name, request):
     check_async(kind_of(name, request))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_store_keeps_what_it_promises_after_a_fork(name, request):
+    with kind_of(name, request).opened() as store:
+        check_replay_store_after_fork(store)
+
+
+def test_pool_is_opened_before_the_fork_or_after_it(database):
+    """Look at a pool that is not open when its store is made: the process that opens it is the one that uses it."""
+    fork = multiprocessing.get_context("fork")
+    for opens_before in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            receiver, sender = fork.Pipe(duplex=False)
+            pool = ConnectionPool(database, min_size=1, open=False)
+            store = PostgresReplayStore(pool)
+
+            def claim(store=store, pool=pool, sender=sender, opens_before=opens_before):
+                if not opens_before:
+                    pool.open()
+                try:
+                    sender.send(store.claim("k", "n", now=0, until=360, caps=Caps(10)))
+                except UndersignedError as error:
+                    sender.send(str(error))
+
+            if opens_before:
+                pool.open()
+            child = fork.Process(target=claim)
+            child.start()
+        answer = receiver.recv()
+        child.join(30)
+        pool.close()
+        assert answer.startswith("process " if opens_before else "fresh")
+        assert ("call pool.open() in post_fork of gunicorn" in answer) == opens_before
+
+
+def test_asyncio_store_of_another_process_or_event_loop_says_so(redis_server, monkeypatch):
+    client = pooled_redis(redis_server.port)
+    store = AsyncRedisReplayStore(client)
+
+    async def claim():
+        return await store.claim("k", str(time.monotonic()), now=0, until=360, caps=Caps(10))
+
+    with asyncio.Runner() as first, asyncio.Runner() as second:
+        assert first.run(claim()) == "fresh"
+        with pytest.raises(NoConnection, match="was used in another event loop before"):
+            second.run(claim())
+        with monkeypatch.context() as other:
+            other.setattr(os, "getpid", lambda: 0)
+            with pytest.raises(ForkedProcess, match="make the asyncio client and the store in each worker"):
+                first.run(claim())
+        first.run(client.aclose())
 
 
 def test_each_client_works_with_each_server(redis_server, valkey_server):

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 
 import pytest
 from tests.keys import Awaited
 
 from undersigned import Caps, MemoryReplayStore
-from undersigned.testing import check_async_replay_store, check_replay_store
+from undersigned.testing import check_async_replay_store, check_replay_store, check_replay_store_after_fork
+
+PARENT = os.getpid()
 
 
 class Broken(MemoryReplayStore):
@@ -163,6 +166,61 @@ class ForgetsByTheClockOfTheVerifier(Broken):
         return super().claim(keyid, nonce, now=now, **options)
 
 
+class NeedsUnicode(Broken):
+    def claim(self, keyid, nonce, **options):
+        return super().claim(keyid.encode("utf-8", "replace").decode(), nonce, **options)
+
+
+class Waits:
+    """A store that waits between a question and its answer, and keeps the contract unless a claim is cancelled."""
+
+    def __init__(self) -> None:
+        self._inner = MemoryReplayStore()
+
+    def full(self, keyid, **options):
+        return self._inner.full(keyid, **options)
+
+    async def claim(self, keyid, nonce, **options):
+        answer = self._inner.claim(keyid, nonce, **options)
+        await asyncio.sleep(0)
+        return answer
+
+
+class MixesUpAnswers(Waits):
+    """A client with one connection, on which a cancelled claim leaves its answer for the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = []
+
+    async def claim(self, keyid, nonce, **options):
+        self.left.append(await super().claim(keyid, nonce, **options) if not self.left else None)
+        await asyncio.sleep(0)
+        return self.left.pop(0) or await super().claim(keyid, nonce, **options)
+
+
+class InMemoryOfEach(Broken):
+    """Each process has its own nonces."""
+
+
+class SeenInChildren(Broken):
+    def claim(self, keyid, nonce, **options):
+        return "seen" if keyid == "forked" else super().claim(keyid, nonce, **options)
+
+
+class HangsInChildren(Broken):
+    def claim(self, keyid, nonce, **options):
+        time.sleep(60 if os.getpid() != PARENT else 0)
+        return super().claim(keyid, nonce, **options)
+
+
+class SaysSoInChildren(Broken):
+    def claim(self, keyid, nonce, **options):
+        if keyid == "forked":
+            raise OSError("opened before the fork")
+        return super().claim(keyid, nonce, **options)
+
+
 BROKEN = {
     Silent: "blocking: must be True or False",
     AnswersNone: "claim: answered None; expected fresh, same, seen, forgotten or full",
@@ -172,6 +230,7 @@ BROKEN = {
     IgnoresCase: "a claim is for a keyid and a nonce together",
     ReadsPatterns: "any text is a keyid and a nonce",
     KeepsSomeCharacters: "long nonces differ in their last character",
+    NeedsUnicode: "any text of any length is a keyid",
     CountsTheEndToTheNonce: "a nonce is seen whatever its end is",
     ForgetsBeforeTheEnd: "a nonce is live up to and including its end",
     HasNoCap: "the key's cap is reached",
@@ -196,6 +255,30 @@ BROKEN = {
 def test_error_names_the_rule_that_a_store_breaks(store, rule):
     with pytest.raises(AssertionError, match=rule):
         check_replay_store(store())
+
+
+@pytest.mark.parametrize(
+    ("store", "rule"),
+    [
+        (InMemoryOfEach, "more than one has accepted a nonce"),
+        (SeenInChildren, "reject, after a fork, a new nonce as seen"),
+        (HangsInChildren, "hangs in a forked process for 0.5 seconds"),
+        (SaysSoInChildren, ""),
+    ],
+)
+def test_error_names_what_a_store_does_after_a_fork(monkeypatch, store, rule):
+    monkeypatch.setattr("undersigned.testing.replay._LONGEST_CHILD", 30 if "hangs" not in rule else 0.5)
+    if not rule:
+        check_replay_store_after_fork(store())
+        return
+    with pytest.raises(AssertionError, match=rule):
+        check_replay_store_after_fork(store())
+
+
+def test_error_says_that_a_cancelled_claim_disturbs_another():
+    asyncio.run(check_async_replay_store(Waits()))
+    with pytest.raises(AssertionError, match="cancelled"):
+        asyncio.run(check_async_replay_store(MixesUpAnswers()))
 
 
 def test_store_that_keeps_the_contract_passes():

@@ -2,7 +2,15 @@
 
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.replay.sqlite import ReplacedFile, SqliteReplayStore
-from undersigned.replay.store import AsyncReplayStore, Claim, NoConnection, ReplayStore, bounded_nonce, forgettable
+from undersigned.replay.store import (
+    AsyncReplayStore,
+    Claim,
+    NoConnection,
+    ReplayStore,
+    bounded_keyid,
+    bounded_nonce,
+    forgettable,
+)
 
 __all__ = [
     "AsyncReplayStore",
@@ -12,6 +20,7 @@ __all__ = [
     "ReplacedFile",
     "ReplayStore",
     "SqliteReplayStore",
+    "bounded_keyid",
     "bounded_nonce",
     "forgettable",
 ]

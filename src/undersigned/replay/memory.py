@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
 from heapq import heappop, heappush
 from os import getpid
 from typing import TYPE_CHECKING, Final
 
+from undersigned.process import ProcessLock
 from undersigned.replay.store import bounded_nonce, forgettable
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class MemoryReplayStore:
     __slots__ = ("_ahead", "_forgotten", "_keys", "_lock", "_order", "_process", "_slots", "_total")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._keys: dict[str, dict[str, str | None]] = {}  # the contents of the live nonces of each key
         self._slots: dict[int, list[str]] = {}  # keyid, nonce, keyid, nonce, ... of all that end in a slot
         self._order: list[int] = []  # the slots as a heap: the first one ends first

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from undersigned.errors import ConfigurationError, UndersignedError
-from undersigned.replay.store import bounded_nonce, forgettable
+from undersigned.process import PerProcess, ProcessLock
+from undersigned.replay.store import bounded_keyid, bounded_nonce, forgettable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -101,7 +101,7 @@ class SqliteReplayStore:
         ConfigurationError: the file cannot be opened, or is not a replay store.
     """
 
-    __slots__ = ("_ahead", "_file", "_id", "_opened", "_path", "_survives_power_loss", "_timeout")
+    __slots__ = ("_ahead", "_file", "_id", "_lock", "_opened", "_path", "_survives_power_loss", "_timeout")
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float = 5.0, survives_power_loss: bool = True) -> None:
         if not isinstance(timeout, (int, float)) or not 0 < timeout <= _LONGEST_TIMEOUT:
@@ -113,9 +113,12 @@ class SqliteReplayStore:
         self._survives_power_loss = survives_power_loss
         # A clock that goes on as it is if the time of the system is set.
         self._ahead = time.time() - time.monotonic()
-        self._id = self._prepare()
+        # A thread inside of SQLite during a fork would leave the locks of the library held in the child.
+        self._lock = ProcessLock()
+        self._opened = PerProcess(_Opened)
+        with self._lock:
+            self._id = self._prepare()
         self._file = self._file_at_path()
-        self._opened = _Opened()
 
     @property
     def blocking(self) -> bool:
@@ -129,7 +132,7 @@ class SqliteReplayStore:
             sqlite3.Error: the file cannot be read now.
             ReplacedFile: another file has taken its place.
         """
-        asked = {"keyid": keyid, **_limits(caps)}
+        asked = {"keyid": bounded_keyid(keyid), **_limits(caps)}
         with self._connection() as connection:
             while _answer(connection, _FULL, asked):
                 with _transaction(connection):
@@ -147,7 +150,8 @@ class SqliteReplayStore:
             sqlite3.Error: the file cannot be written now.
             ReplacedFile: another file has taken its place.
         """
-        asked = {"keyid": keyid, "nonce": bounded_nonce(nonce), "until": until, "content": content, **_limits(caps)}
+        names = {"keyid": bounded_keyid(keyid), "nonce": bounded_nonce(nonce)}
+        asked = {**names, "until": until, "content": content, **_limits(caps)}
         with self._connection() as connection, _transaction(connection):
             ended = self._forget(connection, now, _FEW)
             while True:
@@ -161,9 +165,8 @@ class SqliteReplayStore:
 
     def close(self) -> None:
         """Close the file in this process; the next call opens it again."""
-        opened, self._opened = self._opened, _Opened()
-        with opened.lock:
-            opened.close()
+        with self._lock:
+            self._opened.get().close()
 
     def __enter__(self) -> Self:
         return self
@@ -180,19 +183,17 @@ class SqliteReplayStore:
     @contextlib.contextmanager
     def _connection(self) -> Generator[sqlite3.Connection]:
         """Yield this process's connection to one thread at a time. After an error, close it; the next call opens it."""
-        opened = self._opened
-        if opened.process != os.getpid():
-            # A connection does not survive a fork, and closing the parent's here would release the parent's locks.
-            opened = self._opened = _Opened(inherited=opened)
-        if not opened.lock.acquire(timeout=self._timeout):
+        if not self._lock.acquire(timeout=self._timeout):
             raise TimeoutError(f"other threads use {self._path} for longer than {self._timeout} s; raise timeout=")
+        # A connection does not survive a fork, and closing the parent's here would release the parent's locks.
+        opened = self._opened.get()
         try:
             yield self._current(opened)
         except BaseException:
             opened.close()
             raise
         finally:
-            opened.lock.release()
+            self._lock.release()
 
     def _current(self, opened: _Opened) -> sqlite3.Connection:
         """Return the open connection to the file that is at the path now.
@@ -266,22 +267,12 @@ class SqliteReplayStore:
 
 
 class _Opened:
-    """The connection of one process.
+    """The connection of one process, or None until it is needed."""
 
-    Attributes:
-        process: the process.
-        lock: held while a thread uses the connection.
-        connection: the connection, or None until it is needed.
-        inherited: what the parent process had open, kept so that it is not closed here.
-    """
+    __slots__ = ("connection",)
 
-    __slots__ = ("connection", "inherited", "lock", "process")
-
-    def __init__(self, inherited: _Opened | None = None) -> None:
-        self.process = os.getpid()
-        self.lock = threading.Lock()
+    def __init__(self) -> None:
         self.connection: sqlite3.Connection | None = None
-        self.inherited = inherited
 
     def close(self) -> None:
         connection, self.connection = self.connection, None

@@ -6,10 +6,10 @@ RFC 9421 section 7.2.2; AdCP steps 9a, 12 and 13.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from undersigned.errors import UndersignedError
-from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_NONCE
+from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_KEYID, LONGEST_NONCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -23,6 +23,9 @@ Claim = Literal["fresh", "same", "seen", "forgotten", "full"]
 live. `forgotten`: not claimed, because it ends before a nonce that was forgotten, so it may have been claimed before.
 That happens if a clock was wrong. `full`: not claimed, because a cap is reached.
 """
+
+
+_DIGEST: Final = "sha-256:"
 
 
 class NoConnection(UndersignedError):
@@ -57,7 +60,7 @@ class ReplayStore(Protocol):
         """Remember the pair until `until`, atomically with the check that it is new and that no cap is reached.
 
         Args:
-            keyid: the name of the key, such as its thumbprint: any text.
+            keyid: the name of the key, such as its thumbprint: any text of any length.
             nonce: the nonce, or the text that the profile remembers instead: any text of any length.
             now: the verifier's clock.
             until: the last moment at which the pair counts as seen. It is not before `now`.
@@ -90,11 +93,26 @@ def bounded_nonce(nonce: str) -> str:
     """Return the form in which a store keeps `nonce`: unchanged if it has 1 to 32 characters, else its SHA-256 in hex.
 
     A digest has 64 characters, so it never equals a nonce that is kept as it is. The empty string is free for the
-    store's own use.
+    store's own use. A lone surrogate, which UTF-8 cannot encode, is kept as a digest too.
     """
-    if 0 < len(nonce) <= LONGEST_NONCE:
-        return nonce
-    return hashlib.sha256(nonce.encode("utf-8", "surrogatepass")).hexdigest()
+    return nonce if 0 < len(nonce) <= LONGEST_NONCE and _is_encodable(nonce) else _digest(nonce)
+
+
+def bounded_keyid(keyid: str) -> str:
+    """Return the form in which a store keeps `keyid`: unchanged, or its SHA-256 if it is too long for an index.
+
+    The same holds for a lone surrogate, and for what looks like such a digest.
+    """
+    is_kept = len(keyid) <= LONGEST_KEYID and _is_encodable(keyid) and not keyid.startswith(_DIGEST)
+    return keyid if is_kept else f"{_DIGEST}{_digest(keyid)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _is_encodable(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def forgettable(now: float, clock: float) -> float:

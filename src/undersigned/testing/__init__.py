@@ -9,7 +9,7 @@ from undersigned.signature.key_pair import KeyPair
 from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
 from undersigned.testing.key_source import check_async_key_source, check_key_source
-from undersigned.testing.replay import check_async_replay_store, check_replay_store
+from undersigned.testing.replay import check_async_replay_store, check_replay_store, check_replay_store_after_fork
 from undersigned.testing.sending import send
 from undersigned.testing.tampering import PARTS, Part, tamper
 
@@ -22,6 +22,7 @@ __all__ = [
     "check_async_replay_store",
     "check_key_source",
     "check_replay_store",
+    "check_replay_store_after_fork",
     "send",
     "sign_environ",
     "signing_asgi",

@@ -7,10 +7,13 @@ def test_my_store_keeps_the_contract():
 from __future__ import annotations
 
 import asyncio
+import itertools
+import multiprocessing
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from threading import Barrier
+from threading import Barrier, Event
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from undersigned.limits import LONGEST_CLOCK_STEP
@@ -21,6 +24,8 @@ from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
 
     from undersigned.replay.store import AsyncReplayStore, ReplayStore
 
@@ -36,6 +41,9 @@ _MANY = 40
 _AWAITED = "the store's answers have to be awaited: use check_async_replay_store"
 
 _RACERS, _RACED = 8, 100
+_FORKED, _LONGEST_CHILD = 4, 30
+_TURNS = 20
+"""Turns of the event loop after which a claim is cancelled, one after the other."""
 _ROOMY = Caps(per_key=1_000_000)
 
 
@@ -70,10 +78,68 @@ async def check_async_replay_store(store: AsyncReplayStore) -> None:
         AssertionError: the store breaks the contract; the message says how.
     """
     contract = _Contract(store)
-    for check in _CHECKS:
+    for check in (*_CHECKS, _cancelled):
         await check(contract)
     for claims, check_race in _RACES:
         check_race(list(await asyncio.gather(*(claims(contract, number) for number in range(_RACERS)))))
+
+
+def check_replay_store_after_fork(store: ReplayStore) -> None:
+    """Check that `store` keeps what it promises in processes that are forked while it is in use.
+
+    A server that loads the application before it forks its workers needs that, such as `gunicorn --preload`. A store
+    may raise an exception in a child, but it must not answer wrongly there, nor hang. The check forks three processes
+    while threads claim nonces. The system must have fork.
+
+    Raises:
+        AssertionError: the store accepts a nonce twice, rejects one that is new, or hangs.
+    """
+    fork = multiprocessing.get_context("fork")
+    contract, is_over = _Contract(store), Event()
+
+    def claim_until_over(number: int) -> None:
+        for count in itertools.takewhile(lambda _: not is_over.is_set(), itertools.count()):
+            finish(contract.claim(_Attempt("before", f"{number} {count}")), otherwise=_AWAITED)
+
+    with ThreadPoolExecutor(_FORKED) as pool:
+        threads = [pool.submit(claim_until_over, number) for number in range(_FORKED)]
+        children: list[ForkProcess] = []
+        receivers: list[Connection] = []
+        for number in reversed(range(_FORKED)):
+            receiver, sender = fork.Pipe(duplex=False)
+            receivers.append(receiver)
+            if number == 0:
+                _report(contract, number, sender)
+                continue
+            process = fork.Process(target=_report, args=(contract, number, sender), daemon=True)
+            with warnings.catch_warnings():
+                # Python 3.12 and later say that a process with threads forks, which is what is checked.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                process.start()
+            children.append(process)
+        answers: list[list[str]] = [one.recv() if one.poll(_LONGEST_CHILD) else [] for one in receivers]
+        is_over.set()
+        for process in children:
+            process.kill()
+            process.join()
+        for thread in threads:
+            thread.result()
+    require(all(answers), f"claim: hangs in a forked process for {_LONGEST_CHILD} seconds")
+    for claims in zip(*answers, strict=True):
+        fresh, errors = claims.count("fresh"), claims.count("error")
+        require(fresh <= 1, f"claim: of {_FORKED} processes after a fork, more than one has accepted a nonce: {claims}")
+        require(fresh or errors, f"claim: {_FORKED} processes reject, after a fork, a new nonce as seen: {claims}")
+
+
+def _report(contract: _Contract, number: int, sender: Connection) -> None:
+    """Send what a process is answered to all nonces, which it claims in an order of its own."""
+    answers = [""] * _RACED
+    for at in sorted(range(_RACED), key=lambda at: (at + number * _RACED // _FORKED) % _RACED):
+        try:
+            answers[at] = finish(contract.claim(_Attempt("forked", str(at))), otherwise=_AWAITED)
+        except Exception:  # noqa: BLE001 - a store may say in its own way that it is unavailable
+            answers[at] = "error"
+    sender.send(answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +212,12 @@ async def _any_text(contract: _Contract) -> None:
         for nonce in ("", "0", "{}", "*", "%s", "'\"", "a:b", "a b", "\\"):
             await contract.expect("fresh", _Attempt(keyid, nonce), "any text is a keyid and a nonce")
             await contract.expect("seen", _Attempt(keyid, nonce), "any text is a keyid and a nonce")
+
+
+async def _any_keyid(contract: _Contract) -> None:
+    for keyid in ("", "\0", "\ud800", "\udfff", "\u00e9", "e\u0301", "\U0001f511", "k" * 10_000, "k" * 10_000 + "l"):
+        await contract.expect("fresh", _Attempt(keyid, "any"), "any text of any length is a keyid")
+        await contract.expect("seen", _Attempt(keyid, "any"), "any text of any length is a keyid")
 
 
 async def _long(contract: _Contract) -> None:
@@ -242,7 +314,35 @@ async def _content(contract: _Contract) -> None:
     contract.advance(after)
 
 
-_CHECKS = (_once, _pairs, _any_text, _long, _last_moment, _cap, _total, _clock_set_back, _clock_ahead, _content)
+async def _cancelled(contract: _Contract) -> None:
+    """Cancel claims at each point. A cancelled claim may have been made, but no other claim gets its answer."""
+    await contract.expect("fresh", _Attempt("cancelled", "known"), "a new nonce is fresh")
+    for turns in range(_TURNS):
+        claims = [asyncio.ensure_future(contract.claim(_Attempt("cancelled", f"{turns} {one}"))) for one in range(2)]
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        claims[0].cancel()
+        await asyncio.gather(*claims, return_exceptions=True)
+        require(claims[1].result() == "fresh", "claim: a new nonce is fresh, also if a claim beside it is cancelled")
+        await contract.expect("seen", _Attempt("cancelled", "known"), "after a cancelled claim, a nonce is fresh once")
+        await contract.expect("fresh", _Attempt("cancelled", f"{turns} new"), "after it, a new nonce is fresh")
+        await contract.claim(_Attempt("cancelled", f"{turns} 0"))
+        await contract.expect("seen", _Attempt("cancelled", f"{turns} 0"), "a nonce of a cancelled claim is fresh once")
+
+
+_CHECKS = (
+    _once,
+    _pairs,
+    _any_text,
+    _any_keyid,
+    _long,
+    _last_moment,
+    _cap,
+    _total,
+    _clock_set_back,
+    _clock_ahead,
+    _content,
+)
 
 
 async def _claim_all(contract: _Contract, racer: int) -> list[Claim]:  # noqa: ARG001 - all claim the same nonces

@@ -405,7 +405,7 @@ def test_result_is_written_with_notes_and_exit_0_if_nothing_is_changed(key):
     assert (done.returncode, done.stderr) == (0, b"")
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith(f"{url}: ")
-    assert lines[0].endswith(" requests by the profile adcp-3.2")
+    assert lines[0].endswith(" requests with the profile adcp-3.2")
     assert lines[-2].startswith("  note     an unsigned request is answered with 404;")
     assert lines[-1] == "No problems found: requests arrive as they were signed."
     assert "  ok       a question mark without a query" in lines

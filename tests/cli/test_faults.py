@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke, lines, objects
 from tests.cli.listener import listener
+
+from undersigned.cli import http
 
 URL = "https://seller.example.com/orders"
 UNSIGNED = {"method": "GET", "url": URL, "headers": {}, "body": ""}
@@ -85,6 +91,36 @@ def test_request_by_another_profile_than_the_servers_does_not_contradict_the_ser
     assert "Why: the server says request_signature_tag_invalid: the server expects another tag\n" in result.stderr
     assert "So the server has other keys, another profile" in result.stderr
     assert "+  3  tag" not in result.stderr
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_answer_that_does_not_end_is_ended(answer, pair, monkeypatch):
+    monkeypatch.setattr(http, "_TIMES", 1)
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+
+        def serve() -> None:
+            connection, _ = bound.accept()
+            with contextlib.suppress(OSError), connection:
+                connection.sendall(answer)
+                while True:
+                    connection.sendall(answer if b"100" in answer else b"x")
+                    time.sleep(0.01)
+
+        threading.Thread(target=serve, daemon=True).start()
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}/"
+        result = invoke("request", "GET", url, "--key", pair[0], "--timeout", "1")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (
+        1,
+        f"Error: {url}: no answer: the answer did not end in 1 seconds",
+    )
+
+
+def test_content_is_cleaned_for_a_terminal_alone(pair, monkeypatch):
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    body = "\x1b]0;owned\x07grün\n\t".encode()
+    with listener(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as port:
+        result = invoke("request", "GET", f"http://127.0.0.1:{port}/", "--key", pair[0])
+    assert (result.exit_code, result.stdout) == (0, "\\x1b]0;owned\\x07grün\n\t")
 
 
 def test_content_alone_is_on_standard_output(pair):

@@ -6,13 +6,12 @@ import pytest
 from tests.cli.command import invoke
 
 from undersigned import profiles
-from undersigned.cli.options import REQUEST_PROFILES
 
 URL = "https://shop.example.com/orders"
 SENT = ('Signature-Agent: sig1="https://bot.example/"', "Authorization: Bearer a", "Workload-Identity-Token: a")
 
 
-@pytest.mark.parametrize("name", REQUEST_PROFILES)
+@pytest.mark.parametrize("name", [profile.name for profile in profiles.FOR_REQUESTS])
 def test_page_lists_what_a_signature_covers_and_has_and_which_keys_sign(name):
     by = profiles.BY_NAME[name]
     fields = [option for line in SENT for option in ("-H", line)]

@@ -6,7 +6,8 @@ import http.client
 import json
 import socket
 import ssl
-from contextlib import closing, contextmanager
+import threading
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Final, cast, get_args
 
@@ -38,12 +39,14 @@ _IN_CONTENT: Final = frozenset(
 _MEMBERS: Final = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
 
 
+_TIMES: Final = 10
+
 timeout_option = click.option(
     "--timeout",
     type=click.IntRange(1, 600),
     default=10,
     show_default=True,
-    help="Seconds of silence after which a connection fails.",
+    help=f"Seconds of silence after which a connection fails. A whole answer may take {_TIMES} times as long.",
 )
 
 
@@ -95,11 +98,12 @@ def send(
         target: the request target.
         fields: all header fields, each value with one character for each byte.
         content: the content; a list is sent in chunks.
-        timeout: the seconds of silence after which the connection fails.
+        timeout: the seconds of silence after which the connection fails; the whole answer may take ten times as long.
         tls: the certificates to trust if the scheme is https.
 
     Raises:
-        NoAnswer: the server cannot be reached, is not trusted, is silent, or does not answer with HTTP/1.1.
+        NoAnswer: the server cannot be reached, is not trusted, is silent, does not come to an end, or does not answer
+            with HTTP/1.1.
     """
     host, port = site.host.strip("[]"), site.port
     connection: http.client.HTTPConnection
@@ -108,30 +112,61 @@ def send(
         connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)
     else:
         connection = http.client.HTTPConnection(host, port, timeout=timeout)
+    ended = threading.Event()
     try:
-        with closing(connection):
+        with closing(connection), _end_of(connection, timeout * _TIMES, ended):
             connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
             for name, value in fields:
                 connection.putheader(name, value.encode("latin-1"))
             connection.endheaders(content or None, encode_chunked=isinstance(content, list))
             with connection.getresponse() as response:
                 yield response
-    except ssl.SSLCertVerificationError as distrusted:
-        raise NoAnswer(
-            f"the certificate is not trusted: {distrusted.verify_message}; --ca-file names a file with those to trust"
-        ) from None
-    except ssl.SSLError:
-        raise NoAnswer("the server does not speak TLS as this client does") from None
-    except socket.gaierror:
-        raise NoAnswer("there is no such name, or no name server answers") from None
-    except TimeoutError:
-        raise NoAnswer(f"no data for {timeout:g} seconds") from None
-    except ConnectionRefusedError:
-        raise NoAnswer(f"the connection is refused: nothing listens at {host} on port {connection.port}") from None
-    except OSError as failure:
-        raise NoAnswer(failure.strerror or "the connection was closed") from None
-    except http.client.HTTPException:
-        raise NoAnswer("the answer is not HTTP/1.1, or it ends early") from None
+        why = ""
+    except (OSError, http.client.HTTPException) as failure:
+        why = _reason(failure, connection, timeout)
+    # A connection that this client ended fails, or ends as if the server had ended it.
+    why = f"the answer did not end in {timeout * _TIMES:g} seconds" if ended.is_set() else why
+    if why:
+        raise NoAnswer(why)
+
+
+def _reason(failure: Exception, connection: http.client.HTTPConnection, timeout: float) -> str:
+    """Return why there is no answer, without text of the server."""
+    texts: dict[type[Exception], str] = {
+        ssl.SSLError: "the server does not speak TLS as this client does",
+        socket.gaierror: "there is no such name, or no name server answers",
+        TimeoutError: f"no data for {timeout:g} seconds",
+        ConnectionRefusedError: (
+            f"the connection is refused: nothing listens at {connection.host} on port {connection.port}"
+        ),
+        http.client.HTTPException: "the answer is not HTTP/1.1, or it ends early",
+    }
+    if isinstance(failure, ssl.SSLCertVerificationError):
+        why = failure.verify_message
+        return f"the certificate is not trusted: {why}; --ca-file names a file with those to trust"
+    told = next((text for kind, text in texts.items() if isinstance(failure, kind)), "")
+    return told or getattr(failure, "strerror", None) or "the connection was closed"
+
+
+@contextmanager
+def _end_of(connection: http.client.HTTPConnection, seconds: float, ended: threading.Event) -> Generator[None]:
+    """Connect, and end the connection after some seconds, whatever the server still sends, such as 100 Continue."""
+    connection.connect()
+    sock: socket.socket = connection.sock
+
+    def end() -> None:
+        ended.set()
+        # As a plain socket: the other thread reads from the one of TLS.
+        with suppress(OSError):
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @dataclass(frozen=True, slots=True)

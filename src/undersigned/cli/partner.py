@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import click
 
-from undersigned import profiles
 from undersigned.cli.options import header_option, profile_option, wrong_url
 from undersigned.errors import MalformedURL, SigningError
 from undersigned.message.request import Request
@@ -35,7 +34,7 @@ _VALUES: Final = {
 @profile_option
 @header_option
 @click.argument("url")
-def partner(*, profile: str, headers: tuple[tuple[str, str], ...], url: str) -> None:
+def partner(*, profile: Profile, headers: tuple[tuple[str, str], ...], url: str) -> None:
     """Write a page for a partner: what to publish, to cover and to send, with an example.
 
     URL is one that the partner will call. The page is Markdown. Give headers that the profile requires with -H.
@@ -44,9 +43,8 @@ def partner(*, profile: str, headers: tuple[tuple[str, str], ...], url: str) -> 
     Example:
       undersigned partner https://shop.example.com/orders > partners.md
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    by = profiles.BY_NAME[profile]
     try:
-        click.echo("\n".join(_page(by, canonicalize(url).target_uri, headers)))
+        click.echo("\n".join(_page(profile, canonicalize(url).target_uri, headers)))
     except MalformedURL as malformed:
         raise wrong_url(url, malformed) from None
     except SigningError as unsignable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from codecs import getincrementaldecoder
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
@@ -139,10 +140,11 @@ def _write(response: HTTPResponse) -> bytes:
     for line in lines:
         click.echo(printable(line), err=True)
     beginning = b""
+    is_terminal, decoder = sys.stdout.isatty(), getincrementaldecoder("utf-8")("replace")
     try:
         while piece := response.read1(65_536):
             beginning += piece if len(beginning) < 65_536 else b""  # noqa: PLR2004 - enough for the code of a rejection
-            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.write(_cleaned(decoder.decode(piece)) if is_terminal else piece)
             sys.stdout.buffer.flush()
     except BrokenPipeError:
         # Who reads standard output has enough, as `head` does. What is left there must not fail again at the end.
@@ -151,6 +153,11 @@ def _write(response: HTTPResponse) -> bytes:
     if response.length:
         click.echo("(the answer ends early)", err=True)
     return beginning
+
+
+def _cleaned(text: str) -> bytes:
+    """Return text for a terminal, which would obey its control characters."""
+    return "".join(one if one.isprintable() or one in "\n\t" else printable(one) for one in text).encode()
 
 
 def _why(response: HTTPResponse, content: bytes, sent: Request, by: Profile, keys: KeySet | None) -> Iterator[str]:

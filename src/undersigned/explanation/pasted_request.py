@@ -32,6 +32,7 @@ _LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::(?!443$)|$
 _CHUNK: Final = re.compile(r"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
 _CONTINUED: Final = re.compile(r"\\\r?\n")
 _LINE_END: Final = re.compile(r"[\r\n\0]")
+_TEXT: Final = re.compile(r"\S")
 _DIGITS: Final = 18
 
 _CURL_OPTIONS: Final = {
@@ -251,11 +252,13 @@ def _read_json(text: bytes) -> _Read:
     values: list[object] = []
     decoder = json.JSONDecoder()
     words = text.decode("utf-8", "replace").strip()
+    at = 0
     try:
-        while words:
-            value, end = decoder.raw_decode(words)
+        while at < len(words):
+            value, end = decoder.raw_decode(words, at)
             values.append(cast("object", value))
-            words = words[end:].lstrip()
+            rest = _TEXT.search(words, end)
+            at = len(words) if rest is None else rest.start()
     except (ValueError, RecursionError):
         raise MalformedRequest("the text looks like JSON, and is not") from None
     reads = list(_requests(values))

@@ -109,6 +109,28 @@ def test_unsigned_chunked_body_reaches_the_application_under_a_policy(echo, part
     assert echo.calls[0]["body"] == body.decode()
 
 
+@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize(
+    ("content", "tampered", "answer"),
+    [(b"", False, 200), (b"octets", False, "components_incomplete"), (b"", True, "components_incomplete")],
+    ids=["empty", "content", "another target"],
+)
+def test_empty_content_in_chunks_is_none_and_other_content_must_be_covered(
+    echo, party, server, content, tampered, answer
+):
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
+    fields = [("Host", HOST), ("Transfer-Encoding", "chunked"), *party.fields("POST", f"{ORIGIN}/p", b"")]
+    head = raw_request("POST", "/other" if tampered else "/p", fields)
+    chunk = f"{len(content):x}\r\n".encode() + content + b"\r\n" if content else b""
+    with uvicorn_server(app, http=server) as port:
+        response = ask(port, head + chunk + b"0\r\n\r\n")
+    if answer == 200:
+        assert echo.calls[0]["body"] == ""
+    else:
+        assert_rejected(response, f"request_signature_{answer}")
+        assert echo.calls == []
+
+
 def test_rejected_upload_of_100_mb_is_answered_without_reading_its_body(port, party, echo):
     fields = party.fields("POST", f"{ORIGIN}/p", BODY)
     head = raw_request(

@@ -16,13 +16,13 @@ from tests.profiles.test_signing import FIELDS, sign
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import exchange, raw_request
 
-from undersigned import MemoryReplayStore, Request, SignatureError, Signer, Verifier, asgi, profiles, wsgi
+from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier, asgi, profiles, wsgi
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cavage import CavageSigner
 from undersigned.client import ResponseVerification
 from undersigned.middleware import ErrorResponse
 
-NAMES = [name for name in profiles.__all__ if name != "BY_NAME"]
+NAMES = [name for name in profiles.__all__ if isinstance(getattr(profiles, name), Profile)]
 REQUESTS = [name for name in NAMES if getattr(profiles, name).message == "request"]
 DRAFT = "draft-cavage-12"
 PATH, BODY = "/orders/1?q=1", b'{"plan":"gold"}'

@@ -7,12 +7,14 @@ awaits them. The WSGI middleware runs them with `finish`, as they never wait ove
 
 from __future__ import annotations
 
+from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
-from undersigned.errors import MalformedURL, SignatureError, printable
+from undersigned.errors import MalformedURL, SignatureError, SignatureRejected, printable
 from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP
 from undersigned.message.content import Content
 from undersigned.message.draft_signature import unsigned_detail
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from undersigned.policy.policy import Policy, SignatureResult
     from undersigned.url.origin import ConfiguredOrigins, Origin
     from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import AsyncVerifier
+    from undersigned.verification.verifier import AsyncVerifier, ReceivedSignature
 
 
 Answer = TypeVar("Answer")
@@ -265,14 +267,14 @@ class Guard:
         verifier, policy = self.service.verifier, self.service.policy
         first = policy.resolver if policy is not None and policy.resolver.comes_first else None
         try:
-            authentic = await verifier.authenticate(request)
+            authentic = await self._authentic(received, body, request)
         except SignatureError:
             if first is not None:
                 self._check_resolved(first, await self._with_unverified(received, body, request))
             raise
         content, digest = _NO_CONTENT, authentic.running_digest()
         reads = policy is not None and policy.resolver.reads_body and received.has_body is not False
-        if digest is not None or reads:
+        if body.content is None and (digest is not None or reads):
             content = await body.read(digest)
         if first is not None:
             self._check_resolved(first, _with_content(request, body))
@@ -283,6 +285,26 @@ class Guard:
                 authentic = await verifier.authenticate(request)
                 digest = authentic.running_digest(bytes(content))
         return await verifier.complete(authentic, _NO_CONTENT if digest is None else content, digest=digest)
+
+    async def _authentic(self, received: Received, body: Body, request: Request) -> ReceivedSignature:
+        """Return the authentic signature of a request. Chunks have no content if all of them are empty.
+
+        A signature that does not cover what one over content must is tried as one over none, and only then are the
+        chunks of its sender read.
+        """
+        verifier = self.service.verifier
+        try:
+            return await verifier.authenticate(request)
+        except SignatureError as error:
+            if error.reason != "signature_components_incomplete" or "transfer-encoding" not in received.fields.combined:
+                raise
+            bare = copy(request)
+            bare.has_body = False
+            with suppress(SignatureRejected):
+                authentic = await verifier.authenticate(bare)
+                if len(await body.read(None)) == 0:
+                    return authentic
+            raise
 
     def _check_resolved(self, resolver: OperationResolver, request: Request) -> None:
         """Check that the operation of a signed request is resolved: AdCP reports that before its signature."""

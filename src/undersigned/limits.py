@@ -11,10 +11,10 @@ from typing import Final
 # The head of a request
 
 MOST_FIELDS: Final = 100
-"""header fields: each takes up to 1 us, and gunicorn and Apache have the same limit"""
+"""headers: each takes up to 1 us, and gunicorn and Apache have the same limit"""
 
 LONGEST_NAMES: Final = 16_384
-"""characters of the header field names of a signed message together: each is put in lower case, checked and hashed"""
+"""characters of the header names of a signed message together: each is put in lower case, checked and hashed"""
 
 LONGEST_METHOD: Final = 64
 """characters of a method: the longest registered one has 17"""
@@ -40,7 +40,7 @@ MOST_DELIMITERS: Final = 64
 """words, commas, semicolons, colons, backslashes and percent signs of a field that is parsed: each takes some 6 us"""
 
 MOST_SIGNATURES: Final = 32
-"""signatures, or digests, in one field: every proxy on the way may add one"""
+"""signatures, or digests, in one field: every proxy in between may add one"""
 
 MOST_COMPONENTS: Final = 32
 """components that one signature covers: each is looked up, and its value is part of the base"""
@@ -63,7 +63,7 @@ MOST_SELECTED: Final = 3
 """signatures of one message that are verified: each costs a verification, and a sender chooses how many there are"""
 
 MOST_CANDIDATES: Final = 4
-"""keys tried for one signature, and kept for one keyid of a fetched set: each costs a verification"""
+"""keys tried for one signature, and kept for one key ID of a fetched set: each costs a verification"""
 
 LEAST_RSA_BITS: Final = 2048
 """bits of an RSA key: RFC 7518 sections 3.3 and 3.5 ask for them"""
@@ -98,7 +98,7 @@ LONGEST_IN_LINE: Final = 256
 # Content
 
 DEFAULT_MAX_BODY: Final = 1_048_576
-"""bytes of content by default (`max_body`): content is read after the fields are authenticated, or if a policy asks"""
+"""bytes of a body by default (`max_body`): it is read after the fields are authenticated, or if a policy asks"""
 
 DEFAULT_MAX_UNSIGNED_BODY: Final = 1_048_576
 """bytes of JSON without a valid signature by default (`max_unsigned_body`): a policy parses and searches it"""
@@ -154,7 +154,7 @@ LONGEST_RETRY_AFTER: Final = 300
 """seconds that a receiver of webhooks may ask to wait with Retry-After"""
 
 MOST_WAITING_THREADS: Final = 4
-"""threads that wait for fetches of one source: a stranger may name a server that never answers"""
+"""threads that wait for fetches of one source: an unauthenticated caller may name a server that never answers"""
 
 MOST_VERIFYING_THREADS: Final = 32
 """threads of a middleware over ASGI whose key source or store blocks: more requests wait for one of them"""
@@ -178,7 +178,7 @@ MOST_NEW_AGENTS: Final = 60
 """fetches a minute by default, of URLs that gave no keys yet (`most_a_minute`): a sender may name a URL per request"""
 
 MOST_ACTORS: Final = 4096
-"""keyids of actors whose keys are kept, and as many again that gave no key yet: senders choose them"""
+"""key IDs of actors whose keys are kept, and as many again that gave no key yet: senders choose them"""
 
 MOST_NEW_ACTORS: Final = 600
 """fetches a minute by default, of actors that gave no key yet (`most_a_minute`): a post may bring many new actors"""
@@ -196,13 +196,13 @@ MOST_KEYS: Final = 256
 """keys of a JWK set: making one takes some 50 us"""
 
 LONGEST_KEYID: Final = 1024
-"""characters of a keyid in a JWK set: a longer one is ignored, as no signature field is long enough for it"""
+"""characters of a key ID in a JWK set: a longer one is ignored, as no signature field is long enough for it"""
 
 MOST_LIST_BYTES: Final = 262_144
-"""bytes of a revocation list with its signature: some 5,000 key ids"""
+"""bytes of a revocation list with its signature: some 5,000 key IDs"""
 
 MOST_HINTS: Final = 65_536
-"""keyids whose key source is remembered: callers choose keyids, so memory is bounded"""
+"""key IDs whose key source is remembered: callers choose key IDs, so memory is bounded"""
 
 MOST_BRAND_BYTES: Final = 262_144
 """bytes of a brand.json (AdCP)"""

@@ -24,22 +24,22 @@ class Advice(NamedTuple):
     operator: str
 
 
-_PROFILE: Final = "check that the sender signs by the profile of this service"
-_OTHER_PROFILE: Final = "sign by the profile that the server uses: --profile"
+_PROFILE: Final = "check that the sender uses this service's profile"
+_OTHER_PROFILE: Final = "use the server's profile (--profile on the command line)"
 _AGENT: Final = "the agent must correct its"
 _OWN: Final = "correct what your agent publishes"
 _SERVER: Final = "ask the operator: the log of the logger `undersigned` names the cause"
-_WAY: Final = "find out what changes requests on the way: undersigned doctor"
+_WAY: Final = "run `undersigned doctor` to see what changes requests in transit"
 
 REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_required": Advice(
         "no Signature and Signature-Input fields arrived, and the server requires them",
         "sign the request; if it is signed, a proxy drops the fields: it forwards only known ones, or removes these",
-        "the sender must sign; mode= or policy= of the middleware decides what passes unsigned, and then the route",
+        "sign the request; if this route should be open, see mode= and policy= of the middleware",
     ),
     "signature_header_malformed": Advice(
         "the signature fields cannot be read, or only one of them arrived",
-        "find out what rewrites, repeats or shortens header fields on the way: undersigned doctor",
+        "run `undersigned doctor` to see what rewrites, repeats or shortens headers in transit",
         "the sender must correct its fields, unless a proxy changes them; see `undersigned explain`",
     ),
     "signature_params_incomplete": Advice("the server expects other signature parameters", _OTHER_PROFILE, _PROFILE),
@@ -52,29 +52,29 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     ),
     "signature_window_invalid": Advice(
         "the signature is not valid now, or the two clocks differ by more than the profile allows",
-        "synchronize both clocks by NTP, and sign just before you send",
-        "synchronize both clocks by NTP; the sender must sign just before it sends",
+        "synchronize both clocks with NTP, and sign just before you send",
+        "synchronize both clocks with NTP; the sender must sign just before it sends",
     ),
     "signature_components_incomplete": Advice(
-        "the server expects more covered components, or a request without content arrives with content",
+        "the server expects more covered components, or a request without a body arrives with one",
         _OTHER_PROFILE,
         f"{_PROFILE}; for a body, most profiles also require content-digest",
     ),
     "signature_components_unexpected": Advice("the server expects fewer covered components", _OTHER_PROFILE, _PROFILE),
     "signature_identity_missing": Advice(
-        "the header field in which the sender names itself is not there, or not signed",
-        "name yourself in the header field of the profile, such as Signature-Agent",
-        "the sender must name itself in a header field that the signature covers",
+        "the header in which the sender names itself is missing, or not signed",
+        "name yourself in the profile's header, such as Signature-Agent",
+        "the sender must name itself in a header that the signature covers",
     ),
     "signature_identity_malformed": Advice(
-        "the header field in which the sender names itself cannot be read",
-        "correct the header field in which you name yourself",
-        "the sender must correct the header field in which it names itself",
+        "the header in which the sender names itself cannot be read",
+        "correct the header in which you name yourself",
+        "the sender must correct the header in which it names itself",
     ),
     "signature_key_unknown": Advice(
         "the server does not know this key",
         "give the server the public key, with the kid of the private key",
-        "if you know the sender, its public key must be where keys= looks for it, with the keyid as its kid",
+        "if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid",
     ),
     "signature_key_purpose_invalid": Advice(
         "the server knows this key for another purpose or algorithm",
@@ -158,17 +158,17 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_invalid": Advice(
         "the request that arrived is not the one that was signed, or the server has another key with this kid",
         _WAY,
-        "this logger has the base at level INFO; `undersigned explain` finds what changed on the way, and "
+        "this logger has the base at level INFO; `undersigned explain` finds what changed in transit, and "
         "`undersigned doctor` tests the proxies",
     ),
     "signature_digest_mismatch": Advice(
         "the content that arrived is not the one that was signed",
         _WAY,
-        "find what changes the body on the way: it must arrive byte by byte as it was signed",
+        "find what changes the body in transit: it must arrive byte for byte as it was signed",
     ),
     "signature_replayed": Advice(
         "the server has seen this nonce before",
-        "sign each request again; disable retries on the way (nginx: `proxy_next_upstream off;`)",
+        "sign each request again; disable the retries of proxies (nginx: `proxy_next_upstream off;`)",
         "the sender must sign every attempt again; a proxy must not repeat requests",
     ),
     "body_malformed": Advice(
@@ -193,7 +193,7 @@ UNREAD_FIXES: Final[Mapping[str, str]] = {
     "uri_too_long": "the sender must send a shorter target; a signature does not help",
     "content_too_large": "raise each option that this line names, or send less",
     "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",
-    "request_header_fields_too_large": "the sender must send fewer header fields",
+    "request_header_fields_too_large": "the sender must send fewer headers",
 }
 """What to do about each code of a request that was not read to its end."""
 

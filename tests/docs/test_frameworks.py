@@ -334,7 +334,7 @@ class _Lookup:
 
 
 def test_envelope_of_the_page_keeps_status_and_fields(run, party):
-    names = run("frameworks", "One error envelope")
+    names = run("frameworks", "Custom error responses")
     app = run("frameworks/starlette", "One route", without=', mode="optional"')
     wrapped = SignatureMiddleware(app["app"], verifier=app["verifier"], origins=ORIGINS, rejection=names["envelope"])
     with uvicorn_server(wrapped) as port:
@@ -346,8 +346,10 @@ def test_envelope_of_the_page_keeps_status_and_fields(run, party):
 
 
 def test_route_answers_with_the_content_that_ucp_prescribes(run):
-    section = re.search(r"UCP prescribes.*?```python\n(.*?)```", (DOCS / "frameworks.md").read_text("utf-8"), re.DOTALL)
-    names = run("frameworks/fastapi", "One route", profile=profiles.UCP) | run("frameworks", "One error envelope")
+    section = re.search(
+        r"UCP also prescribes.*?```python\n(.*?)```", (DOCS / "frameworks.md").read_text("utf-8"), re.DOTALL
+    )
+    names = run("frameworks/fastapi", "One route", profile=profiles.UCP) | run("frameworks", "Custom error responses")
     exec(section[1], names)  # noqa: S102 - the page's own words
     with uvicorn_server(names["app"]) as port:
         answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
@@ -359,7 +361,7 @@ CORS_INSIDE = {"flask", "litestar", "tornado"}
 
 @every_page
 def test_page_of_another_site_reads_why_a_signature_is_rejected(page, run, party):
-    readable = run("frameworks", "One error envelope", "The order of the layers")["readable"]
+    readable = run("frameworks", "Custom error responses", "The order of the layers")["readable"]
     with PAGES[page](
         run(f"frameworks/{page}", "One route", "CORS", rejection=readable if page in CORS_INSIDE else None)
     ) as port:

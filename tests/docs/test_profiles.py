@@ -21,7 +21,7 @@ PAGES = [ROOT / "docs" / "profiles.md", *sorted((ROOT / "docs" / "profiles").glo
 SNIPPET = re.compile(r"```python\n(.*?)```", re.DOTALL)
 SNIPPETS = SNIPPET.findall(PAGE)
 COMPONENTS = re.compile(r'"?[@a-z][a-z-]+"?(?:;req)?')
-NAMES = [name for name in names if name != "BY_NAME"]
+NAMES = [name for name in names if name not in {"BY_NAME", "FOR_REQUESTS"}]
 
 
 def profile_rows() -> dict:

@@ -41,7 +41,9 @@ def doctor(visit, tmp_path):
     def examine(proxy: str, front: str, backend: str, *args: str, path: str = "") -> tuple[int, dict]:
         visited = visit(proxy, front, backend)
         trusted = ("--ca-file", str(visited.street.certificate))
-        result = invoke("doctor", "--key", str(key), *trusted, "--json", *args, visited.public + path)
+        result = invoke(
+            "doctor", "--profile", "adcp-3.2", "--key", str(key), *trusted, "--json", *args, visited.public + path
+        )
         assert result.exception is None or isinstance(result.exception, SystemExit)
         return result.exit_code, json.loads(result.stdout)
 
@@ -158,6 +160,6 @@ def test_examination_ends_when_the_certificate_is_not_trusted(visit, tmp_path):
     visited = visit("nginx", "tls", "uvicorn")
     key = tmp_path / "private.jwk.json"
     key.write_text(json.dumps(keys.PRIVATE))
-    result = invoke("doctor", "--key", str(key), visited.public)
+    result = invoke("doctor", "--profile", "adcp-3.2", "--key", str(key), visited.public)
     assert result.exit_code == 1
     assert "the certificate is not trusted: self-signed certificate" in result.stderr

@@ -164,7 +164,7 @@ def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("request_signature_invalid", "Fix: find out what changes requests on the way: undersigned doctor"),
+        ("request_signature_invalid", "Fix: run `undersigned doctor` to see what changes requests in transit"),
         ("request_target_uri_malformed", "; a proxy must forward Host unchanged: undersigned doctor\n"),
         ("request_signature_replayed", "Fix: sign each request again"),
         ("request_body_malformed", "Fix: send valid JSON, and write each key of an object once"),

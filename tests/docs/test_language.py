@@ -1,0 +1,56 @@
+"""The rules of language that a pattern can hold, over the pages: CONTRIBUTING.md has all ten."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md"))]
+PAGES += sorted((ROOT / "docs").rglob("*.md"))
+NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|\"[^\"\n]*\"", re.DOTALL)
+"""Code, the targets of links, and what is quoted."""
+
+OURS = "profiles?|libsodium|OpenSSL|middleware|library|HTTP Message Signatures"
+RULES = {
+    "a sentence that begins with So": re.compile(r"(?:^|[.!?:|]\s+|^\s*- )So[ ,]", re.MULTILINE),
+    "with, not by": re.compile(rf"\b(?:sign|verif)\w+ by (?:(?:a|an|the|its|one|another|this|your) )?(?:{OURS})\b"),
+    "a word of the specification": re.compile(r"\b(?:header fields?|octets?|keyids?)\b", re.IGNORECASE),
+    "an old or vague word": re.compile(r"\b(?:for ever|(?:some|any)body|strangers?|on the way)\b", re.IGNORECASE),
+}
+WRONG = {
+    "a sentence that begins with So": ["It is hot. So drink.", "- So drink", "So, drink"],
+    "with, not by": ["signed by a profile", "verified by libsodium", "verifies by the middleware"],
+    "a word of the specification": ["a header field", "eight octets", "the keyid"],
+    "an old or vague word": ["for ever", "Somebody", "on the way"],
+}
+RIGHT = ["So-called, and so on", "signed by acme", "signed by the sender's key", "`keyid`", '"header field"', "headers"]
+
+
+def prose(text: str) -> str:
+    """Return a text with what is not prose as as many letters, so that a position is still one of the text."""
+    return NOT_PROSE.sub(lambda found: re.sub(r"[^\n]", "x", found[0]), text)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule_finds_what_is_wrong_and_nothing_else(rule):
+    assert all(RULES[rule].search(prose(text)) for text in WRONG[rule])
+    assert not any(RULES[rule].search(prose(text)) for text in RIGHT)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_pages_follow_the_rule(rule):
+    found = []
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        for match in RULES[rule].finditer(prose(text)):
+            number = text.count("\n", 0, match.end()) + 1
+            found.append(f"{page.relative_to(ROOT)}:{number}: {match[0].strip()}")
+    assert found == []
+
+
+def test_contributing_has_ten_rules():
+    rules = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("### Language")[2].partition("\n#")[0]
+    assert re.findall(r"^(\d+)\.", rules, re.MULTILINE) == [str(number) for number in range(1, 11)]

@@ -183,6 +183,9 @@ MOST_ACTORS: Final = 4096
 MOST_NEW_ACTORS: Final = 600
 """fetches a minute by default, of actors that gave no key yet (`most_a_minute`): a post may bring many new actors"""
 
+LONGEST_MULTIBASE: Final = 2048
+"""characters of a Multikey in base58btc: decoding takes time that grows with their square; RSA has 8,192 bits"""
+
 MOST_ACTOR_BYTES: Final = 262_144
 """bytes of an actor, counted after decoding: profiles are long, and compressed bytes may expand a thousandfold"""
 

@@ -6,6 +6,10 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
@@ -14,13 +18,21 @@ from undersigned.discovery.kept_document import Copy, source_error
 from undersigned.discovery.named_keys import FoundKeys, NamedKeys
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError, KeySourceError
-from undersigned.limits import MOST_ACTOR_BYTES, MOST_ACTORS, MOST_AGENT_FETCHES, MOST_KEYS, MOST_NEW_ACTORS
+from undersigned.limits import (
+    LONGEST_MULTIBASE,
+    MOST_ACTOR_BYTES,
+    MOST_ACTORS,
+    MOST_AGENT_FETCHES,
+    MOST_KEYS,
+    MOST_NEW_ACTORS,
+)
 from undersigned.message.request import Request
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
 
+    from undersigned.signature.jwk import PublicKey
     from undersigned.signature.key_source import KeyLookup
 
 __all__ = ["ActorKeys"]
@@ -34,7 +46,16 @@ ACTOR_TYPES: Final = 'application/activity+json, application/ld+json; profile="h
 _PROFILE: Final = "https://www.w3.org/ns/activitystreams"
 
 _PEM: Final = "publicKeyPem"
+_MULTIBASE: Final = "publicKeyMultibase"
 _RSA: Final = "rsa-v1_5-sha256"
+
+_LISTS: Final = ("publicKey", "assertionMethod")
+"""The members of an actor that list its keys: in PEM, and as Multikeys (FEP-521a)."""
+
+_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_RSA_PUBLIC: Final = b"\x85\x24"
+_ED25519_PUBLIC: Final = b"\xed\x01"
+"""The multicodec prefixes of an RSAPublicKey (RFC 8017 A.1.1) and of an Ed25519 key."""
 
 
 class FetchSigner(Protocol):
@@ -57,8 +78,8 @@ class ActorKeys(NamedKeys[_Actor]):
 
     A keyid must be an https URL, such as `https://social.example/users/bob#main-key`. Any other keyid, such as an
     `acct:` URI, names no key. The URL without its fragment is fetched, and its `publicKey` must have the whole keyid as
-    id. The owner of the key must list it. Senders choose the URLs, so every fetch is guarded as `undersigned.discovery`
-    says, and all fetches together are bounded.
+    id, or a Multikey of its `assertionMethod` (FEP-521a). The owner of the key must list it. Senders choose the URLs,
+    so every fetch is guarded as `undersigned.discovery` says, and all fetches together are bounded.
 
     If a key does not verify a signature, it is fetched again, at most every `freshness.interval` seconds. The key of an
     actor that is gone (404 or 410) is used for another `freshness.stale` seconds, if it was fetched before. Otherwise
@@ -180,9 +201,9 @@ def published_key(document: Mapping[str, object], keyid: str) -> Mapping[str, ob
     """Return the key with the id `keyid` of an actor's document, or the document if it is that key; None if it is not.
 
     Raises:
-        UnusableDocument: `publicKey` has more than 256 keys.
+        UnusableDocument: it lists more than 256 keys.
     """
-    if document.get("id") == keyid and _PEM in document:
+    if document.get("id") == keyid and not {_PEM, _MULTIBASE}.isdisjoint(document):
         return document
     for one in _listed_keys(document):
         if isinstance(one, Mapping):
@@ -220,18 +241,41 @@ def check_owner(actor: Mapping[str, object], *, owner: str, keyid: str) -> None:
 
 
 def verification_key(key: Mapping[str, object], *, keyid: str, owner: str) -> VerificationKey:
-    """Return the key in a `publicKeyPem`, as SPKI or as PKCS #1.
+    """Return the key in a `publicKeyPem`, as SPKI or as PKCS #1, or in a `publicKeyMultibase`.
 
     Raises:
-        KeySourceError: it is not a public RSA key that can be used.
+        KeySourceError: it is not a public key that can be used: of RSA, or as a Multikey also of Ed25519.
     """
-    pem = key.get(_PEM)
-    if not isinstance(pem, str):
-        raise _not_confirmed("the key has no publicKeyPem")
+    pem, multibase = key.get(_PEM), key.get(_MULTIBASE)
     try:
-        return VerificationKey.from_pem(pem, keyid=keyid, owner=owner, algorithm=_RSA)
-    except ConfigurationError:
-        raise _not_confirmed("the publicKeyPem is not a public RSA key that can be used") from None
+        if isinstance(pem, str):
+            return VerificationKey.from_pem(pem, keyid=keyid, owner=owner, algorithm=_RSA)
+        if isinstance(multibase, str):
+            public, algorithm = _multikey(multibase)
+            return VerificationKey.from_public_key(public, keyid=keyid, owner=owner, algorithm=algorithm)
+    except (ConfigurationError, ValueError, UnsupportedAlgorithm):
+        raise _not_confirmed("the publicKeyPem or publicKeyMultibase is not a public key that can be used") from None
+    raise _not_confirmed("the key has no publicKeyPem and no publicKeyMultibase")
+
+
+def _multikey(multibase: str) -> tuple[PublicKey, str]:
+    """Return the key of a Multikey in base58btc, and the RFC 9421 name of its algorithm.
+
+    Raises:
+        ValueError: it is not such a key.
+        UnsupportedAlgorithm: it is a key of another kind.
+    """
+    if multibase[:1] != "z" or len(multibase) > LONGEST_MULTIBASE:
+        raise ValueError("not base58btc, or too long")
+    number = 0
+    for character in multibase[1:]:
+        number = number * len(_BASE58) + _BASE58.index(character)
+    octets = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    codec, content = octets[:2], octets[2:]
+    if codec == _ED25519_PUBLIC:
+        return Ed25519PublicKey.from_public_bytes(content), "ed25519"
+    loaded = load_der_public_key(content) if codec == _RSA_PUBLIC else None
+    return cast("PublicKey", loaded), _RSA
 
 
 def _not_confirmed(fault: str) -> KeySourceError:
@@ -240,11 +284,10 @@ def _not_confirmed(fault: str) -> KeySourceError:
 
 
 def _listed_keys(document: Mapping[str, object]) -> Sequence[object]:
-    """Return the members of `publicKey`: one key, or a list of keys; each is an object or the id of one."""
-    value = document.get("publicKey")
-    if not isinstance(value, list):
-        return () if value is None else (value,)
-    listed = cast("list[object]", value)
+    """Return the members of `publicKey` and `assertionMethod`: keys, each an object or the id of one."""
+    listed: list[object] = []
+    for value in map(document.get, _LISTS):
+        listed += cast("list[object]", value) if isinstance(value, list) else [] if value is None else [value]
     if len(listed) > MOST_KEYS:
-        raise UnusableDocument(f"publicKey has more than {MOST_KEYS} keys")
+        raise UnusableDocument(f"the actor lists more than {MOST_KEYS} keys")
     return listed

@@ -65,7 +65,6 @@ __all__ = [
     "DEFAULT",
     "FAPI_2_REQUEST",
     "FAPI_2_RESPONSE",
-    "FOR_REQUESTS",
     "GNAP",
     "UCP",
     "UCP_DUAL",

@@ -84,6 +84,46 @@ def test_key_of_an_actor_is_found_once_and_kept(find, server, actor, keyid, form
     assert b"\r\naccept: application/activity+json, application/ld+json; profile=" in server.requests[0].lower()
 
 
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def multibase(codec: bytes, content: bytes) -> str:
+    number, text = int.from_bytes(codec + content, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = BASE58[digit] + text
+    return f"z{text}"
+
+
+def rsa_multibase() -> str:
+    public = private_key().public_key()
+    return multibase(b"\x85\x24", public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.PKCS1))
+
+
+ED25519 = multibase(b"\xed\x01", bytes(range(32)))
+
+
+@pytest.mark.parametrize(
+    ("spelled", "algorithm"), [(rsa_multibase, "rsa-v1_5-sha256"), (lambda: ED25519, "ed25519")], ids=["rsa", "ed25519"]
+)
+def test_multikey_that_a_keyid_names_is_found_in_assertion_method(find, server, actor, keyid, spelled, algorithm):
+    multikey = {"id": keyid, "type": "Multikey", "controller": actor, "publicKeyMultibase": spelled()}
+    main = {"id": f"{actor}#rsa", "owner": actor, "publicKeyPem": pem()}
+    server.answers["/users/bob"] = response({"id": actor, "publicKey": main, "assertionMethod": [multikey]})
+    [found] = find(keyid)
+    assert (found.keyid, found.owner, found.algorithm) == (keyid, actor, algorithm)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    ["", "z", "u" + ED25519[1:], "z0OIl", "z" * 2049, multibase(b"\xed\x01", b"x"), multibase(b"\x85\x24", b"0\x80")],
+)
+def test_multikey_that_is_none_of_ours_cannot_be_used(find, server, actor, keyid, spelled):
+    multikey = {"id": keyid, "controller": actor, "publicKeyMultibase": spelled}
+    server.answers["/users/bob"] = response({"id": actor, "assertionMethod": multikey})
+    assert reason(find, keyid) == "signature_jwks_untrusted"
+
+
 def test_key_with_a_document_of_its_own_needs_an_owner_that_lists_it(find, server, actor):
     keyid = server.url("/keys/1")
     server.answers["/keys/1"] = response({"id": keyid, "owner": actor, "publicKeyPem": pem()})

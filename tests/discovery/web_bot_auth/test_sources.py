@@ -85,6 +85,13 @@ def test_key_of_a_set_is_owned_by_its_url_with_its_query(find, server):
         assert (key.keyid, key.owner) == (NAME, server.url(f"/k?t={tenant}"))
 
 
+@pytest.mark.parametrize("period", [{"nbf": 1, "exp": 2}, {"nbf": 10**12}, {"exp": "never"}])
+def test_key_counts_as_long_as_it_is_listed(find, server, period):
+    server.answers["/jwks.json"] = response({"keys": [{**SET["keys"][0], **period}]})
+    [key] = find("/jwks.json")
+    assert not key.fault
+
+
 def test_key_of_a_directory_is_owned_by_the_directory(world, make, server):
     server.answers[DIRECTORY_PATH] = directory()
     for form, value, covered in (

@@ -249,6 +249,9 @@ UNAVAILABLE: frozenset[Reason] = frozenset(
 """The reasons for which the operator must act."""
 
 
+WITHHELD: Final = "(withheld)"
+"""What a log has in place of a credential."""
+
 _NAME_BYTES = 32
 _CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
 # Whoever has a presigned URL may use it.
@@ -301,7 +304,7 @@ def is_credential(name: str) -> bool:
     return is_presigned or any(secret in lower for secret in _CREDENTIALS)
 
 
-def without_credentials(text: str, *, mask: str = "(withheld)") -> str:
+def without_credentials(text: str, *, mask: str = WITHHELD) -> str:
     """Return `text` with `mask` in place of the values of query parameters that usually carry a credential."""
 
     def withhold(found: re.Match[str]) -> str:
@@ -315,5 +318,5 @@ def _withhold(line: str) -> str:
     """Return a line of a base for a log, without the value of a credential."""
     name, colon, _ = line.partition(": ")
     if colon and is_credential(name):
-        return f"{printable(name)}: (withheld)"
+        return f"{printable(name)}: {WITHHELD}"
     return printable(without_credentials(line))

@@ -23,9 +23,9 @@ def receiving(*messages, before=None):
     return receive
 
 
-def reading(party, receive, *, cap=9, fields=()):
+def reading(party, receive, *, cap=9, fields=(), **options):
     """Return a coroutine that reads the content of one request."""
-    guard = AsyncGuard(verifier=party.verifier(), origins=[ORIGIN], max_body=cap)
+    guard = AsyncGuard(verifier=party.verifier(), origins=[ORIGIN], max_body=cap, **options)
     scope = {**http_scope(party), "headers": list(fields)}
     return ScopeBody(guard.service, ScopeReceived.of(scope, receive), receive).read(None)
 
@@ -99,7 +99,7 @@ def test_content_of_exactly_the_cap_is_read_and_one_byte_more_is_not(party, part
         read(party, *parts, cap=3)
 
 
-@pytest.mark.parametrize(("length", "cap"), [("4", 4), ("9" * 18, 10**18), ("x", 4)])
+@pytest.mark.parametrize(("length", "cap"), [("4", 4), ("3", 4), ("x", 4)])
 def test_content_is_read_when_its_declared_length_is_within_the_cap(party, length, cap):
     assert read(party, b"abcd", cap=cap, length=length) == b"abcd"
 
@@ -108,3 +108,40 @@ def test_content_is_read_when_its_declared_length_is_within_the_cap(party, lengt
 def test_content_is_not_read_when_its_declared_length_is_above_the_cap(party, length, cap):
     with pytest.raises(SignatureError, match="content_too_large"):
         read(party, b"", cap=cap, length=length)
+
+
+@pytest.mark.parametrize(
+    ("parts", "detail", "fix"),
+    [
+        ((b"",), "the body is shorter than Content-Length: a layer outside the middleware has read the body", True),
+        ((b"ab", b"c"), "the body is shorter than Content-Length", False),
+    ],
+)
+def test_content_that_is_shorter_than_declared_is_rejected_at_once(party, parts, detail, fix):
+    with pytest.raises(SignatureError) as caught:
+        read(party, *parts, cap=4, length="4")
+    assert caught.value.detail.startswith(detail)
+    assert ("make SignatureMiddleware the outermost layer" in (caught.value.fix or "")) is fix
+
+
+@pytest.mark.parametrize(("begun", "detail"), [(False, "no body came within body_timeout"), (True, "reading the body")])
+def test_content_that_does_not_come_at_all_is_told_from_content_that_is_slow(party, begun, detail):
+    async def receive():
+        nonlocal begun
+        if not begun:
+            await asyncio.Event().wait()
+        begun = False
+        return part(b"a", more=True)
+
+    with pytest.raises(SignatureError) as caught:
+        asyncio.run(reading(party, receive, body_timeout=0.01))
+    assert caught.value.detail.startswith(detail)
+
+
+@pytest.mark.parametrize("begun", [(), (part(b"a", more=True),)])
+def test_client_that_is_gone_leaves_a_line(party, begun, caplog):
+    with caplog.at_level("INFO", "undersigned"), pytest.raises(Disconnected):
+        asyncio.run(reading(party, receiving(*begun, {"type": "http.disconnect"})))
+    line = caplog.messages[-1]
+    assert line.startswith("request not answered: the client is gone")
+    assert ("a layer outside the middleware has read the body before" in line) is not bool(begun)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import get_args
 
 import pytest
-from tests.drive import Message, call_wsgi, environ_of
+from tests.asgi.service import Service
+from tests.drive import Message, call_asgi, call_wsgi, environ_of, scope_of
 from tests.keys import KEYS, ORIGIN
 
-from undersigned import MemoryReplayStore, Verifier, profiles, wsgi
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles, wsgi
 from undersigned.errors import KeySourceError, Reason, signature_error
+from undersigned.explanation import explain_request, parse_pasted_request
 from undersigned.reasons import REASONS, UNREAD_FIXES
 
 PROFILE = profiles.ADCP_3_2
@@ -144,3 +147,36 @@ def test_failing_read_of_a_body_is_not_an_error(caplog):
     error.__cause__ = OSError("gone")
     (record,) = log_rejections(caplog, error)
     assert (record.levelname, record.exc_info) == ("WARNING", None)
+
+
+@pytest.mark.parametrize(
+    ("root", "options", "named"),
+    [("/api", {}, True), ("", {}, False), ("/api", {"server_adds_root_path": True}, False)],
+)
+def test_root_path_that_a_server_may_add_is_named_with_its_option(root, options, named, party, caplog):
+    service = Service(party, **options)
+    with caplog.at_level("WARNING", "undersigned"):
+        service.get("/api/orders", url=f"{ORIGIN}/elsewhere", root_path=root, path="/api/orders")
+    assert ("server_adds_root_path=True" in caplog.messages[-1]) is named
+    assert ("Otherwise: this logger has the base" in caplog.messages[-1]) is named
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_rejected_request_is_logged_at_debug_as_it_is_explained(whole, party, caplog):
+    service = Service(party, log_whole=whole)
+    body = b'{"a": 1}'
+    fields = party.fields("POST", "/p?token=a", body, extra=[("Authorization", "Bearer s3cr3t")])
+    changed = [*fields, ("Content-Length", str(len(body)))]
+    with caplog.at_level("DEBUG", "undersigned"):
+        sent = scope_of(Message("/q?token=a", "POST", changed, body))
+        asyncio.run(call_asgi(service.app, sent, body))
+    log = "\n".join(f"DEBUG:undersigned:{message}" for message in caplog.messages)
+    assert ("s3cr3t" in log) is whole
+    pasted = parse_pasted_request(log.encode())
+    explained = explain_request(pasted.request, PROFILE, KeySet.from_jwks(party.jwks))
+    if whole:
+        assert pasted.request.body == b""
+        assert explained.summary.startswith("No cause found: no usual change")
+    else:
+        assert explained.summary.startswith("No cause found: @target-uri is covered, and its value is withheld")
+        assert not pasted.is_whole

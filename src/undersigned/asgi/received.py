@@ -6,12 +6,14 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from undersigned.asgi.scope import detected_server, request_target, server_root_path, shown_target, verified_scope
+from undersigned.errors import printable
 from undersigned.eventloop.received import Disconnected, TimedBody, read_head
-from undersigned.limits import MOST_FIELDS
+from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.middleware.admission import ADMISSION
+from undersigned.middleware.answer import logger
 from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported_error
 from undersigned.middleware.received import Received
 
@@ -19,11 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undersigned.asgi.interface import Message, Receive, Scope, Send
+    from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.admission import Admission
+    from undersigned.middleware.answer import UnreadRequest
     from undersigned.middleware.service import Service
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
+
+_TAKEN: Final = "a layer outside the middleware has read the body before"
+_OUTERMOST: Final = (
+    "make SignatureMiddleware the outermost layer, or have the layer that reads the body hand it on; if nothing else "
+    "reads it, raise body_timeout= to allow slower senders"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,6 +101,16 @@ class ScopeReceived(Received):
                 "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",
             )
 
+    def advice(self, error: SignatureError) -> str:
+        """Return what to do if the server puts its root path in front of `raw_path`, and nobody told the middleware."""
+        root = server_root_path(self.scope)
+        if not root or self.server_adds_root_path or error.reason not in {"signature_invalid", "target_uri_malformed"}:
+            return ""
+        return (
+            f"the server has the root_path {printable(root)}: if it puts that in front of raw_path (uvicorn "
+            f"--root-path), set server_adds_root_path=True, and if clients send it, write it into origins="
+        )
+
     def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether a lone `?` may be missing."""
         target = request_target(self.scope, profile, server_adds_root_path=self.server_adds_root_path)
@@ -116,6 +136,7 @@ class ScopeBody(TimedBody):
     """
 
     _scope: Scope | None = None
+    _size = 0
 
     def __init__(self, service: Service, received: ScopeReceived, receive: Receive) -> None:
         super().__init__(service, received)
@@ -128,8 +149,27 @@ class ScopeBody(TimedBody):
             return b"", False
         message = await self._receive()
         if message["type"] != "http.request":
+            logger.info(
+                "request not answered: %s", "the client is gone" if self._size else f"the client is gone, or {_TAKEN}"
+            )
             raise Disconnected
-        return bytes(message.get("body", b"")), message.get("more_body", False)
+        chunk, more = bytes(message.get("body", b"")), bool(message.get("more_body", False))
+        self._size += len(chunk)
+        declared = self._received.fields.combined.get("content-length", "")
+        if not more and declared.isdecimal() and len(declared) <= MOST_LENGTH_DIGITS and self._size < int(declared):
+            detail = f"the body is shorter than Content-Length{'' if self._size else f': {_TAKEN}'}"
+            error = self._service.profile.error("signature_digest_mismatch", step=11, detail=detail)
+            error.fix = None if self._size else _OUTERMOST
+            raise error
+        return chunk, more
+
+    def too_slow(self) -> UnreadRequest:
+        """Return the error for a body that did not come in time. uvicorn gives nothing more after another reader."""
+        error = super().too_slow()
+        if not self._size:
+            error.detail = f"no body came within body_timeout: the sender is slow, or {_TAKEN}"
+            error.fix = _OUTERMOST
+        return error
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:
         """Make the scope of the target that was verified."""

@@ -85,8 +85,6 @@ def explain(
         pasted = parse_pasted_request(file.read(), origins=origins, body=content)
     except MalformedRequest as malformed:
         raise click.ClickException(f"{name}: {malformed}") from None
-    if not pasted.is_whole:
-        raise click.ClickException(f"{name}: {pasted.fault}")
     explained = explain_request(
         pasted.request,
         profile,
@@ -94,6 +92,10 @@ def explain(
         signers_base=None if base is None else base.read(),
         origins=origins,
     )
+    error = explained.error
+    if not pasted.is_whole and (error is None or error.reason == "signature_digest_mismatch"):
+        # Every step before the content is checked without it.
+        raise click.ClickException(f"{name}: {pasted.fault}")
     if as_json:
         write_object(explained_json(explained))
     else:

@@ -82,7 +82,11 @@ class TimedBody(Body):
             async with asyncio.timeout(self._service.body_timeout):
                 return await read(*arguments)
         except TimeoutError:
-            raise UnreadRequest("request_timeout", "reading the body took longer than body_timeout") from None
+            raise self.too_slow() from None
+
+    def too_slow(self) -> UnreadRequest:
+        """Return the error for a body that did not come in time."""
+        return UnreadRequest("request_timeout", "reading the body took longer than body_timeout")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned import profiles
-from undersigned.errors import CHECKS, MalformedURL, SignatureError, printable, signature_error
+from undersigned.errors import CHECKS, WITHHELD, MalformedURL, SignatureError, printable, signature_error
 from undersigned.explanation.cause import (
     Cause,
     byte_sequences,
@@ -53,6 +53,7 @@ _SEARCHED: Final[frozenset[Step]] = frozenset({_SYNTAX, 7, 8, 10})
 _OLDER: Final = re.compile(r'(?:^|[,\s])(?:keyid|headers)="', re.IGNORECASE)
 _MOST_KEYS: Final = 64
 _DIGITS: Final = 18
+_OF_QUERY: Final = frozenset({"@target-uri", "@request-target", "@query", "@query-param"})
 _LENGTHS: Final = {"ed25519": 64, "ecdsa-p256-sha256": 64, "ecdsa-p384-sha384": 96}
 _ZONE, _MOST_OFF, _LONGEST_ZONE = 1800, 60, 14 * 3600
 
@@ -471,6 +472,12 @@ def _not_over_this(error: SignatureError, keys: KeySource, values: SignedValues 
                 f"Cause: the signature has {len(octets)} bytes, and one by {next(iter(key.algorithms))} has "
                 f"{lengths.pop()}: it was cut or written in another form, or is by another algorithm"
             )
+    withheld = [] if values is None else [name for name in sorted(values.covered) if WITHHELD in _text_of(values, name)]
+    if withheld:
+        return (
+            f"No cause found: {printable(', '.join(withheld))} is covered, and its value is withheld in this record. "
+            "Put the value into it, or let the middleware log it: log_whole=True"
+        )
     named = keys.keys.get(error.keyid or "", ()) if isinstance(keys, KeySet) else ()
     thumbprints = ", ".join(one.thumbprint for one in named if one.thumbprint)
     which = f" (the key here has the thumbprint {thumbprints})" if thumbprints else ""
@@ -479,6 +486,11 @@ def _not_over_this(error: SignatureError, keys: KeySource, values: SignedValues 
         f"Left: the sender has another key under that kid{which}, or something else was changed. To tell them apart, "
         "give the base that the sender signed: --base"
     )
+
+
+def _text_of(values: SignedValues, name: str) -> str:
+    """Return the text that a component takes its value from, if a log withholds parts of it."""
+    return values.query or "" if name in _OF_QUERY else values.fields.combined.get(name, "")
 
 
 def _other_body(request: Request) -> str:

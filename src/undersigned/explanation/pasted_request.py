@@ -32,6 +32,8 @@ _LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::(?!443$)|$
 _CHUNK: Final = re.compile(r"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
 _CONTINUED: Final = re.compile(r"\\\r?\n")
 _LINE_END: Final = re.compile(r"[\r\n\0]")
+_LOGGED: Final = re.compile(rb'\{"request": \{"method": [^\r\n]*')
+"""A request as a middleware logs it at DEBUG, whatever the form of the log puts before it."""
 _TEXT: Final = re.compile(r"\S")
 _DIGITS: Final = 18
 
@@ -106,8 +108,8 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
         form, read = "the output of curl -v", _read_curl_output(words)
     elif _CURL.match(words):
         form, read = "a curl command", _read_curl_command(words)
-    elif words.lstrip()[:1] in {"{", "["}:
-        form, read = "a request in JSON", _read_json(text)
+    elif (logged := b"\n".join(_LOGGED.findall(text))) or words.lstrip()[:1] in {"{", "["}:
+        form, read = "a request in JSON", _read_json(logged or text)
     else:
         form, read = "an HTTP request", _read_http(words)
     content = read.body if body is None else body

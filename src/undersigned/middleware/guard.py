@@ -95,19 +95,27 @@ class Guard:
                 hosts, shown = received.fields.values("host"), without_query(received.shown_target())
                 raise target_error(self.service.profile, malformed, hosts=hosts, target=shown) from None
         except SignatureError as error:
-            answer = self.answer(error, received, request=request)
+            answer = self.answer(error, received, request=request, content=body.content)
             await self.let_others_first()
             return answer
 
-    def answer(self, error: SignatureError, received: Received, *, request: Request | None = None) -> ErrorResponse:
+    def answer(
+        self,
+        error: SignatureError,
+        received: Received,
+        *,
+        request: Request | None = None,
+        content: Content | None = None,
+    ) -> ErrorResponse:
         """Return the answer to a request that is rejected before the application gets it, and record it.
 
         Args:
             error: why it is rejected.
             received: what arrived.
             request: the request as it was on the wire, if it was rebuilt.
+            content: its content, if it was read.
         """
-        return reject(error, received, self.service, request=request)
+        return reject(error, received, self.service, request=request, content=content)
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of a slow function; in a thread, if the server has one thread for all requests."""

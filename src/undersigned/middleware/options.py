@@ -31,6 +31,8 @@ class Options(TypedDict, Generic[Context], total=False):
         on_decision: gets a `Decision` for every request.
         rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
             returns another, for example of `ErrorResponse.with_content`.
+        log_whole: whether a rejected request, which the log has at DEBUG as `undersigned explain` reads it, comes with
+            its credentials and its body; by default it does not.
     """
 
     mode: Mode
@@ -39,6 +41,7 @@ class Options(TypedDict, Generic[Context], total=False):
     policy: Policy | None
     on_decision: Callable[[Decision], object] | None
     rejection: Callable[[ErrorResponse, Context], ErrorResponse] | None
+    log_whole: bool
 
 
 class AsyncOptions(Options[Context], total=False):

@@ -12,6 +12,7 @@ from undersigned.verification.verifier import SIGNATURE_FIELDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
     from undersigned.signature.profile import Profile
 
@@ -61,6 +62,11 @@ class Received(ABC):
     def is_preflight(self) -> bool:
         """Whether it is a CORS preflight without content, which no browser can sign."""
         return is_preflight(self.method, self.fields.combined) and not self.has_body
+
+    def advice(self, error: SignatureError) -> str:
+        """Return what to do about an error that an option for the server may cause, or ""."""
+        del error
+        return ""
 
     def check_server(self, profile: Profile) -> None:  # noqa: B027 - most servers hide nothing
         """Check that neither the server nor anything between it and the middleware hides what was signed.

@@ -6,17 +6,21 @@ below it.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
+from base64 import b64encode
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned.errors import (
     CHECKS,
+    WITHHELD,
     SignatureError,
     UndersignedError,
     VerificationUnavailable,
+    is_credential,
     printable,
     without_credentials,
 )
@@ -30,6 +34,7 @@ from undersigned.reasons import fix_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from undersigned.message.content import Content
     from undersigned.message.request import Request
     from undersigned.middleware.decision import Outcome
     from undersigned.middleware.received import Received
@@ -69,6 +74,7 @@ def reject(
     service: Service,
     *,
     request: Request | None = None,
+    content: Content | None = None,
     route: str | None = None,
     by_route: bool = False,
     sent: int | None = None,
@@ -82,10 +88,14 @@ def reject(
         received: the request.
         service: the service that it came to.
         request: the request as it was on the wire, if it was rebuilt.
+        content: its content, if it was read.
         route: the path of the route as the framework spells it, such as `/plans/{plan}`.
         by_route: whether a route of the application rejects it, which the guard had let pass.
         sent: the status with which the application has answered already, or None.
     """
+    advice = received.advice(error)
+    if advice:
+        error.fix = f"{advice}. Otherwise: {fix_of(error)}"
     answer = ErrorResponse.of(error)
     if service.rejection is not None:
         answer = shaped(answer, service.rejection, received.context())
@@ -98,6 +108,7 @@ def reject(
         outcome, received, service, error, request=request, status=answer.status, route=route, by_route=by_route
     )
     log_error(error, decision)
+    _log_request(received, service, request, content)
     _publish(decision, service)
     return answer
 
@@ -121,6 +132,7 @@ def record_error(
     """
     decision = _decision(outcome, received, service, error, request=request)
     log_error(error, decision)
+    _log_request(received, service, request, None)
     _publish(decision, service)
 
 
@@ -226,6 +238,24 @@ def log_error(error: SignatureError, decision: Decision) -> None:
     logger.log(level if cause is None else logging.ERROR, "%s: %s", words, line, extra=told, exc_info=cause)
     if logger.isEnabledFor(logging.INFO) and not isinstance(error, UnreadRequest):
         logger.info("evidence: %s", error.explain())
+
+
+def _log_request(received: Received, service: Service, request: Request | None, content: Content | None) -> None:
+    """Log a request at DEBUG in the form that `undersigned explain` reads, so that nobody has to capture it.
+
+    Without `log_whole`, the values of credentials are withheld, and there is no body.
+    """
+    if not logger.isEnabledFor(logging.DEBUG):
+        return
+    url = received.shown_target() if request is None else request.url
+    fields = list(received.fields)
+    if not service.log_whole:
+        url = without_credentials(url, mask=WITHHELD)
+        fields = [(name, WITHHELD if is_credential(name) else value) for name, value in fields]
+    told: dict[str, object] = {"method": received.method, "url": url, "headers": fields}
+    if service.log_whole and content is not None:
+        told["body_b64"] = b64encode(bytes(content)).decode("ascii")
+    logger.debug("%s", json.dumps({"request": told}))
 
 
 def line_of(error: SignatureError, decision: Decision) -> str:

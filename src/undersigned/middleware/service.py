@@ -43,6 +43,7 @@ class Service:
         policy: as in `Options`.
         on_decision: as in `Options`.
         rejection: as in `Options`.
+        log_whole: as in `Options`.
 
     Raises:
         ConfigurationError: an option has a wrong value or contradicts another, or the verifier's profile is for
@@ -60,6 +61,7 @@ class Service:
     policy: Policy | None = None
     on_decision: Callable[[Decision], object] | None = None
     rejection: Callable[[ErrorResponse, Any], ErrorResponse] | None = None
+    log_whole: bool = False
 
     def __post_init__(self) -> None:
         """Check the options that decide which requests pass."""

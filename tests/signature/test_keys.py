@@ -107,6 +107,13 @@ def test_purpose_may_be_one_of_several():
         ({"adcp_use": "governance-signing"}, "the JWK's adcp_use does not include request-signing"),
         ({"adcp_use": None}, "the JWK's adcp_use does not include request-signing"),
         ({"adcp_use": "request-signing "}, "the JWK's adcp_use does not include request-signing"),
+        (
+            {"use": None, "key_ops": None, "adcp_use": None},
+            (
+                "the JWK's use is not sig; the JWK's key_ops does not include verify; "
+                "the JWK's adcp_use does not include request-signing"
+            ),
+        ),
         ({"alg": "ES256"}, UNNAMED),
         ({"crv": "X25519"}, UNNAMED),
         ({"kty": "oct"}, UNNAMED),

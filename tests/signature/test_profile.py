@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+import re
 from dataclasses import FrozenInstanceError
 
 import pytest
 
 from undersigned import ConfigurationError, Request, SignatureError, profiles
-from undersigned.signature.rules import Caps, CoverageRule, DigestRule, ParameterRule, ReplayRule, Selection, Validity
+from undersigned.signature.rules import (
+    Caps,
+    CoverageRule,
+    DigestRule,
+    KeyRule,
+    ParameterRule,
+    ReplayRule,
+    Selection,
+    Validity,
+)
 
 BARE = ("@method", "@target-uri", "@authority")
 ALL = (*BARE, "content-type", "content-digest")
@@ -141,11 +151,15 @@ def test_profile_error_carries_the_code_and_the_reason():
 
 
 def test_profile_asks_for_what_a_signature_of_this_message_must_have():
-    parameters = ';created;expires;tag="adcp/request-signing/v1"'
-    assert profiles.ADCP_3_2.wanted() == f'sig1=("@method" "@target-uri" "@authority"){parameters}'
+    parameters = ';created;expires;nonce="";tag="adcp/request-signing/v1"'
+
+    def wanted(message: Request | None = None) -> str:
+        return re.sub('nonce="[A-Za-z0-9_-]{22}"', 'nonce=""', profiles.ADCP_3_2.wanted(message))
+
+    assert wanted() == f'sig1=("@method" "@target-uri" "@authority"){parameters}'
     post = Request("POST", "https://seller.example.com/", [], b"{}")
     covered = '"@method" "@target-uri" "@authority" "content-type" "content-digest"'
-    assert profiles.ADCP_3_2.wanted(post) == f"sig1=({covered}){parameters}"
+    assert wanted(post) == f"sig1=({covered}){parameters}"
     asked = Request("GET", "https://shop.example/?q", [("UCP-Agent", "x")])
     assert profiles.UCP.wanted(asked).startswith('sig1=("@method" "@authority" "@path" "@query" "ucp-agent")')
     assert '"signature-agent";key="sig1"' in profiles.WEB_BOT_AUTH_TYPED.wanted()
@@ -155,9 +169,11 @@ def test_profile_asks_for_what_a_signature_of_this_message_must_have():
 
 def test_answer_asks_for_a_signature_only_if_another_one_could_be_accepted():
     asking = profiles.ADCP_3_2.error("signature_components_incomplete", step=6, detail="").form
-    assert asking.fields == (
-        ("WWW-Authenticate", 'Signature error="request_signature_components_incomplete"'),
-        ("Accept-Signature", profiles.ADCP_3_2.wanted()),
+    challenge, (name, asked) = asking.fields
+    assert challenge == ("WWW-Authenticate", 'Signature error="request_signature_components_incomplete"')
+    assert (name, asked.partition(";nonce=")[0]) == (
+        "Accept-Signature",
+        profiles.ADCP_3_2.wanted().partition(";nonce=")[0],
     )
     assert (asking.status, asking.members) == (401, (("error", "request_signature_components_incomplete"),))
     replayed = profiles.ADCP_3_2.error("signature_replayed", step=12, detail="").form
@@ -166,3 +182,19 @@ def test_answer_asks_for_a_signature_only_if_another_one_could_be_accepted():
     assert [name for name, _ in silent.error("signature_required", step=0, detail="").form.fields] == [
         "WWW-Authenticate"
     ]
+
+
+def test_profile_asks_for_a_nonce_that_it_accepts_and_asks_for_once():
+    found = [re.search('nonce="([^"]*)"', profiles.ADCP_3_2.wanted())[1] for _ in range(2)]
+    assert len(set(found)) == 2
+    assert all(map(profiles.ADCP_3_2.nonce_pattern.fullmatch, found))
+
+
+def test_profile_asks_for_the_algorithm_only_if_there_is_one():
+    assert ";alg=" not in profiles.ADCP_3_2.wanted()
+    assert ';alg="ed25519"' in profiles.ADCP_3_2.derive(algorithms=frozenset({"ed25519"})).wanted()
+
+
+def test_derived_profile_with_an_unknown_attribute_lists_those_that_there_are():
+    with pytest.raises(ConfigurationError, match=r"^keys: change one of name, source, selection, .*\bkey\b"):
+        profiles.DEFAULT.derive(keys=KeyRule())

@@ -11,6 +11,7 @@ from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.covered import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.pem import read_key_file
+from undersigned.signature.rules.key import KeyRule
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 _SHOWN: Final = 3
+_RELAXED: Final = ". In a profile of your own, derive(key=KeyRule()) accepts plain JWKs"
 
 
 class KeyLookup(NamedTuple):
@@ -221,7 +223,11 @@ class KeySet:
         faults = [(keyid, key.unfit(profile)) for keyid, named in self.keys.items() for key in named]
         if all(fault for _, fault in faults):
             shown = "; ".join(f"{keyid!r}: {fault}" for keyid, fault in faults[:_SHOWN])
-            raise ConfigurationError(f"keys: no key can verify a signature of the profile {profile.name}: {shown}")
+            plain = profile.derive(key=KeyRule())
+            relaxed = "" if all(key.unfit(plain) for named in self.keys.values() for key in named) else _RELAXED
+            raise ConfigurationError(
+                f"keys: no key can verify a signature of the profile {profile.name}: {shown}{relaxed}"
+            )
 
     @property
     def blocking(self) -> bool:

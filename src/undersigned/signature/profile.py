@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
@@ -155,8 +156,11 @@ class Profile:
         """Return a profile with some attributes changed. Everything is checked again.
 
         Raises:
-            ConfigurationError: as the profile itself.
+            ConfigurationError: as the profile itself, or a profile has no such attribute.
         """
+        unknown = changes.keys() - Changes.__annotations__.keys()
+        if unknown:
+            raise ConfigurationError(f"{min(unknown)}: change one of {', '.join(Changes.__annotations__)}")
         return replace(self, **changes)
 
     def components_of(self, request: Request | Response) -> tuple[str, ...]:
@@ -216,8 +220,14 @@ class Profile:
         if self.coverage.asks_for_member(message):
             names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
         asked = "".join([f";{name}" for name in ("created", "expires") if name in self.required])
-        tag = f';tag="{_escape(selection.tag)}"' if selection.tag else ""
-        return f"{selection.label}=({' '.join(names)}){asked}{tag}"
+        given = {"tag": selection.tag or "", "alg": min(self.algorithms) if len(self.algorithms) == 1 else ""}
+        if "nonce" in self.required:
+            # Whoever signs with it has a nonce that no other response asks for.
+            asked += f';nonce="{token_urlsafe(self.parameters.nonce_bytes or 16)}"'
+        asked += "".join(
+            [f';{name}="{_escape(text)}"' for name, text in given.items() if text and name in self.required]
+        )
+        return f"{selection.label}=({' '.join(names)}){asked}"
 
 
 def _escape(text: str) -> str:

@@ -202,28 +202,33 @@ class VerificationKey:
         return replace(self, owner=owner)
 
     def misuse(self, algorithm: str, rule: KeyRule) -> str:
-        """Return why this key may not verify a signature by `algorithm`, or "" (AdCP step 8).
+        """Return all that keeps this key from verifying a signature of `algorithm`, or "" (AdCP step 8).
 
         Args:
             algorithm: the signature's `alg`, or "" if the signature has none.
             rule: what the profile asks of a key.
         """
-        fault = self.fault
-        if fault:
-            pass
-        elif rule.is_declared and not self.algorithm:
-            fault = UNNAMED
-        elif self.use != "sig" and (self.use or rule.is_declared):
-            fault = "the JWK's use is not sig"
-        elif "verify" not in self.operations and (self.operations or rule.is_declared):
-            fault = "the JWK's key_ops does not include verify"
-        elif rule.purposes and self.purposes.isdisjoint(rule.purposes):
-            fault = f"the JWK's adcp_use does not include {' or '.join(sorted(rule.purposes))}"
-        elif rule.is_thumbprint and self.thumbprint != self.keyid:
-            fault = "the keyid is not the thumbprint of the key"
-        elif algorithm and algorithm != self.algorithm and (self.algorithm or algorithm not in self._verifiers):
-            fault = "the JWK's algorithm is not the signature's alg"
-        return fault
+        if self.fault:
+            return self.fault
+        faults: list[str] = []
+        if rule.is_declared and not self.algorithm:
+            faults.append(UNNAMED)
+        if self.use != "sig" and (self.use or rule.is_declared):
+            faults.append("the JWK's use is not sig")
+        if "verify" not in self.operations and (self.operations or rule.is_declared):
+            faults.append("the JWK's key_ops does not include verify")
+        if rule.purposes and self.purposes.isdisjoint(rule.purposes):
+            faults.append(f"the JWK's adcp_use does not include {' or '.join(sorted(rule.purposes))}")
+        if rule.is_thumbprint and self.thumbprint != self.keyid:
+            faults.append("the keyid is not the thumbprint of the key")
+        if (
+            not faults
+            and algorithm
+            and algorithm != self.algorithm
+            and (self.algorithm or algorithm not in self._verifiers)
+        ):
+            faults.append("the JWK's algorithm is not the signature's alg")
+        return "; ".join(faults)
 
     def unfit(self, profile: Profile) -> str:
         """Return why this key can verify no signature of a profile, or ""."""

@@ -406,8 +406,10 @@ def test_result_is_written_with_notes_and_exit_0_if_nothing_is_changed(key):
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith(f"{url}: ")
     assert lines[0].endswith(" requests with the profile adcp-3.2")
-    assert lines[-2].startswith("  note     an unsigned request is answered with 404;")
-    assert lines[-1] == "No problems found: requests arrive as they were signed."
+    at = lines.index("No problems found: requests arrive as they were signed.")
+    assert lines[at - 1].startswith("  note     an unsigned request is answered with 404;")
+    assert lines[at + 1] == "Not tested:"
+    assert "  content: the probes are GET: --method POST sends content too" in lines[at:]
     assert "  ok       a question mark without a query" in lines
 
 
@@ -423,6 +425,25 @@ def test_finding_is_written_with_its_fix_and_exit_1(key):
     ]
     assert "  PROBLEM  scheme: the middleware sees requests to http as requests to https" in lines
     assert "  scheme: write http:// in origins=, the scheme that clients use" in lines[lines.index("How to fix:") :]
+    assert lines[-8] == "Not tested:"
+
+
+@pytest.mark.parametrize(
+    ("mode", "options", "named"),
+    [
+        ("required", (), {"content"}),
+        ("required", ("--method", "POST"), set()),
+        ("other key", (), {"targets and content"}),
+    ],
+)
+def test_what_is_not_tested_is_said_with_its_reason(mode, options, named, key, keys):
+    with Route(mode="required").running() as url:
+        by = keys.stranger if mode == "other key" else key
+        result = invoke("doctor", "--key", by, "--json", *options, url)
+    untested = json.loads(result.stdout)["untested"]
+    assert named <= untested.keys()
+    assert {"content", "targets and content"} & untested.keys() == named
+    assert "replays and clocks" in untested
 
 
 def test_exit_is_1_when_the_server_gives_no_answer(key):

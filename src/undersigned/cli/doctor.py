@@ -21,6 +21,7 @@ from undersigned.cli.keys import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import header_option, profile_option
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.explanation.advice import CONTENT, HOST, PATH, QUERY
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.request import Request
 from undersigned.reasons import REASONS
@@ -50,16 +51,6 @@ _MAYBE_ACCEPTED: Final = _ACCEPTED | {"target_uri_malformed"}
 """`_ACCEPTED`, and the code of a rejected target: a policy rejects some signed targets, and a middleware those that
 cannot be signed."""
 
-_PATH: Final = (
-    "forward the request target unchanged. nginx: `proxy_pass http://app;` without a path, and no rewrite. HAProxy: no "
-    "normalize-uri. Apache: `AllowEncodedSlashes NoDecode`, `MergeSlashes Off` and `ProxyPass ... nocanon`"
-)
-_QUERY: Final = "forward the query unchanged: do not sort, decode or drop any of it."
-_CONTENT: Final = "forward the content unchanged: do not drop, decompress, re-encode or rewrite it"
-_HOST: Final = (
-    "forward Host unchanged. nginx: `proxy_set_header Host $http_host;` (its default is the name in proxy_pass, and "
-    "$host drops the port). HAProxy: no `set-header Host`. Apache: `ProxyPreserveHost On`"
-)
 _UNKNOWN_CHANGE: Final = (
     "see the log of the logger `undersigned` (level INFO): it contains the rebuilt signature base, whose @method, "
     "@target-uri and @authority are the values that arrived"
@@ -88,7 +79,7 @@ class _Spelling(NamedTuple):
     name: str
     target: str
     rewritings: Mapping[str, str]
-    advice: str = _PATH
+    advice: str = PATH
 
 
 _SPELLINGS: Final = (
@@ -138,13 +129,13 @@ _SPELLINGS: Final = (
             "/a?b=1&a=1": "a repeated parameter is dropped",
             "/a": "the query is lost",
         },
-        _QUERY,
+        QUERY,
     ),
     _Spelling(
         "spaces in a query",
         "/a?x=a+b%20c",
         {"/a?x=a+b+c": "%20 becomes +", "/a?x=a%20b%20c": "+ becomes %20", "/a?x=a%2Bb%20c": "+ becomes %2B"},
-        _QUERY,
+        QUERY,
     ),
     _Spelling(
         "escapes in a query",
@@ -156,13 +147,13 @@ _SPELLINGS: Final = (
             "/a?x=%7E%2F": "percent-encoding is changed: the hex digits become upper case",
             "/a?x=%257e%252f": "percent-encoding is changed: % is encoded again",
         },
-        _QUERY,
+        QUERY,
     ),
     _Spelling(
         "empty parameters",
         "/a?x=&y",
         {"/a?x=&y=": "an equals sign is added", "/a?x&y": "an equals sign is dropped", "/a?y": "x= is dropped"},
-        _QUERY,
+        QUERY,
     ),
     _Spelling(
         "a question mark without a query",
@@ -171,7 +162,7 @@ _SPELLINGS: Final = (
         "nginx: `proxy_pass http://app;` without a path, and no rewrite. If that is not possible, clients must not "
         "send a ? without a query",
     ),
-    _Spelling("a second question mark", "/a??x", {"/a?x": "a ? is lost", "/a?%3Fx": "? becomes %3F"}, _QUERY),
+    _Spelling("a second question mark", "/a??x", {"/a?x": "a ? is lost", "/a?%3Fx": "? becomes %3F"}, QUERY),
 )
 """The request targets that are sent to every server."""
 
@@ -184,6 +175,18 @@ _REWRITTEN: Final[Mapping[bytes, str]] = {
     json.dumps(json.loads(_JSON), separators=(",", ":")).encode(): "the JSON is rewritten",
     json.dumps(json.loads(_JSON), separators=(",", ":"), ensure_ascii=False).encode(): "the JSON is rewritten",
 }
+
+
+_NEVER_TESTED: Final[Mapping[str, str]] = {
+    "other paths": "all probes go below one path: a proxy may have rules for others, and a route checks of its own",
+    "other methods and header fields": "the probes have one method: a proxy may treat others in another way",
+    "large content": "the content is small: the limits of a proxy, or its buffering, are not reached",
+    "HTTP/2 and HTTP/3": "the probes are HTTP/1.1, and clients may speak another version to the first proxy",
+    "replays and clocks": "each probe is new and signed now: no nonce comes twice, and the store of other workers, the "
+    "other clock and the revocation list are not asked",
+    "the way of other clients": "the probes start here: other networks may pass through other proxies",
+}
+"""What no run tests, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +261,7 @@ class _Site:
             yield _Finding("scheme", problem, f"write {self.scheme}:// in origins=, the scheme that clients use")
         if self.port != seen.port:
             problem = f"Host is rewritten: it arrives without the port {self.port[1:]}"
-            yield _Finding("Host", problem, _HOST, self.authority, seen.authority)
+            yield _Finding("Host", problem, HOST, self.authority, seen.authority)
         if self.prefix.endswith(seen.prefix) and self.prefix != seen.prefix:
             start = self.prefix.removesuffix(seen.prefix)
             problem = f"the prefix {start} is stripped on the way, but origins= does not contain it"
@@ -301,6 +304,7 @@ class _Examination:
         passed: the names of the checks without a problem.
         findings: the problems.
         notes: further information for the operator.
+        untested: what was not tested, each with the reason.
     """
 
     def __init__(
@@ -318,6 +322,7 @@ class _Examination:
         self.passed: list[str] = []
         self.findings: list[_Finding] = []
         self.notes: list[str] = []
+        self.untested: dict[str, str] = {}
         self._url, self._signer, self._fields, self._timeout, self._tls = url, signer, fields, timeout, tls
         self._content_method = method if method in USUALLY_WITH_CONTENT else ""
         self._method = "GET" if self._content_method else method
@@ -336,6 +341,11 @@ class _Examination:
                 f"an unsigned request is answered with {unsigned.status} {unsigned.code}".rstrip()
                 + "; if signatures must be required, check mode= and policy="
             )
+        self.untested = dict(_NEVER_TESTED)
+        if seen is None:
+            self.untested["targets and content"] = "not even a plain request is accepted: mend that first"
+        elif not self._content_method:
+            self.untested["content"] = f"the probes are {self._method}: --method POST sends content too"
         if seen is not None:
             for spelling in _SPELLINGS:
                 self._examine(spelling.name, spelling.target, partial(self._of_target, spelling, seen))
@@ -388,7 +398,7 @@ class _Examination:
             return _Finding("Host", problem, f'add the port: origins=["{origin}"]')
         problem = f"Host arrives as another value than {site.authority}, or origins= lacks {origin}"
         remedy = (
-            f"{_HOST}. Otherwise add {origin} to origins=. To find out: the logger `undersigned` names the cause, and "
+            f"{HOST}. Otherwise add {origin} to origins=. To find out: the logger `undersigned` names the cause, and "
             "after `received:` the Host and the target that arrived"
         )
         return _Finding("Host", problem, remedy, site.authority)
@@ -436,8 +446,8 @@ class _Examination:
             return _rejection(answer, name)
         for arrives, change in _REWRITTEN.items():
             if self._ask(signed_over(arrives)).code in _ACCEPTED:
-                return _Finding(name, change, _CONTENT)
-        return _Finding(name, "it arrives changed", _CONTENT)
+                return _Finding(name, change, CONTENT)
+        return _Finding(name, "it arrives changed", CONTENT)
 
     def _signed(self, end: str, url: str) -> _Probe:
         """Return a probe for the target that ends with `end`, signed for `url`."""
@@ -567,6 +577,7 @@ def doctor(
                 "passed": found.passed,
                 "findings": list(map(dataclasses.asdict, found.findings)),
                 "notes": found.notes,
+                "untested": found.untested,
             }
         )
     else:
@@ -585,10 +596,13 @@ def _write(found: _Examination, profile: str) -> None:
                 click.echo(f"           {word} {text}")
     for note in found.notes:
         click.echo(f"  note     {note}")
-    if not found.findings:
+    if found.findings:
+        click.echo("How to fix:")
+    else:
         click.echo("No problems found: requests arrive as they were signed.")
-        return
-    click.echo("How to fix:")
     for advice in dict.fromkeys(finding.advice for finding in found.findings):
         checks = [finding.check for finding in found.findings if finding.advice == advice]
         click.echo(f"  {', '.join(checks)}: {advice}")
+    click.echo("Not tested:")
+    for name, reason in found.untested.items():
+        click.echo(f"  {name}: {reason}")

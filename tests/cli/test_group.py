@@ -16,6 +16,7 @@ COMMANDS = {
         "keygen",
         "partner",
         "request",
+        "revoke",
         "rotate",
         "sign",
         "verify",

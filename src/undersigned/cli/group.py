@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "keygen": ("undersigned.cli.keygen", "Make a key pair for request signing."),
     "partner": ("undersigned.cli.partner", "Write a page for a partner: what to publish, cover and send."),
     "request": ("undersigned.cli.request", "Send a signed request."),
+    "revoke": ("undersigned.cli.revoke", "Put keys on a revocation list, and check that they are refused."),
     "rotate": ("undersigned.cli.rotate", "Rotate the signing key."),
     "sign": ("undersigned.cli.sign", "Sign a request and print the headers."),
     "verify": ("undersigned.cli.verify", "Verify signed requests from a file."),

@@ -70,7 +70,7 @@ def _page(by: Profile, url: str, headers: tuple[tuple[str, str], ...]) -> Iterat
     with_body = [one for one in by.required_components[True] if one not in by.required_components[False]]
     for when, names in (("with a body", with_body), *rules):
         yield from (f"- `{name}`, {when}" for name in names)
-    if digest.policy != "forbidden":
+    if digest.policy == "required":
         yield f"\nThe digest of the body is {' or '.join(digest.algorithms)}, over the exact bytes that you send."
     yield "\n## Send\n\n| parameter | value |\n|---|---|"
     tags = {"tag": f"`{by.selection.tag}`", "nonce": "a random text, new for each request"}

@@ -1,0 +1,141 @@
+"""`undersigned revoke`: put keys on a revocation list, and check that a service refuses them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+import click
+
+from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
+from undersigned.cli.keygen import json_text
+from undersigned.cli.options import profile_option, wrong_url
+from undersigned.client import ClientSigner
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
+from undersigned.message.strict_json import loads
+from undersigned.signature.key_pair import Algorithm, KeyPair
+from undersigned.signature.signer import Signer
+from undersigned.url import canonicalize
+from undersigned.verification.revocation import RevocationList
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Mapping
+
+    from undersigned.signature.profile import Profile
+
+_INTERVAL: Final = 900
+"""Seconds until the list must be written again."""
+
+_TRIES: Final = 4
+_ALGORITHMS: Final[tuple[Algorithm, ...]] = ("ed25519", "ecdsa-p256-sha256")
+
+
+@click.command()
+@click.option(
+    "--list",
+    "path",
+    required=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The revocation list; it is written if it does not exist.",
+)
+@click.option("--issuer", metavar="URL", help="Who makes the list.  [default: as in the file, or none]")
+@click.option("--check", "url", metavar="URL", help="A URL of a service that must refuse the keys.")
+@profile_option
+@timeout_option
+@ca_file_option
+@click.argument("kids", metavar="[KID]...", nargs=-1)
+def revoke(
+    *, path: Path, issuer: str | None, url: str | None, profile: Profile, timeout: int, tls: ssl.SSLContext,
+    kids: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Put keys on a revocation list, and check that a service refuses them.
+
+    KID is a key ID or a thumbprint. Without one, the list is only made current again: run that every ten minutes, such
+    as by cron. With --check, requests that name each key are sent to a service. They need no private key: a revoked key
+    is refused before its signature is checked. The exit code is 1 if a key is not refused.
+
+    \b
+    Examples:
+      undersigned revoke buyer-2025 --list keys/revoked.json --check https://shop.example.com/
+      undersigned revoke --list keys/revoked.json
+    """  # noqa: D301 - click needs the escape to keep the line breaks
+    now = int(time.time())
+    try:
+        old: object = loads(path.read_bytes()) if path.exists() else {"revoked_kids": []}
+        document = cast("Mapping[str, object]", old if isinstance(old, dict) else {})
+        listed = document.get("revoked_kids")
+        kept: list[object] = listed if isinstance(listed, list) else [None]
+        made = {"issuer": "", **document, **({} if issuer is None else {"issuer": issuer})}
+        made |= {
+            "updated": _time(now),
+            "next_update": _time(now + _INTERVAL),
+            "revoked_kids": [*dict.fromkeys([*kept, *kids])],
+        }
+        RevocationList.from_json(json_text(made))
+        new = path.with_name(f"{path.name}.new")
+        new.write_bytes(json_text(made))
+        new.replace(path)
+    except (ConfigurationError, ValueError, TypeError) as wrong:
+        name = click.format_filename(path)
+        raise click.UsageError(f"{name} is not a revocation list: {printable(str(wrong))}") from None
+    except OSError as failure:
+        raise click.UsageError(f"{click.format_filename(path)}: {failure.strerror}") from None
+    for kid in kids:
+        click.echo(f"revoked: {printable(kid)}")
+    if kids:
+        click.echo("RevocationFile on this file refuses them within a second.")
+        click.echo(
+            f"RemoteRevocationList refuses them after its next fetch: {_next_fetch(document)}. Sign and publish it now."
+        )
+    click.echo(
+        f"Write the list again before {made['next_update']}: undersigned revoke --list {click.format_filename(path)}"
+    )
+    accepted = [] if url is None else [kid for kid in kids if not _is_refused(kid, url, profile, timeout, tls)]
+    click.get_current_context().exit(int(bool(accepted)))
+
+
+def _next_fetch(document: Mapping[str, object]) -> str:
+    """Return until when every verifier that has the old list fetches the next one."""
+    end = document.get("next_update")
+    return f"by {printable(end)}" if isinstance(end, str) else "at its start"
+
+
+def _is_refused(kid: str, url: str, profile: Profile, timeout: int, tls: ssl.SSLContext) -> bool:
+    """Return whether a service refuses a key, and say so. A service that reads a file may need a second."""
+    seen = ""
+    for attempt in range(_TRIES):
+        time.sleep(min(attempt, 1))
+        for algorithm in _ALGORITHMS:
+            seen = _verdict(KeyPair.generate(algorithm, keyid=kid), url, profile, timeout, tls)
+            if seen == "signature_key_revoked":
+                click.echo(f"checked: {printable(url)} refuses {printable(kid)}")
+                return True
+    click.echo(f"NOT refused: {printable(url)} answers {seen or 'without a code of a signature'}", err=True)
+    return False
+
+
+def _verdict(pair: KeyPair, url: str, profile: Profile, timeout: int, tls: ssl.SSLContext) -> str:
+    """Return the code with which a service rejects a request that names a key, and is signed by another one."""
+    try:
+        target = canonicalize(url)
+        origin = f"{target.scheme}://{target.authority}"
+        signed = ClientSigner(Signer(pair.signing_key(), profile=profile), [origin]).sign("GET", url, [], b"")
+        path = signed.url.removeprefix(origin)
+        with send(target, "GET", path, signed.request.fields, b"", timeout=timeout, tls=tls) as response:
+            return read_verdict(
+                response.status, response.headers.get_all("www-authenticate") or [], response.read()
+            ).code
+    except MalformedURL as malformed:
+        raise wrong_url(url, malformed) from None
+    except (ConfigurationError, SigningError) as wrong:
+        raise click.UsageError(str(wrong)) from None
+    except NoAnswer as silence:
+        raise click.ClickException(f"{printable(url)}: no answer: {silence}") from None
+
+
+def _time(seconds: int) -> str:
+    return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

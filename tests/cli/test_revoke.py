@@ -1,0 +1,89 @@
+"""`undersigned revoke`: the list is written, and a service that reads it refuses the key."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.cli.command import invoke
+from tests.serving import uvicorn_server
+
+from undersigned import KeyPair, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
+from undersigned.asgi import SignatureMiddleware
+from undersigned.discovery import RevocationFile
+
+PAIRS = [KeyPair.generate("ed25519", keyid="a"), KeyPair.generate("ecdsa-p256-sha256", keyid="b")]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "revoked.json"
+
+
+@pytest.fixture
+def service(path):
+    """The origin of a service that reads the list."""
+
+    async def app(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    revoke(path)
+    keys = KeySet.of(*(VerificationKey.from_jwk(pair.public["keys"][0], owner="acme") for pair in PAIRS))
+    verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore(), revocations=RevocationFile(path))
+    with uvicorn_server(
+        SignatureMiddleware(app, verifier=verifier, origins="http://{}".format, mode="optional")
+    ) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+def revoke(path, *arguments: str, code: int = 0) -> str:
+    done = invoke("revoke", "--list", str(path), *arguments)
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def test_keys_are_added_once_and_the_list_stays_current(path):
+    assert "refuses them after its next fetch: at its start" in revoke(path, "a", "--issuer", "https://shop.example")
+    first = json.loads(path.read_text())
+    assert (first["issuer"], first["revoked_kids"]) == ("https://shop.example", ["a"])
+    assert f"by {first['next_update']}" in revoke(path, "b", "a")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "updated": "2026-01-01T00:00:00Z", "note": 1}))
+    assert "revoked" not in revoke(path).replace(str(path), "")
+    again = json.loads(path.read_text())
+    assert (again["issuer"], again["revoked_kids"], again["note"]) == ("https://shop.example", ["a", "b"], 1)
+    assert again["updated"] > "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.private["kid"])
+def test_service_that_reads_the_list_is_seen_to_refuse_the_key(pair, path, service):
+    kid = pair.private["kid"]
+    assert f"checked: {service}/ refuses {kid}" in revoke(path, kid, "--check", f"{service}/")
+
+
+def test_service_that_does_not_refuse_the_key_is_told(tmp_path, service):
+    told = revoke(tmp_path / "another.json", "a", "--check", f"{service}/", code=1)
+    assert f"NOT refused: {service}/ answers signature_" in told
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"revoked_kids": [1]}', '{"revoked_kids": {}}', '{"revoked_kids": [{}]}'])
+def test_file_that_is_no_list_is_left_alone(text, path):
+    path.write_text(text)
+    assert "is not a revocation list" in revoke(path, "a", code=2)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("--check", "shop.example"), 2, "write all of it"),
+        (("--check", "http://127.0.0.1:1/"), 1, "no answer"),
+        (("--check", "http://127.0.0.1:1/", "--profile", "fapi-2-request"), 2, "authorization"),
+    ],
+)
+def test_service_that_cannot_be_asked_is_an_error(arguments, code, told, path):
+    assert told in revoke(path, "a", *arguments, code=code)
+
+
+def test_list_that_cannot_be_written_is_an_error(tmp_path):
+    assert "No such file or directory" in revoke(tmp_path / "absent" / "revoked.json", "a", code=2)

@@ -77,12 +77,12 @@ def test_signed_request_is_verified_by_its_profile(profile, algorithm):
 
 
 def outcomes(profile, message, verify) -> list[bool | None]:
-    """Whether a message is new at once, and after a minute, a day, two days and a year; None: it is rejected."""
+    """Whether a message is new at once, after a minute, a day, two days, four and a year; None: it is rejected."""
     clock, store, new = [float(NOW)], MemoryReplayStore(), []
     algorithm = "ed25519" if "ed25519" in profile.algorithms else "rsa-v1_5-sha256"
     key = verification_key(algorithm).with_owner("acme")
     subject = Verifier(profile, keys=OneKey(key), replay=store, clock=lambda: clock[0])
-    for later in (0, 60, 86_401, 174_000, 366 * 86_400):
+    for later in (0, 60, 86_401, 174_000, 350_000, 366 * 86_400):
         clock[0] = NOW + later
         try:
             new.append(not verify(subject)(message).repeated)
@@ -142,12 +142,28 @@ def test_signer_of_the_fediverse_names_the_hash_of_its_rsa_key():
     assert ';alg="rsa-v1_5-sha256"' in dict(sign(ACTIVITYPUB, GET, "rsa-v1_5-sha256").fields)["signature-input"]
 
 
+def test_repeat_that_is_signed_two_days_later_is_never_new():
+    clock, store = [float(NOW)], MemoryReplayStore()
+    keys = OneKey(verification_key("ed25519").with_owner("acme"))
+    subject = Verifier(UCP, keys=keys, replay=store, clock=lambda: clock[0])
+    assert not subject.verify(sign(UCP)).repeated
+    retry_at = NOW + 170_000
+    fields = Signer(signing_key("ed25519"), profile=UCP, clock=lambda: retry_at).sign(POST)
+    retry = Request(POST.method, POST.url, [*POST.fields, *fields], POST.body)
+    for later in (0, 60_000, 172_000):
+        clock[0] = retry_at + later
+        assert subject.verify(retry).repeated
+    clock[0] = retry_at + 180_000
+    with pytest.raises(SignatureError, match="signature_invalid"):
+        subject.verify(retry)
+
+
 def test_ucp_request_without_a_date_is_new_again_when_it_is_forgotten():
     undated = UCP.derive(parameters=UCP.parameters._replace(created="ignored", expires="ignored", written=frozenset()))
     message = sign(undated)
-    assert outcomes(UCP, message, lambda subject: subject.verify) == [True, False, False, True, True]
+    assert outcomes(UCP, message, lambda subject: subject.verify) == [True, False, False, False, True, True]
     dated = UCP.derive(parameters=UCP.parameters._replace(created="required"))
-    assert outcomes(dated, message, lambda subject: subject.verify) == [None] * 5
+    assert outcomes(dated, message, lambda subject: subject.verify) == [None] * 6
 
 
 @pytest.mark.parametrize("profile", [profile for profile in REQUESTS if profile.selection.tags], ids=lambda p: p.name)

@@ -19,8 +19,8 @@ from undersigned.signature.rules import (
 
 _INVALID: Final[dict[Reason, str]] = dict.fromkeys(get_args(Reason), "signature_invalid")
 
-_KEPT: Final = 172_800
-"""The seconds for which a dated request is accepted, and an Idempotency-Key is kept: UCP recommends 48 hours."""
+_LONGEST_AGE: Final = 172_800
+"""The seconds for which a dated request is accepted: UCP recommends to keep an Idempotency-Key for 48 hours."""
 
 UCP: Final = Profile(
     name="ucp",
@@ -42,8 +42,9 @@ UCP: Final = Profile(
     ),
     digest=DigestRule(algorithms=("sha-256",)),
     algorithms=frozenset({"ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"}),
-    validity=Validity(longest=None, ahead=60, behind=60, longest_age=_KEPT, signed_for=300),
-    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=_KEPT),
+    validity=Validity(longest=None, ahead=60, behind=60, longest_age=_LONGEST_AGE, signed_for=300),
+    # A repeat that is signed within the 48 hours is accepted for as long again, and stays a repeat.
+    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=2 * _LONGEST_AGE),
     key=KeyRule(unsupported="signature_alg_not_allowed"),
     answers=Answers(
         codes={
@@ -73,7 +74,7 @@ UCP: Final = Profile(
     ),
     target="typed",
     dangerous=(
-        "UCP lets a sender leave out created and expires: such a request is new again when it is forgotten, 48 hours "
+        "UCP lets a sender leave out created and expires: such a request is new again when it is forgotten, 4 days "
         'later, and a GET each time. A derived profile whose parameters have created="required" demands the date'
     ),
 )

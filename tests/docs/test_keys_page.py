@@ -11,9 +11,17 @@ from tests.cli.command import invoke
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Request, SignatureError, Signer, Verifier, profiles
 from undersigned.discovery import RevocationFile
+from undersigned.testing import CELLS, FAULTS
 
-PAGE = (Path(__file__).parents[2] / "docs/keys.md").read_text("utf-8").partition("## Revocation")[2]
+WHOLE = (Path(__file__).parents[2] / "docs/keys.md").read_text("utf-8")
+PAGE = WHOLE.partition("## Revocation")[2]
 URL = "https://seller.example.com/plans"
+
+
+def test_table_of_the_page_is_the_contract_that_is_checked():
+    rows = re.findall(r"^\| ([^|]*) \| (.*) \|$", WHOLE.partition("| asked again | log |")[2], re.MULTILINE)
+    assert {state: tuple(cells.split(" | ")) for state, cells in rows[: len(CELLS)]} == CELLS
+    assert f": {', '.join(FAULTS)}." in " ".join(WHOLE.split())
 
 
 def test_list_of_the_page_revokes_a_key(tmp_path, monkeypatch):

@@ -8,18 +8,24 @@ that a test client sends signed requests. `tamper` changes one part of a signed 
 from undersigned.signature.key_pair import KeyPair
 from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
+from undersigned.testing.faults import CELLS, FAULTS, Neighbour, check_async_faults, check_faults
 from undersigned.testing.key_source import check_async_key_source, check_key_source
 from undersigned.testing.replay import check_async_replay_store, check_replay_store, check_replay_store_after_fork
 from undersigned.testing.sending import send
 from undersigned.testing.tampering import PARTS, Part, tamper
 
 __all__ = [
+    "CELLS",
+    "FAULTS",
     "PARTS",
     "FrozenNonceClock",
     "KeyPair",
+    "Neighbour",
     "Part",
+    "check_async_faults",
     "check_async_key_source",
     "check_async_replay_store",
+    "check_faults",
     "check_key_source",
     "check_replay_store",
     "check_replay_store_after_fork",

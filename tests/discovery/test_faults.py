@@ -1,0 +1,220 @@
+"""Every key source keeps what it knew while its neighbour fails, as the table of `undersigned.testing` says."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+from tests.discovery.activitypub.test_sources import pem
+from tests.discovery.adcp.agent_server import Operator
+from tests.discovery.key_server import network_of, response
+from tests.discovery.test_ucp import PROFILE
+from tests.discovery.test_ucp import ask_about as ask_about_ucp
+from tests.discovery.web_bot_auth.test_sources import NAME, SET, directory
+from tests.discovery.web_bot_auth.test_sources import ask_about as ask_about_bot
+from tests.keys import EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
+
+from undersigned import KeySourceError, VerificationKey
+from undersigned.discovery import Freshness, KeySources, RemoteJWKS
+from undersigned.discovery.activitypub import ActorKeys
+from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
+from undersigned.discovery.ucp import UCPKeys
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys
+from undersigned.testing import FAULTS, Neighbour, check_async_faults, check_faults
+
+ACTIVITY = "Content-Type: application/activity+json"
+JSON = "Content-Type: application/json"
+
+
+def hang(_connection, _request) -> None:
+    time.sleep(2)
+
+
+def reset(_connection, _request) -> None:
+    raise ConnectionResetError
+
+
+class Served(Neighbour):
+    """The neighbour of a source that fetches: a key server."""
+
+    faults = tuple(fault for fault in FAULTS if fault not in {"timeout", "slow drip"})
+    keyid = PUBLIC["kid"]
+    fresh, stale, logger = 60.0, 600.0, "undersigned.discovery"
+    path, seconds = "/jwks.json", 20.0
+    good, without = response({"keys": [PUBLIC]}), response({"keys": [OTHER_PUBLIC]})
+
+    def __init__(self, server, pem_file) -> None:
+        self.server, self.now, self.reports, self.address = server, 1000.0, [], "127.0.0.1"
+        self.network = network_of(
+            pem_file,
+            wait_timeout=60,
+            total_timeout=self.seconds,
+            resolve=lambda *_: [self.address],
+            on_fetch=self.reports.append,
+        )
+        self.options = {"network": self.network, "clock": self.clock, "freshness": Freshness(default=60, stale=600)}
+        self.answer("")
+
+    def clock(self) -> float:
+        return self.now
+
+    def source(self):
+        return RemoteJWKS(self.server.url(), **self.options)
+
+    def answer(self, fault: str) -> None:
+        self.address = "127.0.0.7" if fault == "refused" else "127.0.0.1"
+        self.server.answers[self.path] = {
+            "": self.good,
+            "refused": self.good,
+            "withdrawn": self.without,
+            "reset": reset,
+            "timeout": hang,
+            "slow drip": self.server.slowly(response(b"{}" * 99), seconds=0.1),
+            "4xx": response(b"", status="403 No"),
+            "429": response(b"", "Retry-After: 1", status="429 Later"),
+            "5xx": response(b"", status="503 Down"),
+            "HTML": response(b"<html>", "Content-Type: text/html"),
+            "empty": response(b""),
+            "cut": Served.good[:-9],
+            "too large": response(b" " * 1_100_000),
+            "protocol error": b"SSH-2.0\r\n",
+            "wrong type": response([], JSON),
+            "old answer": response(b"", status="304 Not Modified"),
+        }[fault]
+
+    def advance(self, seconds: float) -> None:
+        while any("undersigned" in thread.name for thread in threading.enumerate()):
+            time.sleep(0.001)
+        self.now += seconds
+
+    def asked(self) -> int:
+        return len(self.reports)
+
+
+class Slow(Served):
+    """One whose faults take their time."""
+
+    seconds = 1.0
+    faults = ("timeout", "slow drip")
+
+
+class Several(Served):
+    def source(self):
+        return KeySources({"buyer.example.com": super().source()}, clock=self.clock)
+
+
+class Agent(Served):
+    path = "/mcp"
+    fresh = 60.0
+    kind = AdCPAgent
+
+    def __init__(self, *arguments) -> None:
+        self.operator = Operator(arguments[0])
+        self.without = self.say_no_keys
+        super().__init__(*arguments)
+        publish = self.operator.server.answers
+        publish["/brand.json"] = response(self.operator.brand, "Cache-Control: max-age=60")
+
+    def good(self, connection, request) -> None:
+        self.operator.server.answers["/brand.json"] = response(self.operator.brand, "Cache-Control: max-age=60")
+        self.operator.speak(connection, request)
+
+    def say_no_keys(self, connection, request) -> None:
+        self.operator.server.answers["/brand.json"] = response({"agents": []})
+        self.operator.speak(connection, request)
+
+    def source(self):
+        return AdCPAgent(self.operator.url, **self.options)
+
+
+class Directory(Agent):
+    def source(self):
+        return AdCPDirectory([super().source()])
+
+
+class Bot(Served):
+    keyid, good, without = NAME, directory(SET), directory({"keys": [OTHER_PUBLIC | {"kid": "x"}]})
+
+    def source(self):
+        return WebBotAuthKeys(form="jwks", **self.options)
+
+    def lookup(self, keyid):
+        return ask_about_bot(f'sig1="{self.server.url()}"', keyid)
+
+
+class Platform(Served):
+    path = "/.well-known/ucp"
+    keyid = EC_PUBLIC["kid"]
+    good, without = response(PROFILE), response({**PROFILE, "keys": [{**EC_PUBLIC, "kid": "x"}]})
+
+    def source(self):
+        return UCPKeys(**self.options)
+
+    def lookup(self, keyid):
+        return ask_about_ucp(f'profile="{self.server.url(self.path)}"', keyid)
+
+
+class Actor(Served):
+    path = "/users/bob"
+
+    def __init__(self, *arguments) -> None:
+        actor = arguments[0].url(self.path)
+        self.keyid = f"{actor}#main-key"
+        key = {"id": self.keyid, "owner": actor, "publicKeyPem": PEM}
+        self.good = response({"id": actor, "publicKey": key}, ACTIVITY)
+        self.without = response({"id": actor, "publicKey": []}, ACTIVITY)
+        super().__init__(*arguments)
+
+    def source(self):
+        return ActorKeys(**self.options)
+
+    def lookup(self, keyid):
+        return lookup(keyid if keyid == self.keyid else f"{self.keyid}-{keyid.replace(' ', '-')}")
+
+
+PEM = pem()
+
+
+class Database(Neighbour):
+    """An application's own source, which keeps nothing and says when it cannot ask."""
+
+    keyid = PUBLIC["kid"]
+    blocking = False
+    faults = FAULTS
+
+    def __init__(self, *_) -> None:
+        self.fault = ""
+
+    def source(self):
+        return self
+
+    def find(self, asked):
+        if self.fault not in {"", "withdrawn"}:
+            raise KeySourceError("signature_jwks_unavailable", self.fault)
+        return [VerificationKey.from_jwk(PUBLIC)] if not self.fault and asked.keyid == self.keyid else []
+
+    def answer(self, fault: str) -> None:
+        self.fault = fault
+
+    def advance(self, seconds: float) -> None:
+        """It keeps nothing."""
+
+    def asked(self) -> int:
+        return 0
+
+
+KINDS = [Served, Slow, Several, Agent, Directory, Bot, Platform, Actor, Database]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["threads", "tasks"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_source_keeps_the_contract_while_its_neighbour_fails(kind, is_async, server, key_server_certificate):
+    def make() -> Neighbour:
+        return kind(server, key_server_certificate)
+
+    if is_async:
+        asyncio.run(check_async_faults(make, faults=kind.faults))
+    else:
+        check_faults(make, faults=kind.faults)

@@ -133,7 +133,7 @@ class Profile:
             raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
         parameters, coverage = self.parameters, self.coverage
         # A signature without a tag has none of the accepted ones.
-        required = parameters.of_mode("required") | ({"tag"} if self.selection.tags else frozenset())
+        required = parameters.of_mode("required") | frozenset({"tag"} if self.selection.tags else ())
         with_content = coverage.required(has_content=True)
         if self.digest.policy == "required":
             with_content = tuple(dict.fromkeys((*with_content, "content-digest")))

@@ -692,6 +692,30 @@ class TestPublisher:
         clock.now += 3600
         eventually(lambda: reason(world, source) == "found")
 
+    def test_agent_of_two_publishers_has_the_keys_that_one_of_them_pins(self, world, operator, clock):
+        answers, network = operator.server.answers, operator.server.network()
+        hosts = {b"cdn": PUBLIC, b"keys": EC_PUBLIC}
+
+        def say(connection, request):
+            [key] = [key for host, key in hosts.items() if b"\r\nHost: " + host in request]
+            entry = {"url": operator.url, "signing_keys": [key]}
+            connection.sendall(response({"authorized_agents": [entry] if key else []}))
+
+        answers["/.well-known/adagents.json"] = say
+        publishers = [f"{name}.example.com:{operator.server.port}" for name in ("cdn", "keys")]
+        options = {"network": network, "clock": clock}
+        agents = [world.agent(operator.url, publisher=publisher, **options) for publisher in publishers]
+        source = world.directory(agents)
+        for keyid in ("buyer-ed25519", "buyer-es256"):
+            assert [key.owner for key in world.find_all(source, lookup(keyid))] == [operator.url]
+        assert reason(world, source, "stranger") == "unknown"
+        hosts[b"cdn"] = None
+        clock.now += 3601
+        assert [reason(world, source, keyid) for keyid in ("buyer-ed25519", "buyer-es256")] == ["key_unknown", "found"]
+        for listed in ([agents[0], agents[0]], [agents[0], operator.url]):
+            with pytest.raises(ConfigurationError, match="listed twice"):
+                world.directory(listed)
+
     def test_pins_that_cannot_be_fetched_withdraw_nothing(self, world, operator, source, clock):
         self.pin(operator, PUBLIC)
         for answer in (PUBLIC, b"<html>", {"authorized_agents": {}}, {"error": "try again"}):

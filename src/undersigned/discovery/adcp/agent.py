@@ -24,11 +24,13 @@ from undersigned.limits import MOST_BRAND_BYTES, MOST_FETCHES, MOST_JWKS_BYTES
 from undersigned.message.timestamps import system_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from undersigned.discovery.adcp.adagents import Pins
     from undersigned.discovery.jwk_set import Keys
     from undersigned.signature.jwk import JWK
+    from undersigned.signature.key_source import KeyLookup
+    from undersigned.signature.verification_key import VerificationKey
 
 AgentProtocol: TypeAlias = Literal["mcp", "a2a"]
 """The protocol of an agent's URL."""
@@ -65,7 +67,7 @@ class AdCPAgent(FetchedKeys):
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_jwks", "_now", "_pin_loader", "_pins", "_protocol", "_publisher", "_purpose")
+    __slots__ = ("_jwks", "_now", "_pin_loader", "_pins", "_protocol", "_purpose", "publisher")
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class AdCPAgent(FetchedKeys):
         check_url("url", url)
         if publisher and not _is_authority(publisher):
             raise ConfigurationError("publisher: give a domain without scheme, such as publisher.example.com")
-        self._purpose, self._protocol, self._publisher, self._now = purpose, protocol, publisher, now
+        self._purpose, self._protocol, self.publisher, self._now = purpose, protocol, publisher, now
         self._loader = Loader(network, freshness, clock)
         self._pin_loader = Loader(network, PIN_FRESHNESS, clock)
         # The URL of the JWK set is kept as long as the brand.json is fresh.
@@ -105,7 +107,7 @@ class AdCPAgent(FetchedKeys):
         now = self._loader.clock()
         early = last is not None and now < last.fresh_until
         # First: what the publisher withdraws is withdrawn, also if the agent's servers fail.
-        if self._publisher and (self._pins is None or now >= self._pins.fresh_until or early):
+        if self.publisher and (self._pins is None or now >= self._pins.fresh_until or early):
             self._pins = self._load_pins(seconds)
         if self._jwks is None or now >= self._jwks.fresh_until:
             self._jwks = self._locate(seconds)
@@ -153,7 +155,7 @@ class AdCPAgent(FetchedKeys):
     def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
         last = None if self._pins is None else self._pins.value
         try:
-            return load_pins(self._publisher, self.url, self._pin_loader, last=last, seconds=seconds)
+            return load_pins(self.publisher, self.url, self._pin_loader, last=last, seconds=seconds)
         except FetchError as error:
             raise source_error("the publisher's adagents.json", error, "signature_jwks_unavailable") from error
         except KeySourceError as error:
@@ -182,7 +184,7 @@ class AdCPDirectory(KeySources):
         network: as for `AdCPAgent`.
 
     Raises:
-        ConfigurationError: an argument has the wrong type or value, or an agent is listed twice.
+        ConfigurationError: an argument has the wrong type or value, or an agent is listed twice for one publisher.
     """
 
     __slots__ = ()
@@ -196,15 +198,37 @@ class AdCPDirectory(KeySources):
         freshness: Freshness = ADCP_FRESHNESS,
         network: Network = Network(),  # noqa: B008 - frozen
     ) -> None:
-        found: dict[str, AdCPAgent] = {}
+        found: dict[str, dict[str, AdCPAgent]] = {}
         for given in agents:
             agent = given
             if not isinstance(agent, AdCPAgent):
                 agent = AdCPAgent(agent, purpose=purpose, protocol=protocol, freshness=freshness, network=network)
-            if agent.url in found:
-                raise ConfigurationError(f"agents: {agent.url} is listed twice; list each agent once")
-            found[agent.url] = agent
-        super().__init__(found)
+            of_publishers = found.setdefault(agent.url, {})
+            if agent.publisher in of_publishers or (of_publishers and "" in {agent.publisher, *of_publishers}):
+                message = f"agents: {agent.url} is listed twice; list it once, or once for each publisher"
+                raise ConfigurationError(message)
+            of_publishers[agent.publisher] = agent
+        sources = {
+            url: _OfPublishers(each) if len(each) > 1 else next(iter(each.values())) for url, each in found.items()
+        }
+        super().__init__(sources)
+
+
+class _OfPublishers(KeySources):
+    """The keys of one agent, by the pins of several publishers: those that one of them lets count."""
+
+    __slots__ = ()
+
+    def _resolve(
+        self,
+        lookup: KeyLookup,  # noqa: ARG002 - the signature of the base
+        answers: Mapping[str, Sequence[VerificationKey]],
+        failures: Mapping[str, Exception],
+    ) -> tuple[VerificationKey, ...]:
+        found = {key.thumbprint: key for keys in answers.values() for key in keys}
+        for failure in () if found else failures.values():
+            raise failure
+        return tuple(found.values())
 
 
 def _is_authority(publisher: str) -> bool:

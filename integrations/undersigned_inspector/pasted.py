@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned import ConfigurationError, profiles
 from undersigned.errors import UndersignedError
-from undersigned.explanation import MalformedRequest, PastedRequest, parse_pasted_keys, parse_pasted_request
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
+from undersigned.pasted import MalformedRequest, PastedRequest, parse_pasted_keys, parse_pasted_request
 from undersigned.signature.key_source import ExaminedKeys
 from undersigned.url import Origin
 

@@ -38,6 +38,7 @@ NEAR: Final = {
     "verification": ("verification", "profiles", "middleware", "asgi", "wsgi", "explanation", "properties", "vectors"),
     "client": ("client", "integrations"),
     "activitypub": ("activitypub", "explanation"),
+    "pasted": ("pasted", "explanation", "cli"),
     "publishing": ("publishing", "discovery", "integrations"),
     "discovery": ("discovery", "tokens", "profiles", "publishing", "activitypub"),
     "middleware": ("middleware", "asgi", "wsgi", "observations", "integrations"),

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from undersigned.cli.options import STANDARD_INPUT, file_name
 from undersigned.errors import ConfigurationError
-from undersigned.explanation.pasted_keys import EVERY_PURPOSE, json_object, missing_keyid, parse_pasted_keys, with_kid
+from undersigned.pasted.keys import EVERY_PURPOSE, json_object, missing_keyid, parse_pasted_keys, with_kid
 from undersigned.signature.algorithms import RSA
 from undersigned.signature.pem import is_pem, read_private_pem
 from undersigned.signature.signing_key import SigningKey

@@ -15,8 +15,7 @@ from undersigned.explanation.explained_request import (
     ValidityPeriod,
     explain_request,
 )
-from undersigned.explanation.pasted_keys import parse_pasted_keys
-from undersigned.explanation.pasted_request import MalformedRequest, PastedRequest, parse_pasted_request
+from undersigned.pasted import MalformedRequest, PastedRequest, parse_pasted_request
 
 __all__ = [
     "CHECKS",
@@ -30,6 +29,5 @@ __all__ = [
     "PastedRequest",
     "ValidityPeriod",
     "explain_request",
-    "parse_pasted_keys",
     "parse_pasted_request",
 ]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import printable
 from undersigned.explanation.advice import CHANGES
 from undersigned.explanation.alternatives import alternatives
-from undersigned.explanation.contents import cut_content, other_contents, parse_digest, written_digest
+from undersigned.explanation.contents import cut_content, other_contents, written_digest
 from undersigned.limits import LONGEST_BASE
-from undersigned.message.content_digest import content_digest, has_digests
+from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.signature.components import UnresolvableComponent
 
@@ -188,7 +188,7 @@ def find_content(request: Request, created: int | None) -> Cause | None:
     # The header of gzip has four octets for the time.
     signed_at = created if created is not None and 0 < created < _GZIP_TIMES else 0
     body = request.body
-    expected = parse_digest(request.fields.combined.get("content-digest", ""))
+    expected = read_digests(request.fields.combined.get("content-digest", ""))
     if not expected or has_digests(body, expected):
         return None
     received = f"{len(body)} other bytes"

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 from undersigned.limits import DEFAULT_MAX_BODY
-from undersigned.message.content_digest import parse_content_digest
+from undersigned.message.content_digest import read_digests
 from undersigned.message.strict_json import loads
-from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,17 +53,9 @@ _STYLES: Final[tuple[tuple[str, int | str | None, tuple[str, str]], ...]] = (
 )
 
 
-def parse_digest(declared: str) -> dict[str, bytes]:
-    """Return the digests of a Content-Digest field in either Base64; none if it cannot be read."""
-    try:
-        return parse_content_digest(declared, "base64", "base64url")
-    except MalformedField:
-        return {}
-
-
 def digest_forms(declared: str | None) -> Iterator[tuple[tuple[DigestAlgorithm, ...], Encoding]]:
     """Yield algorithms and encodings in which a digest may have been written, first those of the field as it is."""
-    named = () if declared is None else parse_digest(declared)
+    named = () if declared is None else read_digests(declared)
     first: tuple[DigestAlgorithm, ...] = tuple([name for name in _ALGORITHMS if name in named]) or ("sha-256",)
     # A digest needs padding, so without it the field is in Base64url.
     url = declared is not None and not declared.endswith("=:")

@@ -21,10 +21,10 @@ from undersigned.explanation.cause import (
     other_spelling,
     signer_of,
 )
-from undersigned.explanation.contents import digest_forms, parse_digest
+from undersigned.explanation.contents import digest_forms
 from undersigned.explanation.values import SignedValues, signed_target
 from undersigned.limits import MOST_CANDIDATES
-from undersigned.message.content_digest import content_digest, has_digests
+from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.reasons import fix_of
@@ -391,7 +391,7 @@ def _digests(request: Request) -> ContentDigests | None:
         return None
     algorithms, encoding = next(digest_forms(declared))
     computed = content_digest(request.body, encoding, algorithms=algorithms)
-    return ContentDigests(computed, declared, has_digests(request.body, parse_digest(declared or "")))
+    return ContentDigests(computed, declared, has_digests(request.body, read_digests(declared or "")))
 
 
 def _compare(rebuilt: str, signers: str) -> BaseDifference | None:

@@ -6,7 +6,7 @@ import hashlib
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Final, Literal
 
-from undersigned.message.structured_fields import parse_byte_sequences, serialize_byte_sequence
+from undersigned.message.structured_fields import MalformedField, parse_byte_sequences, serialize_byte_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -33,6 +33,14 @@ def parse_content_digest(
     """
     members = parse_byte_sequences(value, *encodings)
     return {name: digest for name, digest in members.items() if name in algorithms}
+
+
+def read_digests(value: str) -> dict[str, bytes]:
+    """Return the digests of a field value in either Base64, by algorithm; none if it cannot be read."""
+    try:
+        return parse_content_digest(value, "base64", "base64url")
+    except MalformedField:
+        return {}
 
 
 class RunningDigest:

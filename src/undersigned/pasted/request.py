@@ -11,8 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from undersigned.errors import UndersignedError
-from undersigned.explanation.contents import parse_digest
-from undersigned.message.content_digest import has_digests
+from undersigned.message.content_digest import has_digests, read_digests
 from undersigned.message.request import Request
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
     if absolute is not None and _value(fields, "host") is None:
         fields = [("Host", absolute[1].rpartition("@")[2]), *fields]
     request = Request(read.method, url, fields, content or b"")
-    declared = parse_digest(request.fields.combined.get("content-digest", ""))
+    declared = read_digests(request.fields.combined.get("content-digest", ""))
     lost = not content and declared and not has_digests(b"", declared)
     if body is None and (content is None or lost):
         fault = read.fault or f"{form} does not show the body: give its bytes with --body"

@@ -94,7 +94,7 @@ def test_published_profile_is_on_the_page_of_its_protocol(name):
 def test_profile_on_the_page_about_migrating_accepts_a_plain_signature():
     page = (ROOT / "docs" / "migrating.md").read_text("utf-8")
     made: dict = {}
-    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], made)  # noqa: S102 - the page's own snippet
+    exec(re.search(r"```python\n((?:(?!```).)*TODAY = .*?)```", page, re.DOTALL)[1], made)  # noqa: S102 - the page's own snippet
     today, pair = made["TODAY"], KeyPair.generate()
     request = Request("POST", "https://a.example/p", (), b"{}")
     fields = Signer(pair.signing_key(), profile=today).sign(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -16,7 +17,7 @@ from undersigned import ConfigurationError
 from .middleware import guards
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 class UndersignedConfig(AppConfig):
@@ -59,6 +60,15 @@ def check_settings(**_options: object) -> list[CheckMessage]:
                 f"{before[0]} gets requests before they are verified",
                 hint=f'Put "{_MIDDLEWARE}" first in MIDDLEWARE. Only "{_CORS}" may be before it.',
                 id="undersigned_django.W001",
+            )
+        )
+    chosen = cast("Mapping[str, object]", getattr(settings, "UNDERSIGNED", None) or {})
+    if sys.argv[1:2] == ["runserver"] and not found and not chosen.get("RECONSTRUCT"):
+        found.append(
+            CheckWarning(
+                "runserver does not show the raw URL, so signed requests get 503",
+                hint='Set UNDERSIGNED["RECONSTRUCT"] to DEBUG: the URL is then rebuilt in development only.',
+                id="undersigned_django.W002",
             )
         )
     return found

@@ -226,6 +226,14 @@ def test_system_checks_report_a_middleware_that_is_missing_or_not_first(party):
             assert [found.id for found in run_checks()] == ids
 
 
+def test_system_check_tells_that_runserver_does_not_show_the_raw_url(party, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["manage.py", "runserver"])
+    with site(party.verifier()):
+        assert [found.id for found in run_checks()] == ["undersigned_django.W002"]
+    with site(party.verifier(), RECONSTRUCT=True):
+        assert run_checks() == []
+
+
 # Misuse never opens a view
 
 

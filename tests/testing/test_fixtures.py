@@ -22,11 +22,13 @@ from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixt
     frozen_nonce_clock,
     signed_client,
     signing_key,
+    verified_signature,
 )
 from undersigned.wsgi import SignatureMiddleware as WSGISignatureMiddleware
 from undersigned_fastapi import Signature, SignatureMiddleware
 from undersigned_flask import Undersigned, current_signature, signature_required
-from undersigned_sanic import verified_signature, verify_signatures
+from undersigned_sanic import verified_signature as signature_of
+from undersigned_sanic import verify_signatures
 
 ORIGIN = "https://testserver"
 
@@ -113,7 +115,7 @@ def test_client_of_a_server_signs_requests_to_sanic(signed_client, verifier):  #
 
     @app.post("/plans")
     async def answer(request):
-        return text(verified_signature(request).keyid)
+        return text(signature_of(request).keyid)
 
     verify_signatures(app, verifier=verifier, origins=[ORIGIN])
     with sanic_server(app) as port:
@@ -166,3 +168,7 @@ def test_fixtures_are_those_of_a_project_that_names_the_plugin(tmp_path):
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
     assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_verified_signature_is_that_of_the_key(verified_signature, signing_key):  # noqa: F811 - the fixtures
+    assert (verified_signature.signer, verified_signature.keyid) == ("test-signer", signing_key.private["kid"])

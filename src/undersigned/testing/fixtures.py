@@ -13,17 +13,22 @@ import pytest
 
 from undersigned import profiles
 from undersigned.errors import missing_extra
+from undersigned.message.request import Request
+from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.key_pair import KeyPair
+from undersigned.signature.key_source import KeySet
 from undersigned.signature.signer import Signer
 from undersigned.testing.clients import signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from undersigned.asgi import ASGIApp
     from undersigned.signature.profile import Profile
+    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.wsgi import WSGIApp
 
-__all__ = ["SignedClients", "frozen_nonce_clock", "signed_client", "signing_key"]
+__all__ = ["SignedClients", "frozen_nonce_clock", "signed_client", "signing_key", "verified_signature"]
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +41,15 @@ def signing_key() -> KeyPair:
 def frozen_nonce_clock() -> FrozenNonceClock:
     """Return a clock that moves only by `advance`, with nonces that are the same in every run."""
     return FrozenNonceClock()
+
+
+@pytest.fixture
+def verified_signature(signing_key: KeyPair) -> VerifiedSignature:
+    """Return what a route gets, for tests without a signed request; `dataclasses.replace` changes its `signer`."""
+    request = Request("GET", "https://testserver/")
+    fields = Signer(signing_key.signing_key()).sign(request)
+    keys = KeySet.from_jwks(signing_key.public, owner="test-signer")
+    return Verifier(keys=keys, replay=MemoryReplayStore()).verify(Request("GET", request.url, [*fields]))
 
 
 @pytest.fixture

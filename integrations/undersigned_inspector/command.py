@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from undersigned import Profile
 
 
+def _read_profiles(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, Profile | None]:
+    return {text: read_profile(ctx, param, text) for text in texts}
+
+
 @click.command()
 @click.option("--port", type=click.IntRange(0, LAST_PORT), default=0, help="The port.  [default: any free one]")
 @click.option(
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     "own",
     multiple=True,
     metavar="MODULE:NAME",
-    callback=lambda ctx, param, texts: {text: read_profile(ctx, param, text) for text in texts},
+    callback=_read_profiles,
     help="A profile of your own to choose from, by its import path, such as main:PROFILE. May be repeated.",
 )
 def inspect(*, port: int, own: dict[str, Profile]) -> None:

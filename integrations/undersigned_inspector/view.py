@@ -119,7 +119,14 @@ def _form(texts: Mapping[str, str], names: Iterable[str], fault: Unusable | None
 
 def _explanation(pasted: Pasted) -> HTML:
     request, whole = pasted.request.request, pasted.request.is_whole
-    explained = explain_request(request, pasted.profile, pasted.keys, signers_base=pasted.base, origins=pasted.origins)
+    explained = explain_request(
+        request,
+        pasted.profile,
+        pasted.keys,
+        now=pasted.request.received_at,
+        signers_base=pasted.base,
+        origins=pasted.origins,
+    )
     unread = not whole and explained.error is not None and explained.error.step == _CONTENT
     if unread:
         explained = replace(explained, error=None, cause=None)

@@ -178,6 +178,15 @@ def test_rejected_request_is_logged_whole_if_it_is_asked_for(party, caplog):
     assert "the same JSON written compactly" in found.summary
 
 
+def test_clock_is_judged_as_of_when_the_logged_request_was_received(party, caplog):
+    fields = party.fields("GET", "/p", age=7200)
+    pasted = logged(party, caplog, Message("/p", "GET", fields))
+    keys = KeySet.from_jwks(party.jwks)
+    assert explain_request(pasted.request, PROFILE, keys).error is None
+    found = explain_request(pasted.request, PROFILE, keys, now=pasted.received_at)
+    assert " seconds behind, 2 hours, as when local time is taken for UTC" in found.summary
+
+
 def logged(party, caplog, message: Message, **options):
     """Return a request as it is read from the log of a middleware that rejects it."""
     service = Service(party, **options)

@@ -70,9 +70,9 @@ def explain(
 ) -> None:
     """Show why a signed request is rejected: what changed on the way, and which step of the checklist fails.
 
-    FILE has the request: as HTTP/1.1, as `curl -v` shows it, as a curl command, or as a line of JSON. The signature is
-    verified over what the sender may have signed instead, so a cause is proven. The request is verified as of the time
-    when it was signed. The exit code is 0 if the request is verified, else 1.
+    FILE has the request: as HTTP/1.1, as `curl -v` shows it, as a curl command, or as a line of JSON or of the log. The
+    signature is verified over what the sender may have signed instead, so a cause is proven. The request is verified as
+    of the time when it was signed, or received, if the log has that. The exit code is 0 if it is verified, else 1.
 
     \b
     Example:
@@ -89,6 +89,7 @@ def explain(
         pasted.request,
         profile,
         keys,
+        now=pasted.received_at,
         signers_base=None if base is None else base.read(),
         origins=origins,
     )

@@ -255,7 +255,7 @@ def _log_request(received: Received, service: Service, request: Request | None, 
     told: dict[str, object] = {"method": received.method, "url": url, "headers": fields}
     if service.log_whole and content is not None:
         told["body_b64"] = b64encode(bytes(content)).decode("ascii")
-    logger.debug("%s", json.dumps({"request": told}))
+    logger.debug("%s", json.dumps({"request": told, "received_at": service.verifier.clock()}))
 
 
 def line_of(error: SignatureError, decision: Decision) -> str:

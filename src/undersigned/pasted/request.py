@@ -59,11 +59,14 @@ class PastedRequest:
         request: the request.
         form: the form in which it was pasted, such as `a curl command`.
         fault: why its content is not known, or "". If it is not known, the content of `request` is empty.
+        received_at: the clock of the verifier that received it, seconds since the epoch, if the log of a middleware
+            has it; else None.
     """
 
     request: Request
     form: str
     fault: str = ""
+    received_at: float | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -79,6 +82,7 @@ class _Read(NamedTuple):
     fields: Fields
     body: bytes | None
     fault: str = ""
+    received_at: float | None = None
 
     @property
     def is_signed(self) -> bool:
@@ -124,8 +128,9 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
     lost = not content and declared and not has_digests(b"", declared)
     if body is None and (content is None or lost):
         fault = read.fault or f"{form} does not show the body: give its bytes with --body"
-        return PastedRequest(Request(read.method, url, fields, b"", has_body=True), form, fault)
-    return PastedRequest(request, form)
+        request = Request(read.method, url, fields, b"", has_body=True)
+        return PastedRequest(request, form, fault, read.received_at)
+    return PastedRequest(request, form, "", read.received_at)
 
 
 def _read_http(words: str) -> _Read:
@@ -282,7 +287,9 @@ def _requests(values: object) -> Iterator[_Read]:
         if isinstance(members.get("method"), str):
             yield _request(members)
         elif "request" in members:
-            yield from _requests(members["request"])
+            at = members.get("received_at")
+            received_at = at if isinstance(at, (int, float)) else None
+            yield from (read._replace(received_at=received_at) for read in _requests(members["request"]))
 
 
 def _request(members: dict[str, object]) -> _Read:

@@ -20,7 +20,7 @@ from fastapi.responses import PlainTextResponse
 from flask import Flask
 from werkzeug.serving import make_server
 
-from undersigned import KeyPair, MemoryReplayStore, Signer, VerifiedSignature, Verifier, profiles
+from undersigned import KeyPair, MemoryReplayStore, Signer, VerifiedSignature, Verifier
 from undersigned_fastapi import SignatureMiddleware, require_signature
 from undersigned_flask import Undersigned, current_signature, signature_required
 from undersigned_httpx import SignatureTransport
@@ -34,12 +34,12 @@ _Server: TypeAlias = tuple[tuple[str, int], Callable[[], None], Callable[[], Non
 
 
 class Attempt(NamedTuple):
-    """A row of the table: its name, what the server answers, what is signed by whom, and what happens on the way."""
+    """A row of the table: its name, what the server answers, what is signed by whom, and what happens in transit."""
 
     name: str
     why: str
     target: str = "/orders?b=2&a=1"
-    signer: str = "buyer"
+    signer: str = "caller"
     change: tuple[bytes, bytes] = (b"", b"")
     times: int = 1
 
@@ -47,15 +47,15 @@ class Attempt(NamedTuple):
 ATTEMPTS = (
     Attempt("as signed", "verified /orders?b=2&a=1"),
     Attempt("as signed, /a%2Fb", "verified /a%2Fb", target="/a%2Fb"),
-    Attempt("another path", "request_signature_invalid", change=(b" /orders", b" /refunds")),
-    Attempt("another query", "request_signature_invalid", change=(b"&a=1 ", b"&a=2 ")),
-    Attempt("another body", "request_signature_digest_mismatch", change=(b"1000}", b"9000}")),
-    Attempt("another method", "request_signature_invalid", change=(b"POST /", b"PUT /")),
-    Attempt("another Host", "request_target_uri_malformed", change=(b"Host: 127.0.0.1", b"Host: other.example")),
-    Attempt("a replay", "request_signature_replayed", times=2),
-    Attempt("an expired one", "request_signature_window_invalid", signer="late"),
-    Attempt("an unknown key", "request_signature_key_unknown", signer="stranger"),
-    Attempt("no signature", "request_signature_required", signer=""),
+    Attempt("another path", "signature_invalid", change=(b" /orders", b" /refunds")),
+    Attempt("another query", "signature_invalid", change=(b"&a=1 ", b"&a=2 ")),
+    Attempt("another body", "signature_digest_mismatch", change=(b"1000}", b"9000}")),
+    Attempt("another method", "signature_invalid", change=(b"POST /", b"PUT /")),
+    Attempt("another Host", "target_uri_malformed", change=(b"Host: 127.0.0.1", b"Host: other.example")),
+    Attempt("a replay", "signature_replayed", times=2),
+    Attempt("an expired one", "signature_window_invalid", signer="late"),
+    Attempt("an unknown key", "signature_key_unknown", signer="stranger"),
+    Attempt("no signature", "signature_required", signer=""),
 )
 """The rows of the table: requests as signed, then requests with one change each."""
 
@@ -90,13 +90,13 @@ class _Network(ThreadingTCPServer):
 
 def run() -> Iterator[tuple[str, bool]]:
     """Yield the lines of the tables, and whether each is as it must be."""
-    pair = KeyPair.generate(keyid="buyer")
+    pair = KeyPair.generate(keyid="caller")
     signers = {
-        "buyer": Signer(pair.signing_key(), profile=profiles.ADCP_3_2),
-        "late": Signer(pair.signing_key(), profile=profiles.ADCP_3_2, clock=lambda: time.time() - 3600),
-        "stranger": Signer(KeyPair.generate(keyid="stranger").signing_key(), profile=profiles.ADCP_3_2),
+        "caller": Signer(pair.signing_key()),
+        "late": Signer(pair.signing_key(), clock=lambda: time.time() - 3600),
+        "stranger": Signer(KeyPair.generate(keyid="stranger").signing_key()),
     }
-    verifier = Verifier(profiles.ADCP_3_2, keys=pair.key_set(), replay=MemoryReplayStore())
+    verifier = Verifier(keys=pair.key_set(), replay=MemoryReplayStore())
     right = total = 0
     with ExitStack() as stack:
         # The tables have what the applications log.

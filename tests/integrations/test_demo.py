@@ -14,15 +14,15 @@ from undersigned.cli.group import undersigned
 from undersigned_demo import trial
 
 CODES = {
-    "another path": "request_signature_invalid",
-    "another query": "request_signature_invalid",
-    "another body": "request_signature_digest_mismatch",
-    "another method": "request_signature_invalid",
-    "another Host": "request_target_uri_malformed",
-    "a replay": "request_signature_replayed",
-    "an expired one": "request_signature_window_invalid",
-    "an unknown key": "request_signature_key_unknown",
-    "no signature": "request_signature_required",
+    "another path": "signature_invalid",
+    "another query": "signature_invalid",
+    "another body": "signature_digest_mismatch",
+    "another method": "signature_invalid",
+    "another Host": "target_uri_malformed",
+    "a replay": "signature_replayed",
+    "an expired one": "signature_window_invalid",
+    "an unknown key": "signature_key_unknown",
+    "no signature": "signature_required",
 }
 
 
@@ -63,12 +63,12 @@ def test_proxy_of_the_environment_is_not_used_for_loopback_addresses(monkeypatch
 
 
 def test_unexpected_answer_is_marked_with_exit_1(monkeypatch):
-    wrong = trial.ATTEMPTS[0]._replace(why="request_signature_required")
+    wrong = trial.ATTEMPTS[0]._replace(why="signature_required")
     monkeypatch.setattr(trial, "ATTEMPTS", (wrong, trial.ATTEMPTS[1]))
     before = set(threading.enumerate())
     result = demo_here()
     assert result.exit_code == 1
-    assert result.stdout.count("NO, expected request_signature_required") == 2
+    assert result.stdout.count("NO, expected signature_required") == 2
     assert "2 of 4 checks passed." in result.stdout
     assert set(threading.enumerate()) <= before
 

@@ -24,7 +24,7 @@ algorithm_option = click.option(
     "--alg",
     "algorithm",
     type=click.Choice(get_args(Algorithm)),
-    help="The signature algorithm of the new key. AdCP accepts the first two.  [default: ed25519]",
+    help="The signature algorithm of the new key. Most profiles accept the first two.  [default: ed25519]",
 )
 
 
@@ -46,7 +46,7 @@ algorithm_option = click.option(
     help="The directory for the files; created if it does not exist.",
 )
 def keygen(*, algorithm: Algorithm | None, keyid: str | None, pem: BinaryIO | None, directory: Path) -> None:
-    """Make a key pair for request signing.
+    """Make a key pair that signs requests.
 
     The files are a private JWK (mode 0600) and a JWK set to publish. Existing files are never overwritten.
 

@@ -18,9 +18,10 @@ from undersigned import (
     Signer,
     SigningKey,
     Verifier,
+    profiles,
 )
 from undersigned.message.content_digest import content_digest
-from undersigned.signature.rules import Selection
+from undersigned.signature.rules import KeyRule, Selection
 
 URL = "https://shop.example/Orders/%7Eann?a=1"
 JSON = ("Content-Type", "application/json")
@@ -112,3 +113,17 @@ def test_derived_profile_with_a_tag_writes_and_requires_it():
     assert verifier.verify(Request("GET", URL, [*fields])).tag == "own"
     with pytest.raises(SignatureError, match="signature_params_incomplete"):
         verifier.verify(Request("GET", URL, [*Signer(pair.signing_key()).sign(Request("GET", URL))]))
+
+
+def test_error_for_a_plain_jwk_lists_all_that_it_lacks_and_how_to_accept_it():
+    keys = KeySet.from_jwks({"keys": [PLAIN]})
+    with pytest.raises(ConfigurationError) as caught:
+        Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
+    for lacking in ("alg must agree", "use is not sig", "key_ops does not include verify", "adcp_use does not include"):
+        assert lacking in str(caught.value)
+    assert str(caught.value).endswith("In a profile of your own, derive(key=KeyRule()) accepts plain JWKs")
+    assert Verifier(profiles.ADCP_3_2.derive(key=KeyRule()), keys=keys, replay=MemoryReplayStore())
+    with pytest.raises(ConfigurationError, match=r"accepts ecdsa-p256-sha256 only$"):
+        Verifier(
+            profiles.DEFAULT.derive(algorithms=frozenset({"ecdsa-p256-sha256"})), keys=keys, replay=MemoryReplayStore()
+        )

@@ -68,7 +68,7 @@ def revoke(
         old: object = loads(path.read_bytes()) if path.exists() else {"revoked_kids": []}
         document = cast("Mapping[str, object]", old if isinstance(old, dict) else {})
         listed = document.get("revoked_kids")
-        kept: list[object] = listed if isinstance(listed, list) else [None]
+        kept = cast("list[object]", listed) if isinstance(listed, list) else [None]
         made = {"issuer": "", **document, **({} if issuer is None else {"issuer": issuer})}
         made |= {
             "updated": _time(now),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from undersigned.errors import MalformedURL
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.message.request_target import check_length, received_target, typed_target
+from undersigned.message.request_target import check_length, signed_target, typed_target
 from undersigned.signature.components import ComponentValues, signature_base
 from undersigned.url import URL, CanonicalURL, canonicalize_authority
 
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from undersigned.message.signature_input import SignatureInput
     from undersigned.signature.profile import Profile
     from undersigned.signature.verification_key import VerificationKey
-
-
-def signed_target(request: Request, profile: Profile) -> CanonicalURL:
-    """Return the target of a request in the form that the profile signs.
-
-    Raises:
-        MalformedURL: it has no canonical form.
-    """
-    target = received_target(request)
-    return target if profile.target == "canonical" else typed_target(request.url, target)
 
 
 class SignedValues(NamedTuple):
@@ -97,7 +87,7 @@ class SignedValues(NamedTuple):
         check_length(request.url)
         typed = URL.parse(request.url)
         try:
-            target = signed_target(request, profile)
+            _, target = signed_target(request, is_typed=profile.target == "typed")
         except MalformedURL:
             scheme = (typed.scheme or "").lower()
             authority = canonicalize_authority(typed.authority or "", scheme, received=True)

@@ -143,6 +143,20 @@ def received_target(request: Request) -> CanonicalURL:
     return target
 
 
+def signed_target(request: Request, *, is_typed: bool) -> tuple[CanonicalURL, CanonicalURL]:
+    """Return the canonical target of a received request, and the target in the form that is signed.
+
+    Args:
+        request: the request.
+        is_typed: whether path and query are signed as they are on the wire, and not in their canonical form.
+
+    Raises:
+        MalformedURL: as `received_target`.
+    """
+    target = received_target(request)
+    return target, typed_target(request.url, target) if is_typed else target
+
+
 def _check_authorities(fields: HeaderFields, target: CanonicalURL) -> None:
     """Check that `:authority` and Host agree with the target."""
     for name in (":authority", "host"):

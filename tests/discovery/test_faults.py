@@ -171,7 +171,7 @@ class Actor(Served):
         return ActorKeys(**self.options)
 
     def lookup(self, keyid):
-        return lookup(keyid if keyid == self.keyid else f"{self.keyid}-{keyid.replace(' ', '-')}")
+        return lookup(keyid if keyid == self.keyid else f"{self.keyid}-of-nobody")
 
 
 PEM = pem()

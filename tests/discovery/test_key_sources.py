@@ -278,6 +278,29 @@ def test_signer_with_many_keyids_displaces_no_other(world, monkeypatch):
     assert owners(world.find_all(keys, lookup(again=True))) == ["a"]
 
 
+def test_new_key_under_a_known_keyid_is_claimed_when_all_were_asked(world):
+    owner, copier = AtOnce(PUBLIC), AtOnce(CLASH)
+    keys = world.sources({"a": owner})
+    assert owners(world.find_all(keys, lookup())) == ["a"]
+    owner.jwks = copier.jwks
+    assert owners(world.find_all(keys, lookup())) == ["a"]
+
+
+def test_exception_of_the_owners_source_at_a_second_look_is_no_answer(world):
+    class Down(Held):
+        def find(self, asked):
+            if self.fails:
+                raise OSError
+            return super().find(asked)
+
+    owner, other = Down(PUBLIC), Held(CLASH)
+    keys = world.sources({"a": owner, "b": other})
+    assert owners(world.find_all(keys, lookup())) == ["a", "b"]
+    owner.fails = True
+    with pytest.raises(KeySourceError, match="raised an exception"):
+        world.find_all(keys, lookup(again=True))
+
+
 def test_source_whose_answers_have_to_be_awaited_is_a_mistake_in_threads():
     with pytest.raises(ConfigurationError, match=r"^sources: .*AsyncVerifier"):
         KeySources({"a": Awaited(PUBLIC)}).find(lookup())

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from undersigned.errors import Reason
 
 _VERSION: Final = 3
-_MEMBERS: Final = (("agents", list), ("brands", list), ("house", dict | str))
+_MEMBERS: Final[tuple[tuple[str, tuple[type, ...]], ...]] = (
+    ("agents", (list,)),
+    ("brands", (list,)),
+    ("house", (dict, str)),
+)
 """What a brand.json has at least one of."""
 
 

@@ -235,8 +235,9 @@ def _data(result: Mapping[str, object]) -> Mapping[str, object]:
     """Return the last data part of a task's artifacts, or of a message."""
     wrapped = result.get("task", result.get("message"))
     answer = cast("Mapping[str, object]", wrapped) if isinstance(wrapped, dict) else result
-    status = answer.get("status")
-    if status is not None and (not isinstance(status, dict) or not _is_done(status.get("state"))):
+    status: object = answer.get("status")
+    state = cast("Mapping[str, object]", status).get("state") if isinstance(status, dict) else status
+    if not _is_done(state) or isinstance(status, str):
         raise UnusableDocument("the agent's task is not completed")
     for holder in reversed((answer, *objects(answer.get("artifacts")))):
         for part in reversed(objects(holder.get("parts"))):
@@ -260,4 +261,4 @@ def _completed(result: Mapping[str, object], content: Mapping[str, object]) -> M
 
 def _is_done(state: object) -> bool:
     """Return whether the state of a task is that of a completed one, or is not told."""
-    return state in {None, "", "completed", "TASK_STATE_COMPLETED"} if isinstance(state, str | None) else False
+    return state is None or state in ("completed", "TASK_STATE_COMPLETED")

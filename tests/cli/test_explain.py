@@ -83,6 +83,8 @@ def test_cause_is_the_first_line_with_and_without_the_signers_base(recorded, opt
     gap = answer["difference"]
     shown = text(*options, code=1)
     assert shown.startswith("Cause: decoded octets: the sender signed /a%2Fb; you received /a/b. ")
+    assert shown.splitlines()[1] == "Who usually does this: proxy, server, client"
+    assert cause["makers"] == ["proxy", "server", "client"]
     assert f"The signer's base first differs at byte {gap['offset']}, which is line {gap['line']}" in shown
     assert "x 10  target, authority and signature\n      request_signature_invalid: " in shown
 

@@ -127,6 +127,8 @@ def explained_json(explained: ExplainedRequest) -> JSONObject:
 def explained_lines(explained: ExplainedRequest) -> Iterator[str]:
     """Yield the lines that show the result, the cause first."""
     yield click.style(explained.summary, bold=True)
+    if explained.cause is not None:
+        yield f"Who usually does this: {', '.join(explained.cause.makers)}"
     yield f"Profile: {explained.profile or '(none)'}"
     if explained.validity is not None:
         yield from _validity(explained.validity)

@@ -16,7 +16,7 @@ from tests.integrations.django_site import site
 from tests.integrations.own_servers import sanic_app, sanic_server
 from tests.serving import waitress_server
 
-from undersigned import KeyPair, KeySet, MemoryReplayStore, Verifier
+from undersigned import KeyPair, KeySet, MemoryReplayStore, Profile, Verifier, profiles
 from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixtures here
     SignedClients,
     frozen_nonce_clock,
@@ -33,10 +33,16 @@ from undersigned_sanic import verify_signatures
 ORIGIN = "https://testserver"
 
 
+@pytest.fixture(params=[profiles.DEFAULT, profiles.ADCP_3_2], ids=["default", "adcp"])
+def signing_profile(request) -> Profile:
+    """Return the profile, in place of the fixture's own."""
+    return request.param
+
+
 @pytest.fixture
-def verifier(signing_key) -> Verifier:  # noqa: F811 - the fixture
+def verifier(signing_key, signing_profile) -> Verifier:  # noqa: F811 - the fixture
     keys = KeySet.from_jwks(signing_key.public)
-    return Verifier(keys=keys, replay=MemoryReplayStore())
+    return Verifier(signing_profile, keys=keys, replay=MemoryReplayStore())
 
 
 @pytest.fixture
@@ -150,7 +156,7 @@ from undersigned_flask import Undersigned, current_signature
 
 def test_shop(signed_client, signing_key, frozen_nonce_clock):
     app, store = Flask("shop"), MemoryReplayStore()
-    verifier = Verifier(keys=signing_key.key_set(), replay=store)
+    verifier = Verifier(signed_client.profile, keys=signing_key.key_set(), replay=store)
     Undersigned(app, verifier=verifier, origins=["https://testserver"])
     app.add_url_rule("/plans", "buy", lambda: current_signature.keyid, methods=["POST"])
     assert signed_client.flask(app).post("/plans", json={"n": 1}).text == "test-key"

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.wsgi import WSGIApp
 
-__all__ = ["SignedClients", "frozen_nonce_clock", "signed_client", "signing_key", "verified_signature"]
+__all__ = [
+    "SignedClients",
+    "frozen_nonce_clock",
+    "signed_client",
+    "signing_key",
+    "signing_profile",
+    "verified_signature",
+]
 
 
 @pytest.fixture(scope="session")
@@ -53,9 +60,15 @@ def verified_signature(signing_key: KeyPair) -> VerifiedSignature:
 
 
 @pytest.fixture
-def signed_client(signing_key: KeyPair) -> SignedClients:
-    """Return an object whose methods make test clients that sign with `signing_key`."""
-    return SignedClients(signing_key)
+def signing_profile() -> Profile:
+    """Return the profile that `signed_client` signs with. Define a fixture of this name to use another one."""
+    return profiles.DEFAULT
+
+
+@pytest.fixture
+def signed_client(signing_key: KeyPair, signing_profile: Profile) -> SignedClients:
+    """Return an object whose methods make test clients that sign with `signing_key`, under `signing_profile`."""
+    return SignedClients(signing_key, signing_profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +77,7 @@ class SignedClients:
 
     Attributes:
         key: the key pair.
-        profile: the profile to sign with; `dataclasses.replace` changes it.
+        profile: the profile to sign with.
         origin: the origin that requests are sent to, one of the origins of the middleware under test.
     """
 

@@ -46,7 +46,7 @@ class RouteResolver(_RouteResolver):
             included = [(getattr(context, "original_route", context), context) for context in contexts([route])]
             itself = any(declared is not route and _matches_by_itself(declared) for declared, _ in included)
             if itself or _decides_by_itself(route):
-                # FastAPI asks the declared route, in a way that is private. So only the router as a whole can be asked.
+                # FastAPI asks the declared route, in a way that is private, so only the router as a whole can be asked.
                 yield route, route
             else:
                 yield from included

@@ -47,7 +47,7 @@ class Inspector:
     """A listener that shows the last decisions of an application on a page: `SignatureMiddleware(on_decision=...)`.
 
     It is for development: it keeps nothing of a middleware unless all origins of that are loopback origins. The page is
-    served by a thread of the application's process, on 127.0.0.1 and another port than the application. So it works for
+    served by a thread of the application's process, on 127.0.0.1 and another port than the application. It works for
     ASGI and WSGI, needs no route, and no request for it is verified or shown. The thread starts with the first
     decision: only then is it known which process serves. The log then has the URL of the page.
 

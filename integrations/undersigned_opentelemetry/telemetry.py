@@ -54,7 +54,7 @@ class Telemetry:
     - `undersigned.replay.claims.under_way` (gauge): the most claims that were under way at once since the last report.
 
     Spans: ``undersigned.verification`` and ``undersigned.key_fetch``. They begin and end when the work did, and are
-    made when it has ended. So they have no children.
+    made when it has ended, so they have no children.
 
     Args:
         meter_provider: gives the meter. None: the global one.

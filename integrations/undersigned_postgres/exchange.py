@@ -1,6 +1,6 @@
 """One function call over a connection of psycopg, within a time limit.
 
-psycopg waits without a limit, even for a server that hangs. So the calls go through psycopg's wrapper of libpq. Each
+psycopg waits without a limit, even for a server that hangs. The calls go through psycopg's wrapper of libpq. Each
 call is one round trip and one transaction, whatever the pool's autocommit is. It is committed when the answer is
 complete.
 """

@@ -67,12 +67,12 @@ class WebhookSender:
     """A sender of webhooks, for threads and asyncio. Safe to share.
 
     Every attempt sends the same content with a signature of its own, so that a receiver does not take it for a replay.
-    An answer of 401 is final: the receiver rejects the signature, and would reject the next one too. So is any other
-    status from 300 to 499, except 408, 425 and 429. After those, after a status from 500, and after a failure of the
-    connection, there is another attempt. It waits for the next of `waits`, or longer if `Retry-After` gives more
+    An answer of 401 is final: the receiver rejects the signature, and would reject the next one too. Any other
+    status from 300 to 499 is final too, except 408, 425 and 429. After those, after a status from 500, and after a
+    failed connection, there is another attempt. It waits for the next of `waits`, or longer if `Retry-After` gives more
     seconds, up to five minutes.
 
-    A delivery may arrive although it seems to have failed. So give each payload an `idempotency_key`.
+    A delivery may arrive although it seems to have failed. Give each payload an `idempotency_key`.
 
     The URL is https, and is fetched under the guard of `Network`: a peer has chosen it. Redirects are not followed.
 

@@ -89,7 +89,7 @@ def test_request_by_another_profile_than_the_servers_does_not_contradict_the_ser
         options = ("--profile", "gnap", "--key", pair[0], "--jwks", pair[1])
         result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", *options)
     assert "Why: the server says request_signature_tag_invalid: the server expects another tag\n" in result.stderr
-    assert "So the server has other keys, another profile" in result.stderr
+    assert "The server therefore has other keys, another profile" in result.stderr
     assert "+  3  tag" not in result.stderr
 
 

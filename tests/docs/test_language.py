@@ -1,8 +1,10 @@
-"""The rules of language that a pattern can hold, over the pages: CONTRIBUTING.md has all ten."""
+"""The rules of language that a pattern can hold, over the pages and the texts of the code; CONTRIBUTING.md has all."""
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,17 @@ def test_pages_follow_the_rule(rule):
         for match in RULES[rule].finditer(prose(text)):
             number = text.count("\n", 0, match.end()) + 1
             found.append(f"{page.relative_to(ROOT)}:{number}: {match[0].strip()}")
+    assert found == []
+
+
+@pytest.mark.parametrize("rule", ["a sentence that begins with So", "with, not by"])
+def test_comments_and_texts_of_the_code_follow_the_rule(rule):
+    found = []
+    for path in (path for folder in ("src", "integrations") for path in sorted((ROOT / folder).rglob("*.py"))):
+        for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
+            is_text = token.type == tokenize.COMMENT or (token.type == tokenize.STRING and " " in token.string)
+            if is_text and RULES[rule].search(re.sub("`[^`]*`", "x", token.string.strip("#fr\"' "))):
+                found.append(f"{path.relative_to(ROOT)}:{token.start[0]}: {token.string[:60]}")
     assert found == []
 
 

@@ -185,7 +185,7 @@ PLAIN, HEX = (base64.b64encode(SHA_256).decode(), SHA_256.hex())
 
 def _of_another_profile() -> ChangedRequest:
     example = EXAMPLES["gnap"]
-    words = "by the profile gnap, and not by adcp-3.2"
+    words = "with the profile gnap, and not with adcp-3.2"
     return ChangedRequest("another profile", example.request, words, known=OneKey(example.key), now=example.now)
 
 

@@ -192,8 +192,8 @@ def _check(sent: Request, by: Profile, keys: KeySet, *, code: str, skew: int) ->
     error = explained.error
     if error is None:
         yield (
-            f"By these keys and the profile {explained.profile}, the request is valid as it was sent. So the server "
-            "has other keys, another profile or another clock, or something on the way changes requests: "
+            f"By these keys and the profile {explained.profile}, the request is valid as it was sent. The server "
+            "therefore has other keys, another profile or another clock, or something on the way changes requests: "
             "undersigned doctor"
         )
         return

@@ -17,7 +17,7 @@ class BotAuth:
     Any client takes it as its signer. With `origins=lambda origin: True`, a crawler signs for every site.
 
     Args:
-        signer: signs by a profile of Web Bot Auth.
+        signer: signs with a profile of Web Bot Auth.
         agent: the URL that names the keys: the origin of the key directory, or in the form `jwks` the JWK set.
         form: the wire form of Signature-Agent, as the sites read it.
 

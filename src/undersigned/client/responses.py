@@ -26,10 +26,10 @@ class ResponseVerification:
     Every response must be signed, also a redirect or an error. Its signature is checked together with the request that
     was sent. If the profile covers parts of the request (`;req`), the response to another request is rejected. The
     content is read first, as it is on the wire, up to `max_body` bytes. It must be covered by a digest, and so must a
-    Content-Encoding: the client decodes by it. So the client asks for content that is not compressed.
+    Content-Encoding: the client decodes by it, so the client asks for content that is not compressed.
 
     Args:
-        verifier: verifies by a profile for responses, such as `profiles.UCP_RESPONSE`. Only a client for asyncio awaits
+        verifier: verifies with a profile for responses, such as `profiles.UCP_RESPONSE`. Only an asyncio client awaits
             an `AsyncVerifier`. A `Verifier` whose sources do IO blocks the event loop of such a client.
         signers: whose responses an origin sends: the `signer` of the verified signature for each origin, such as
             `{"https://payments.example": "payments"}`, or a function of the origin. The response of any other signer is

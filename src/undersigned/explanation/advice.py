@@ -40,9 +40,7 @@ CHANGES: Final[Mapping[str, Change]] = {
         "the signature names a key that did not make it: send the keyid of the key that signs, or publish the key "
         "under that keyid",
     ),
-    "another profile": Change(
-        ("client",), "verify by the profile that the sender signs by, or ask the sender to sign by yours"
-    ),
+    "another profile": Change(("client",), "verify with the sender's profile, or ask the sender to sign with yours"),
     "DER signature": Change(
         ("language",),
         "the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)",

@@ -75,7 +75,7 @@ class Cause:
         """Return the cause in a sentence."""
         words = {
             "another key": "the signature is by the key {0}, and names the key {1}",
-            "another profile": "the request is verified by the profile {0}, and not by {1}",
+            "another profile": "the request is verified with the profile {0}, and not with {1}",
             "other base form": "the sender signed {0}, in place of {1}",
             "hashed base": "the sender signed {0}, in place of {1}",
             "other signature form": "the sender sent {0}, in place of {1}",

@@ -191,7 +191,7 @@ class Guard:
             raw = unquote(target, errors="replace")
             if (target and raw != path) or "#" in target:
                 # Some routers read the one and some the other, and some cut off a fragment, which no target may have.
-                # So neither may contain a listed operation.
+                # Neither may contain a listed operation.
                 path = f"{path}\n{raw}"
             request = Request(received.method, url, received.fields, has_body=bool(received.has_body))
             admission = await self._admit(received, body, request, path=path)

@@ -1,7 +1,7 @@
 """Unsigned content: whether some reader may find a listed name or the registration of a webhook in it (AdCP).
 
 If someone on the way can change the registration of a webhook, they choose how every later delivery is authenticated.
-So it must be signed, even if the request has another valid credential.
+It must be signed, even if the request has another valid credential.
 
 Applications read JSON in many ways, and a policy cannot read as each of them does. It reads in one way: strictly, as
 UTF-8 and RFC 8259. Content that is not that, but that somebody could read as JSON, is judged by its octets. If it may
@@ -93,7 +93,7 @@ def registers_webhook(request: Request, *, inside: bool) -> bool:
     """Return whether the content of a request registers a webhook with an `authentication` of its own.
 
     That is an `authentication` other than null, at any depth below a member that names a webhook. Content that the
-    strict reader does not take counts if it has both words. So does JSON in a string, which some SDKs parse.
+    strict reader does not take counts if it has both words. JSON in a string, which some SDKs parse, counts likewise.
 
     Args:
         request: the request, with its content if it may be JSON.

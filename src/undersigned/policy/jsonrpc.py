@@ -35,7 +35,7 @@ class AtPaths:
 
     Args:
         path: the path, or several, such as `/mcp`. A request is there if its path contains these segments in a row, in
-            any case, or if these end with its path. So neither a mount nor a slash hides it. None: all paths.
+            any case, or if these end with its path. Neither a mount nor a slash hides it. None: all paths.
 
     Raises:
         ConfigurationError: `path` is not a path with a segment.

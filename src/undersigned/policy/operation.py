@@ -105,7 +105,7 @@ class PathResolver:
     """A resolver for plain HTTP interfaces: the operation is the last segment of the path.
 
     The canonical path is percent-decoded, as ASGI and WSGI servers decode it for a router. Its last segment that is not
-    empty is the name. So a trailing slash does not change the name, because many routers ignore it. A router that reads
+    empty is the name. A trailing slash does not change the name, because many routers ignore it. A router that reads
     the raw path finds the same name, because a name contains no slash. A path without segments has no name.
 
     An unsigned request is rejected if servers or routers may read its path differently and it contains the name of a

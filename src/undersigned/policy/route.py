@@ -48,7 +48,7 @@ class MatchedRoute:
 class RouteResolver:
     """A resolver that names the operation of the route that the framework is about to run.
 
-    The middleware cannot know the route: the framework finds it later. So a hook of the framework asks the policy when
+    The middleware cannot know the route: the framework finds it later, so a hook of the framework asks the policy when
     the route is known and nothing of it has run, by `check_route` of `undersigned.asgi` or `undersigned.wsgi`. The
     packages for Starlette, FastAPI, Flask and Django have a subclass that puts its own hook into the application. For
     another framework, write the hook and decorate it with `hook`. Without a hook, every request must be signed.

@@ -32,7 +32,7 @@ _HALF_A_DAY: Final = 43_200
 class PublishedDirectory(PublishedKeys):
     """A key directory that each of its keys signs, and the responses that serve it. Safe to share between threads.
 
-    The signatures name the directory's own authority, whatever the Host of a request is. So nobody can pass the keys
+    The signatures name the directory's own authority, whatever the Host of a request is, so nobody can pass the keys
     off as the keys of another site. They are made again every twelve hours, and when the file changes.
 
     Args:

@@ -300,7 +300,7 @@ def _limits(caps: Caps) -> dict[str, object]:
 def _write_ahead(connection: sqlite3.Connection, *, seconds: float) -> str:
     """Ask for a write-ahead log, and return the mode of the journal.
 
-    SQLite does not wait if another process does the same, whatever its timeout is. So this asks again.
+    SQLite does not wait if another process does the same, whatever its timeout is, so this asks again.
 
     Raises:
         sqlite3.OperationalError: the file is still locked after `seconds`.

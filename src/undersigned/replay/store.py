@@ -118,7 +118,7 @@ def _is_encodable(text: str) -> bool:
 def forgettable(now: float, clock: float) -> float:
     """Return the time such that a store may forget the nonces that have ended before it.
 
-    A nonce is forgotten when it has ended by both clocks. So a verifier whose clock is ahead, with senders whose clocks
+    A nonce is forgotten when it has ended by both clocks. A verifier whose clock is ahead, with senders whose clocks
     are, does not make the store forget what is live by the right clock. If the clocks differ by more than
     `LONGEST_CLOCK_STEP`, nobody knows which one is right, and a nonce is kept for that time after its end.
 

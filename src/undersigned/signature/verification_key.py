@@ -151,7 +151,7 @@ class VerificationKey:
     ) -> VerificationKey:
         """Make a key for hmac-sha256 of a secret that only both parties have (RFC 9421 section 3.3.3).
 
-        A verifier that has it can also sign. So it is not read from a JWK set, which is public.
+        A verifier that has it can also sign, so it is not read from a JWK set, which is public.
         `secret` is 32 random bytes or more, or a JWK whose `kty` is oct. The rest is as for `from_public_key`.
 
         Raises:

@@ -32,7 +32,7 @@ class WorkloadTokenKeys:
     """The keys that are bound to the Workload-Identity-Token of a message, for `profiles.WIMSE`, threads and asyncio.
 
     The owner of a key is the subject of its token, such as `wimse://example.com/svc`. A token is verified with the keys
-    of the trust domain in its subject, and no others. So no issuer can name the workloads of another one. The issuer
+    of the trust domain in its subject, and no others. No issuer can name the workloads of another one. The issuer
     that a token names is never asked.
 
     Args:

@@ -568,7 +568,7 @@ def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *,
         signature: the signature.
         digest: the digest of `running_digest`, fed with the content.
         now: the verifier's clock after the content was read. If the signature expired in the meantime, the store
-            may have forgotten its nonce. So a sender could delay the body and replay the request.
+            may have forgotten its nonce. A sender could delay the body and replay the request.
 
     Raises:
         SignatureError: the signature has expired, or the content has another digest than the signed one.

@@ -98,7 +98,7 @@ def _rewrite(draft: Draft, chance: random.Random) -> None:
     try:
         changed += [json.dumps(json.loads(body), sort_keys=chance.random() < 0.5).encode()] * 3
     except ValueError:
-        changed += [body.decode().encode("latin-1", "replace"), body.decode("latin-1").encode()]
+        changed += [body.decode("utf-8", "replace").encode("latin-1", "replace"), body.decode("latin-1").encode()]
     draft.body = chance.choice(changed)
 
 

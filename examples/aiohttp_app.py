@@ -10,7 +10,7 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 from aiohttp import web
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned_aiohttp import signature_middleware, signature_required, verified_signature
+from undersigned_aiohttp import SignatureMiddleware, signature_required, verified_signature
 
 
 async def welcome(_request: web.Request) -> web.Response:
@@ -29,7 +29,7 @@ def main() -> None:
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
-    verify = signature_middleware(verifier=verifier, origins=[origin], mode="optional")
+    verify = SignatureMiddleware(verifier=verifier, origins=[origin], mode="optional")
     app = web.Application(middlewares=[verify])
     app.add_routes([web.get("/", welcome), web.post("/plans/{plan}", buy)])
     web.run_app(app, host="127.0.0.1", port=8000)

@@ -11,7 +11,7 @@ from sanic import HTTPResponse, Request, Sanic
 from sanic import json as json_response
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned_sanic import signature_required, verified_signature, verify_signatures
+from undersigned_sanic import Undersigned, signature_required, verified_signature
 
 app = Sanic("plans")
 
@@ -34,7 +34,7 @@ def main() -> None:
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
-    verify_signatures(app, verifier=verifier, origins=[origin], mode="optional")
+    Undersigned(app, verifier=verifier, origins=[origin], mode="optional")
     app.run("127.0.0.1", 8000, single_process=True, motd=False, access_log=False)
 
 

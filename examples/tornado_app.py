@@ -13,7 +13,7 @@ from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned_tornado import SignatureMiddleware, signature_required, verified_signature
+from undersigned_tornado import Undersigned, signature_required, verified_signature
 
 
 class Welcome(RequestHandler):
@@ -32,7 +32,7 @@ class Plans(RequestHandler):
         self.write({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 
 
-async def serve(app: SignatureMiddleware, port: int) -> None:
+async def serve(app: Undersigned, port: int) -> None:
     HTTPServer(app).listen(port, "127.0.0.1")
     await asyncio.Event().wait()
 
@@ -43,7 +43,7 @@ def main() -> None:
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
     app = Application([("/", Welcome), ("/plans/(.*)", Plans)])
-    app = SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")
+    app = Undersigned(app, verifier=verifier, origins=[origin], mode="optional")
     asyncio.run(serve(app, 8000))
 
 

@@ -1,6 +1,6 @@
 """HTTP message signatures for aiohttp's server and client.
 
-`signature_middleware` verifies, the decorator `signature_required` lets a handler run only for a signed request, and
+`SignatureMiddleware` verifies, the decorator `signature_required` lets a handler run only for a signed request, and
 `find_signature` and `verified_signature` return the signature of a request.
 
 `SigningMiddleware` signs what a `ClientSession` sends.
@@ -10,16 +10,16 @@ from undersigned.errors import missing_extra
 
 try:
     from .client import SigningMiddleware
-    from .middleware import signature_middleware
+    from .middleware import SignatureMiddleware
     from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
 except ModuleNotFoundError as missing:
     raise missing_extra("aiohttp", missing) from missing
 
 __all__ = [
+    "SignatureMiddleware",
     "SignatureRequired",
     "SigningMiddleware",
     "find_signature",
-    "signature_middleware",
     "signature_required",
     "verified_signature",
 ]

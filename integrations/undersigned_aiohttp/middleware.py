@@ -21,20 +21,16 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from aiohttp import StreamReader
-    from aiohttp.typedefs import Handler, Middleware
+    from aiohttp.typedefs import Handler
 
     from undersigned import AsyncVerifier, Verifier
     from undersigned.middleware import AsyncOptions, ConfiguredOrigins, Service
     from undersigned.url import CanonicalURL, Origin
 
 
-def signature_middleware(
-    *,
-    verifier: Verifier | AsyncVerifier,
-    origins: ConfiguredOrigins,
-    **options: Unpack[AsyncOptions[web.Request]],
-) -> Middleware:
-    """Return a middleware for `web.Application(middlewares=[...])`. Put it first.
+@web.middleware
+class SignatureMiddleware:
+    """A middleware for `web.Application(middlewares=[SignatureMiddleware(...)])`. Put it first.
 
     aiohttp routes a request before its middlewares run. If the canonical path of a signed request does not decode to
     the path that was routed, as with `/a/../b`, the request gets 401. aiohttp decompresses a compressed body, so its
@@ -50,11 +46,22 @@ def signature_middleware(
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    verifying = AsyncGuard(verifier=verifier, origins=origins, **options)
-    verifying.service.announce()
 
-    @web.middleware
-    async def verify(request: web.Request, handler: Handler) -> web.StreamResponse:
+    def __init__(
+        self,
+        *,
+        verifier: Verifier | AsyncVerifier,
+        origins: ConfiguredOrigins,
+        **options: Unpack[AsyncOptions[web.Request]],
+    ) -> None:
+        self._guard = AsyncGuard(verifier=verifier, origins=origins, **options)
+        self._guard.service.announce()
+        policy = options.get("policy")
+        if policy is not None and isinstance(policy.resolver, RouteResolver):
+            policy.resolver.hook(self.__call__)
+
+    async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Verify one request, then call the next middleware or the handler with the verified request."""
         received = WireReceived.of(
             request.method,
             f"{request.version.major}.{request.version.minor}",
@@ -63,9 +70,9 @@ def signature_middleware(
             raw_target=request.raw_path.encode("utf-8", "surrogateescape"),
             headers=request.raw_headers,
         )
-        body = _Body(verifying.service, received, request.content)
+        body = _Body(self._guard.service, received, request.content)
         try:
-            admission = await verifying.verify(received, body)
+            admission = await self._guard.verify(received, body)
         except Disconnected:
             # The client has disconnected, or sent a body that cannot be read.
             return web.Response(status=400)
@@ -82,11 +89,6 @@ def signature_middleware(
             request = request.clone(rel_url=URL(body.target, encoded=True))
         request[ADMISSION] = admission
         return await handler(request)
-
-    policy = options.get("policy")
-    if policy is not None and isinstance(policy.resolver, RouteResolver):
-        policy.resolver.hook(verify)
-    return verify
 
 
 class _Body(WireBody):

@@ -51,7 +51,7 @@ def route_of(request: web.Request) -> str | None:
 PUBLISHED = Published[web.Request](
     lambda request: request.get(ADMISSION),
     route=route_of,
-    advice="pass web.Application(middlewares=[signature_middleware(...)])",
+    advice="pass web.Application(middlewares=[SignatureMiddleware(...)])",
 )
 
 

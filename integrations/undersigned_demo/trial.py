@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from socketserver import StreamRequestHandler, ThreadingTCPServer
-from typing import Annotated, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import httpx
 import requests
 import uvicorn
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
 from flask import Flask
 from werkzeug.serving import make_server
 
-from undersigned import KeyPair, MemoryReplayStore, Signer, VerifiedSignature, Verifier
-from undersigned_fastapi import SignatureMiddleware, require_signature
+from undersigned import KeyPair, MemoryReplayStore, Signer, Verifier
+from undersigned_fastapi import Signature, SignatureMiddleware
 from undersigned_flask import Undersigned, current_signature, signature_required
 from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAuth
@@ -152,7 +152,7 @@ def _fastapi_server(verifier: Verifier, origin: str) -> _Server:
     app = FastAPI(openapi_url=None)
 
     @app.api_route("/{path:path}", methods=["POST", "PUT"])
-    async def endpoint(signature: Annotated[VerifiedSignature, Depends(require_signature)]) -> object:
+    async def endpoint(signature: Signature) -> object:
         return PlainTextResponse(f"verified {signature.target_uri.removeprefix(origin)}")
 
     app.add_middleware(SignatureMiddleware, verifier=verifier, origins=[origin])

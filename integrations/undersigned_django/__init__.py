@@ -11,9 +11,16 @@ from undersigned.errors import missing_extra
 
 try:
     from .publishing import jwks_route
-    from .requirement import signature_required, verified_signature
+    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("django", missing) from missing
 
-__all__ = ["RouteResolver", "jwks_route", "signature_required", "verified_signature"]
+__all__ = [
+    "RouteResolver",
+    "SignatureRequired",
+    "find_signature",
+    "jwks_route",
+    "signature_required",
+    "verified_signature",
+]

@@ -19,7 +19,7 @@ from undersigned.eventloop import AsyncGuard
 from undersigned.middleware import ErrorResponse
 from undersigned.wsgi import EnvironBody, EnvironReceived, SyncGuard
 
-from .requirement import answer_denial, key, options, publish, read_setting, response
+from .requirement import SignatureRequired, answer_denial, key, options, publish, read_setting, response
 from .routes import RouteMiddleware
 
 if TYPE_CHECKING:
@@ -82,6 +82,12 @@ class SignatureMiddleware(RouteMiddleware):
         if rejection is not None:
             return rejection
         return answer_denial(request, cast("HttpResponseBase", self._get_response(request)))
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer a view that has asked for the signature of an unsigned request: Django calls this."""
+        return (
+            response(ErrorResponse.of(exception.error), request) if isinstance(exception, SignatureRequired) else None
+        )
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:
         if isinstance(request, ASGIRequest):

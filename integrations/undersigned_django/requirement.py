@@ -9,6 +9,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_exempt
@@ -137,14 +138,40 @@ PUBLISHED = Published[HttpRequest](
 )
 
 
-def verified_signature(request: HttpRequest) -> VerifiedSignature:
-    """Return the verified signature of a request, in a view that `signature_required` guards.
+class SignatureRequired(PermissionDenied):
+    """Raised when a view requires a signature and the request is unsigned. The middleware answers 401 with the code.
+
+    Django has no exception for 401. Without the middleware, this is its 403.
+
+    Attributes:
+        error: the reason, for the log; `error.code` is the code that the caller gets.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        super().__init__(error.code)
+        self.error = error
+
+
+def find_signature(request: HttpRequest) -> VerifiedSignature | None:
+    """Return the verified signature of a request, or None if it is unsigned.
 
     Raises:
-        SignatureError: the request is unsigned.
         ConfigurationError: no middleware has verified the request.
     """
-    return PUBLISHED.require(request)
+    return PUBLISHED.find(request)
+
+
+def verified_signature(request: HttpRequest) -> VerifiedSignature:
+    """Return the verified signature of a request.
+
+    Raises:
+        SignatureRequired: the request is unsigned.
+        ConfigurationError: no middleware has verified the request.
+    """
+    try:
+        return PUBLISHED.require(request)
+    except SignatureError as error:
+        raise SignatureRequired(error) from None
 
 
 def signature_required(
@@ -194,8 +221,8 @@ def _rejection(request: HttpRequest) -> HttpResponse | None:
     """Return the response to an unsigned request, or None if it is signed."""
     try:
         verified_signature(request)
-    except SignatureError as error:
-        return response(ErrorResponse.of(error), request)
+    except SignatureRequired as rejected:
+        return response(ErrorResponse.of(rejected.error), request)
     return None
 
 

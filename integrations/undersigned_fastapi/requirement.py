@@ -26,8 +26,8 @@ class SignatureScheme(SecurityBase):
         return verified_signature(connection)
 
 
-async def require_signature(signature: Annotated[VerifiedSignature, Depends(SignatureScheme())]) -> VerifiedSignature:
-    """Let an endpoint or a router run only for a signed request: `Depends(require_signature)`.
+async def signature_required(signature: Annotated[VerifiedSignature, Depends(SignatureScheme())]) -> VerifiedSignature:
+    """Let an endpoint or a router run only for a signed request: `Depends(signature_required)`.
 
     An unsigned request or handshake gets 401, as by any `HTTPException`: FastAPI answers `{"detail":
     "request_signature_required"}`, and handlers of `HTTPException` get it. If the server cannot send a response to a
@@ -43,5 +43,5 @@ async def require_signature(signature: Annotated[VerifiedSignature, Depends(Sign
     return signature
 
 
-Signature = Annotated[VerifiedSignature, Depends(require_signature)]
+Signature = Annotated[VerifiedSignature, Depends(signature_required)]
 """The signature of the request, as a parameter of a FastAPI endpoint."""

@@ -73,7 +73,7 @@ _SCHEME = SignatureScheme.model.model_dump(mode="json", by_alias=True, exclude_n
 def document_policy(app: FastAPI, policy: Policy) -> None:
     """Mark in the OpenAPI document the operations that a policy requires a signature for.
 
-    `Signature` and `require_signature` are in the document without this call. A route whose operation depends on its
+    `Signature` and `signature_required` are in the document without this call. A route whose operation depends on its
     path parameters is not marked.
 
     Args:

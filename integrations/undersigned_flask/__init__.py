@@ -8,10 +8,26 @@ bot. With `RouteResolver`, a policy decides about the view that is about to run.
 from undersigned.errors import missing_extra
 
 try:
-    from .extension import Undersigned, current_signature, signature_required
+    from .extension import (
+        SignatureRequired,
+        Undersigned,
+        current_signature,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
     from .publishing import jwks_route
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("flask", missing) from missing
 
-__all__ = ["RouteResolver", "Undersigned", "current_signature", "jwks_route", "signature_required"]
+__all__ = [
+    "RouteResolver",
+    "SignatureRequired",
+    "Undersigned",
+    "current_signature",
+    "find_signature",
+    "jwks_route",
+    "signature_required",
+    "verified_signature",
+]

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 from flask import Blueprint, Flask, Request, Response, current_app, request
-from werkzeug.exceptions import HTTPException, default_exceptions
+from werkzeug.exceptions import Unauthorized
 from werkzeug.local import LocalProxy
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
@@ -45,10 +45,10 @@ def signature_required(view: object) -> object:
     """Let a view, or every view of a blueprint and its nested blueprints, run only for a signed request.
 
     Put `@signature_required` below `@app.route`; in a class-based view it is one of the `decorators`. Call
-    `signature_required(blueprint)` before the blueprint is registered. An unsigned request raises werkzeug's
-    `Unauthorized`, for which the application may have an `errorhandler(401)`. Without one, it gets 401 with the code
-    only, in JSON. The guard of a blueprint lets the CORS preflights pass that Flask answers itself, because no browser
-    signs them.
+    `signature_required(blueprint)` before the blueprint is registered. An unsigned request raises
+    `SignatureRequired`, for which the application may have an `errorhandler(401)`. Without one, it gets 401 with the
+    code only, in JSON. The guard of a blueprint lets the CORS preflights pass that Flask answers itself, because no
+    browser signs them.
 
     Args:
         view: the view function, or the blueprint.
@@ -73,30 +73,40 @@ def signature_required(view: object) -> object:
 def _guard(view: Callable[..., object]) -> Callable[..., object]:
     @wraps(view)
     def guard(*args: object, **kwargs: object) -> object:
-        _require()
+        verified_signature(request)
         result: object = current_app.ensure_sync(view)(*args, **kwargs)
         return result
 
     return guard
 
 
-def _require() -> None:
-    """Require a signature.
+def find_signature(asked: Request) -> VerifiedSignature | None:
+    """Return the verified signature of a request, or None if it is unsigned.
 
     Raises:
-        HTTPException: the request is unsigned.
+        ConfigurationError: no middleware has verified it.
+    """
+    return PUBLISHED.find(asked)
+
+
+def verified_signature(asked: Request) -> VerifiedSignature:
+    """Return the verified signature of a request.
+
+    Raises:
+        SignatureRequired: the request is unsigned.
+        ConfigurationError: no middleware has verified it.
     """
     try:
-        PUBLISHED.require(request)
+        return PUBLISHED.require(asked)
     except SignatureError as error:
-        raise rejection(error) from None
+        raise SignatureRequired(error) from None
 
 
 def _require_in_blueprint() -> None:
     """Require a signature, but not of a preflight that runs no view."""
     runs_no_view = getattr(request.url_rule, "provide_automatic_options", False)
     if not (runs_no_view and PUBLISHED.admission(request).received.is_preflight):
-        _require()
+        verified_signature(request)
 
 
 def _route(asked: Request) -> str | None:
@@ -138,11 +148,19 @@ has verified it.
 """
 
 
-def rejection(error: SignatureError) -> HTTPException:
-    """Return the exception that rejects an unsigned request: handlers of 401 get it, with the code as `description`."""
-    answer = ErrorResponse.of(error)
-    kind = default_exceptions.get(answer.status, HTTPException)
-    return kind(answer.code, Response(answer.body, answer.status, answer.fields))
+class SignatureRequired(Unauthorized):
+    """Raised when a view requires a signature and the request is unsigned: a 401 with the code as its `description`.
+
+    Handlers of 401, `Unauthorized` and `HTTPException` get it. Without one, Flask sends its `response`.
+
+    Attributes:
+        error: the reason, for the log; `error.code` is the code that the caller gets.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.code, Response(answer.body, answer.status, answer.fields))
+        self.code, self.error = answer.status, error
 
 
 _PREFIX = "UNDERSIGNED_"

@@ -13,7 +13,7 @@ from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 from undersigned.wsgi import ADMISSION, check_route
 
-from .extension import rejection
+from .extension import SignatureRequired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -171,7 +171,7 @@ def _check(environ: Environ, route: MatchedRoute) -> None:
     try:
         check_route(environ, route)
     except SignatureError as error:
-        raise rejection(error) from None
+        raise SignatureRequired(error) from None
 
 
 def _prepare(app: Flask, **_sent: object) -> None:

@@ -64,7 +64,7 @@ def _route(request: Request[Any, Any]) -> str | None:
 PUBLISHED = Published["Request[Any, Any]"](
     lambda request: getattr(request.ctx, ADMISSION, None),
     route=_route,
-    advice="call verify_signatures(app, ...) before the application is served",
+    advice="call Undersigned(app, ...) before the application is served",
 )
 
 

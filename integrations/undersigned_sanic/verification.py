@@ -31,14 +31,8 @@ _FIRST = 1_000_000
 _OTHER_TARGET = "the canonical target is not the target that Sanic routes"
 
 
-def verify_signatures(
-    app: Sanic[Any, Any],
-    *,
-    verifier: Verifier | AsyncVerifier,
-    origins: ConfiguredOrigins,
-    **options: Unpack[AsyncOptions[Request[Any, Any]]],
-) -> None:
-    """Verify every request of an application on Sanic's own server, before the request is routed.
+class Undersigned:
+    """An extension that verifies every request of an application on Sanic's own server, before the request is routed.
 
     A signed request gets 401 if its target is not canonical, such as `/a/../b`. Sanic would route another path than the
     one that was signed. Content that a signature covers has been read and verified before the handler runs. The handler
@@ -55,10 +49,26 @@ def verify_signatures(
     Raises:
         ConfigurationError: an option has a wrong value.
     """
-    verifying = AsyncGuard(verifier=verifier, origins=origins, **options)
-    verifying.service.announce()
 
-    async def verify(request: Request[Any, Any], **_context: object) -> None:
+    def __init__(
+        self,
+        app: Sanic[Any, Any],
+        *,
+        verifier: Verifier | AsyncVerifier,
+        origins: ConfiguredOrigins,
+        **options: Unpack[AsyncOptions[Request[Any, Any]]],
+    ) -> None:
+        self._guard = AsyncGuard(verifier=verifier, origins=origins, **options)
+        self._guard.service.announce()
+        app.add_signal(self._verify, Event.HTTP_ROUTING_BEFORE)
+        app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
+            _check_verified, "request", priority=_FIRST
+        )
+        if options.get("rejection") is not None:
+            app.exception(SignatureRequired)(_answer)  # pyright: ignore[reportUnknownMemberType]
+        app.exception(Rejected)(_answer)  # pyright: ignore[reportUnknownMemberType]
+
+    async def _verify(self, request: Request[Any, Any], **_context: object) -> None:
         if request.app.asgi:
             raise ConfigurationError("the server runs Sanic by ASGI: use undersigned.asgi.SignatureMiddleware instead")
         lines = cast("Iterable[tuple[str, str]]", request.headers.items())
@@ -71,20 +81,12 @@ def verify_signatures(
             headers=[(_octets(name), _octets(value)) for name, value in lines],
             routed=(_octets(request.path), _octets(request.query_string)),
         )
-        body = _Body(verifying.service, received, request.stream)
-        result = await verifying.verify(received, body)
+        body = _Body(self._guard.service, received, request.stream)
+        result = await self._guard.verify(received, body)
         if isinstance(result, ErrorResponse):
             raise Rejected(result)
         body.rest()
         setattr(request.ctx, ADMISSION, result)
-
-    app.add_signal(verify, Event.HTTP_ROUTING_BEFORE)
-    app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
-        _check_verified, "request", priority=_FIRST
-    )
-    if options.get("rejection") is not None:
-        app.exception(SignatureRequired)(_answer)  # pyright: ignore[reportUnknownMemberType]
-    app.exception(Rejected)(_answer)  # pyright: ignore[reportUnknownMemberType]
 
 
 async def _check_verified(request: Request[Any, Any]) -> None:

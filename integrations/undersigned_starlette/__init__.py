@@ -13,7 +13,7 @@ try:
 
     from .authentication import SignatureBackend, SignedUser
     from .publishing import jwks_route
-    from .requirement import SignatureRequired, signature_required, verified_signature
+    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("starlette", missing) from missing
@@ -24,6 +24,7 @@ __all__ = [
     "SignatureMiddleware",
     "SignatureRequired",
     "SignedUser",
+    "find_signature",
     "jwks_route",
     "signature_required",
     "verified_signature",

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException, WebSocketException
 from starlette.requests import HTTPConnection
 
 from undersigned import ConfigurationError, SignatureError, VerifiedSignature
+from undersigned.asgi import find_signature as _find_signature
 from undersigned.asgi import required_signature
 from undersigned.middleware import ErrorResponse
 
@@ -38,6 +39,15 @@ class SignatureRequired(HTTPException):
         answer = ErrorResponse.of(error)
         super().__init__(answer.status, answer.code, answer.headers)
         self.error = error
+
+
+def find_signature(connection: HTTPConnection) -> VerifiedSignature | None:
+    """Return the verified signature of a request or handshake, or None if it is unsigned.
+
+    Raises:
+        ConfigurationError: no middleware has verified it.
+    """
+    return _find_signature(connection.scope)
 
 
 def verified_signature(connection: HTTPConnection) -> VerifiedSignature:
@@ -104,7 +114,7 @@ def _connection(args: tuple[object, ...], kwargs: dict[str, object]) -> HTTPConn
             return cast("HTTPConnection", argument)
     raise ConfigurationError(
         "signature_required: the endpoint is called without its request; give it a request: Request parameter, or in "
-        "FastAPI use the dependency Depends(require_signature) instead of the decorator"
+        "FastAPI use the dependency Depends(signature_required) instead of the decorator"
     )
 
 

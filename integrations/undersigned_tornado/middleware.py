@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from undersigned.middleware import AsyncOptions, ConfiguredOrigins
 
 
-class SignatureMiddleware(HTTPServerConnectionDelegate):
-    """A middleware for `HTTPServer(SignatureMiddleware(app, ...))`, around an application or a router.
+class Undersigned(HTTPServerConnectionDelegate):
+    """What verifies: `HTTPServer(Undersigned(app, ...))`, around an application or a router.
 
     Tornado routes by what was verified: the canonical target and the header fields. A body is read only after the
     signature over the header fields has been verified, and reaches the handler only after it was verified too. A

@@ -6,6 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from tornado.httputil import HTTPHeaders
+from tornado.web import HTTPError
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.middleware import Admission, ErrorResponse, Published
@@ -33,9 +34,25 @@ class VerifiedHeaders(HTTPHeaders):
     admission: Admission
 
 
+class SignatureRequired(HTTPError):
+    """Raised when a handler requires a signature and the request is unsigned: a 401 with the code as its `reason`.
+
+    `signature_required` answers with its header fields too. Raised in a handler, Tornado answers it without them.
+
+    Attributes:
+        error: the reason, for the log; `error.code` is the code that the caller gets.
+        answer: the answer, which is sent as it is if `rejection=` has shaped it.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.status, reason=answer.code)
+        self.error, self.answer = error, answer
+
+
 PUBLISHED = Published["HTTPServerRequest"](
     lambda request: getattr(request.headers, "admission", None),
-    advice="serve HTTPServer(SignatureMiddleware(app, ...)) instead of app.listen(...)",
+    advice="serve HTTPServer(Undersigned(app, ...)) instead of app.listen(...)",
 )
 
 
@@ -49,13 +66,16 @@ def find_signature(request: HTTPServerRequest) -> VerifiedSignature | None:
 
 
 def verified_signature(request: HTTPServerRequest) -> VerifiedSignature:
-    """Return the verified signature of a request, in a method that `signature_required` guards.
+    """Return the verified signature of a request.
 
     Raises:
-        SignatureError: the request is unsigned.
+        SignatureRequired: the request is unsigned. Tornado answers 401.
         ConfigurationError: no middleware has verified it.
     """
-    return PUBLISHED.require(request)
+    try:
+        return PUBLISHED.require(request)
+    except SignatureError as error:
+        raise SignatureRequired(error) from None
 
 
 def signature_required(
@@ -63,7 +83,7 @@ def signature_required(
 ) -> Callable[Concatenate[Handler, Parameters], Result | None]:
     """Let a method of a handler run only for a signed request. An unsigned one gets 401 by the handler's `write_error`.
 
-    `write_error` gets the `SignatureError` as the exception of `exc_info`, whose `code` the caller may know.
+    `write_error` gets `SignatureRequired` as the exception of `exc_info`; the caller may know its `error.code`.
 
     To guard a whole handler, decorate its `prepare`. A CORS preflight then passes to the method `options`, because no
     browser signs it.
@@ -88,7 +108,7 @@ def signature_required(
             return method(handler, *args, **kwargs)
         try:
             verified_signature(handler.request)
-        except SignatureError as error:
+        except SignatureRequired as error:
             _send_error(handler, error)
             return None
         return method(handler, *args, **kwargs)
@@ -96,14 +116,14 @@ def signature_required(
     return guard
 
 
-def _send_error(handler: RequestHandler, error: SignatureError) -> None:
+def _send_error(handler: RequestHandler, error: SignatureRequired) -> None:
     """Answer as `send_error` of a handler does, which keeps no header fields."""
-    answer = ErrorResponse.of(error)
+    answer = error.answer
     handler.clear()
     handler.set_status(answer.status)
     for name, value in answer.headers.items():
         handler.set_header(name, value)
-    handler.write_error(answer.status, exc_info=(SignatureError, error, None))
+    handler.write_error(answer.status, exc_info=(SignatureRequired, error, None))
     # As `send_error`: Tornado has no other name for it.
     if not handler._finished:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         handler.finish()  # pyright: ignore[reportUnknownMemberType]

@@ -39,9 +39,9 @@ from tornado.httputil import HTTPServerConnectionDelegate
 from tornado.netutil import bind_sockets
 
 from undersigned import PathResolver, Policy, Request, asgi, wsgi
-from undersigned_aiohttp import signature_middleware
-from undersigned_sanic import verify_signatures
-from undersigned_tornado import SignatureMiddleware as TornadoMiddleware
+from undersigned_aiohttp import SignatureMiddleware
+from undersigned_sanic import Undersigned
+from undersigned_tornado import Undersigned as TornadoMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,7 +220,7 @@ class AiohttpSeller(OwnServer):
     def __init__(self) -> None:
         super().__init__()
         policy = Policy(required_for=[OPERATION])
-        verifies = signature_middleware(verifier=verifier(), origins=[ORIGIN], policy=policy)
+        verifies = SignatureMiddleware(verifier=verifier(), origins=[ORIGIN], policy=policy)
         self._app = aiohttp(self.ran, verifies, self._count())
         self._runner = web.AppRunner(self._app, access_log=None)
 
@@ -277,7 +277,7 @@ class SanicSeller(OwnServer):
         super().__init__()
         self._app = sanic(self.ran)
         self._app.config.TOUCHUP = False
-        verify_signatures(self._app, verifier=verifier(), origins=[ORIGIN], policy=Policy(required_for=[OPERATION]))
+        Undersigned(self._app, verifier=verifier(), origins=[ORIGIN], policy=Policy(required_for=[OPERATION]))
         self._app.on_request(self._count)
         self._app.exception(NotFound, MethodNotAllowed)(self._count)
 

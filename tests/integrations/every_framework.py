@@ -220,7 +220,8 @@ def fastapi(options):
     from fastapi.responses import StreamingResponse
     from starlette.staticfiles import StaticFiles
 
-    from undersigned_fastapi import RouteResolver, Signature, SignatureMiddleware, require_signature
+    from undersigned_fastapi import RouteResolver, Signature, SignatureMiddleware
+    from undersigned_fastapi import signature_required as require
     from undersigned_starlette import signature_required
 
     app, uploads = FastAPI(), Uploads()
@@ -243,7 +244,7 @@ def fastapi(options):
         assert plan == 1
         return shown(request.state.signature, name, await request.body())
 
-    router = APIRouter(prefix="/router", dependencies=[Depends(require_signature)])
+    router = APIRouter(prefix="/router", dependencies=[Depends(require)])
 
     @router.api_route("/{name:path}", methods=["GET", "POST"])
     async def routed(name: str, request: Request):
@@ -751,7 +752,7 @@ def aiohttp(options):
     from aiohttp import web
 
     from undersigned.policy import RouteResolver
-    from undersigned_aiohttp import find_signature, signature_middleware, signature_required, verified_signature
+    from undersigned_aiohttp import SignatureMiddleware, find_signature, signature_required, verified_signature
 
     async def show(request):
         signature = None if options is None else find_signature(request)
@@ -806,7 +807,7 @@ def aiohttp(options):
         await answer.close()
         return answer
 
-    middlewares = [] if options is None else [signature_middleware(**by_route(options, RouteResolver))]
+    middlewares = [] if options is None else [SignatureMiddleware(**by_route(options, RouteResolver))]
     app = web.Application(middlewares=[*middlewares, web.normalize_path_middleware()], client_max_size=10_000_000)
     for method in ("GET", "POST"):
         app.router.add_route(method, "/open/{name:.+}", show)
@@ -828,7 +829,7 @@ def tornado(options):
     from tornado.web import Application, RequestHandler, StaticFileHandler, addslash, stream_request_body
     from tornado.websocket import WebSocketHandler
 
-    from undersigned_tornado import SignatureMiddleware, find_signature, signature_required, verified_signature
+    from undersigned_tornado import Undersigned, find_signature, signature_required, verified_signature
 
     class Open(RequestHandler):
         def get(self, name):
@@ -909,7 +910,7 @@ def tornado(options):
     routes += [("/upload", Upload), ("/socket", Socket)]
     routes += [("/left", Left), ("/read", Read), ("/form", Form), ("/stream", Stream), ("/slash/?", Slash)]
     app = Application([*routes, ("/files/(.*)", StaticFileHandler, {"path": str(FILES)})])
-    return app if options is None else SignatureMiddleware(app, **options)
+    return app if options is None else Undersigned(app, **options)
 
 
 def sanic_application(*, signed, caller):
@@ -966,7 +967,7 @@ def sanic(options):
     from sanic import json as json_response
     from sanic.views import HTTPMethodView
 
-    from undersigned_sanic import find_signature, signature_required, verified_signature, verify_signatures
+    from undersigned_sanic import Undersigned, find_signature, signature_required, verified_signature
 
     app = sanic_application(
         signed=verified_signature, caller=lambda request: None if options is None else find_signature(request)
@@ -1000,7 +1001,7 @@ def sanic(options):
     blueprint.add_route(guarded, "/<name:path>", methods)
     app.blueprint(blueprint)
     if options is not None:
-        verify_signatures(app, **options)
+        Undersigned(app, **options)
     return app
 
 
@@ -1068,13 +1069,13 @@ FRAMEWORKS = (
     Framework("django-gunicorn", _identity, django_gunicorn, guards=DJANGO),
     Framework(
         "aiohttp", aiohttp, aiohttp_server, websocket=True, guards=guards("{}/{{name}}", "/streamed", "/class"),
-        advice="middlewares=[signature_middleware(...)]",
+        advice="middlewares=[SignatureMiddleware(...)]",
     ),
     Framework(
         "tornado", tornado, tornado_server, websocket=True, guards={"/signed": None, "/sync": None, "/prepared": None},
-        advice="HTTPServer(SignatureMiddleware(app, ...))",
+        advice="HTTPServer(Undersigned(app, ...))",
     ),
-    Framework("sanic", sanic, sanic_server, websocket=True, guards=SANIC, advice="call verify_signatures(app, ...)"),
+    Framework("sanic", sanic, sanic_server, websocket=True, guards=SANIC, advice="call Undersigned(app, ...)"),
 )  # fmt: skip
 
 __all__ = ["FRAMEWORKS", "HOST", "SECRET", "Framework", "optional"]

@@ -14,12 +14,12 @@ from tests.wire import ask, assert_rejected, raw_request
 from undersigned import Decision, Policy
 from undersigned.middleware import Admission
 from undersigned.policy import RouteResolver
-from undersigned_aiohttp import SignatureRequired, signature_middleware, verified_signature
+from undersigned_aiohttp import SignatureMiddleware, SignatureRequired, verified_signature
 
 
 def serve(party, path: str, handle):
     """Serve one handler behind the middleware."""
-    app = web.Application(middlewares=[signature_middleware(**optional(party))])
+    app = web.Application(middlewares=[SignatureMiddleware(**optional(party))])
     app.add_routes([web.get(path, handle)])
     return aiohttp_server(app)
 
@@ -62,7 +62,7 @@ def test_policy_by_route_knows_the_handler_of_a_named_route_and_its_answer_is_sh
 
     policy = Policy(required_for=["buy"], resolver=RouteResolver())
     options = {"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}
-    middleware = signature_middleware(
+    middleware = SignatureMiddleware(
         rejection=lambda response, request: response.with_content(request.path.encode(), "text/plain"), **options
     )
     app = web.Application(middlewares=[middleware])

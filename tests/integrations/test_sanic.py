@@ -16,7 +16,7 @@ from tests.serving import uvicorn_server
 from tests.wire import ask, assert_rejected, handshake, raw_request
 
 from undersigned import Policy
-from undersigned_sanic import SignatureRequired, verified_signature, verify_signatures
+from undersigned_sanic import SignatureRequired, Undersigned, verified_signature
 
 
 def test_target_is_rejected_when_sanic_would_route_another_spelling(party):
@@ -44,7 +44,7 @@ def test_handshake_is_rejected_before_it_is_accepted_if_a_middleware_of_its_blue
         await websocket.send(verified_signature(request).keyid)
 
     app.blueprint(sockets)
-    verify_signatures(app, **optional(party))
+    Undersigned(app, **optional(party))
     with sanic_server(app) as port:
         assert handshake(port, "/talk").startswith(b"HTTP/1.1 401 ")
         accepted = handshake(port, "/talk", party.fields("GET", "/talk"))
@@ -61,7 +61,7 @@ def test_requiring_a_missing_signature_raises_the_rejection(party):
             verified_signature(request)
         return json_response({"code": raised.value.error.code})
 
-    verify_signatures(app, **optional(party))
+    Undersigned(app, **optional(party))
     with sanic_server(app) as port:
         assert ask(port, raw_request("GET", "/")).json == {"code": "request_signature_required"}
 
@@ -76,7 +76,7 @@ class Silent(Sanic):
 def test_request_that_sanic_did_not_let_verify_reaches_no_handler(party, caplog):
     app = sanic_app(Silent)
     app.add_route(lambda _request: pytest.fail("the handler ran"), "/")
-    verify_signatures(app, verifier=party.verifier(), origins=ORIGINS)
+    Undersigned(app, verifier=party.verifier(), origins=ORIGINS)
     with sanic_server(app) as port, caplog.at_level(logging.ERROR):
         assert ask(port, raw_request("GET", "/")).status == 500
     assert "set config.TOUCHUP = False" in caplog.text

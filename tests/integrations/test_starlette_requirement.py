@@ -26,7 +26,8 @@ from undersigned import (
 from undersigned.asgi import ADMISSION, ScopeReceived
 from undersigned.eventloop import AsyncGuard
 from undersigned.middleware import Admission
-from undersigned_fastapi import RouteResolver, Signature, document_policy, require_signature
+from undersigned_fastapi import RouteResolver, Signature, document_policy
+from undersigned_fastapi import signature_required as require
 from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
 
 UNSIGNED = "request_signature_required"
@@ -149,7 +150,7 @@ def document() -> dict:
     return app.openapi()
 
 
-async def caller_name(signature: Annotated[VerifiedSignature, Depends(require_signature)]) -> str:
+async def caller_name(signature: Annotated[VerifiedSignature, Depends(require)]) -> str:
     raise AssertionError(signature)
 
 
@@ -251,7 +252,7 @@ def test_dependency_override_replaces_the_requirement():
     async def endpoint(signature: Signature) -> str:
         return signature.keyid
 
-    app.dependency_overrides[require_signature] = lambda: type("Stand", (), {"keyid": "stand-in"})
+    app.dependency_overrides[require] = lambda: type("Stand", (), {"keyid": "stand-in"})
     assert run(app, scope_with())[1]["body"] == b'"stand-in"'
 
 

@@ -15,7 +15,7 @@ from tornado.web import Application, RequestHandler, stream_request_body
 
 from undersigned import Policy
 from undersigned.eventloop import Disconnected
-from undersigned_tornado import SignatureMiddleware, find_signature, signature_required
+from undersigned_tornado import Undersigned, find_signature, signature_required
 from undersigned_tornado.exchange import Stream
 
 
@@ -51,7 +51,7 @@ class Shared(RequestHandler):
 def port(party):
     """An application with the handlers above."""
     app = Application([("/~public", Public), ("/streamed", Streamed), ("/shared", Shared)])
-    with tornado_server(SignatureMiddleware(app, **optional(party))) as port:
+    with tornado_server(Undersigned(app, **optional(party))) as port:
         yield port
 
 
@@ -93,7 +93,7 @@ def test_guarded_prepare_ends_the_request_also_if_an_error_page_only_writes(part
         def post(self) -> None:
             self.write("ran")
 
-    with tornado_server(SignatureMiddleware(Application([("/page", Page)]), **optional(party))) as port:
+    with tornado_server(Undersigned(Application([("/page", Page)]), **optional(party))) as port:
         unsigned = ask(port, raw_request("POST", "/page", JSON, BODY))
     assert (unsigned.status, unsigned.json) == (401, {"problem": 401})
 

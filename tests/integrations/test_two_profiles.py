@@ -32,7 +32,7 @@ PROFILES = {"/plans": profiles.ADCP_3_2, "/hooks": profiles.ADCP_WEBHOOK}
 def serve_mounted_aiohttp(verifiers):
     app = aiohttp.web.Application()
     for path, verifier in verifiers.items():
-        signed = undersigned_aiohttp.signature_middleware(verifier=verifier, origins=ORIGINS)
+        signed = undersigned_aiohttp.SignatureMiddleware(verifier=verifier, origins=ORIGINS)
         part = aiohttp.web.Application(middlewares=[signed])
 
         async def show(_request, path=path):
@@ -54,7 +54,7 @@ def serve_mounted_tornado(verifiers):
                 self.write(self.told)
 
         part = tornado.web.Application([(f"{path}/x", Show)])
-        signed = undersigned_tornado.SignatureMiddleware(part, verifier=verifier, origins=ORIGINS)
+        signed = undersigned_tornado.Undersigned(part, verifier=verifier, origins=ORIGINS)
         rules.append(tornado.routing.Rule(tornado.routing.PathMatches(f"{path}/.*"), signed))
     return tornado_server(tornado.routing.RuleRouter(rules))
 

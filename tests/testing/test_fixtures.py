@@ -27,8 +27,8 @@ from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixt
 from undersigned.wsgi import SignatureMiddleware as WSGISignatureMiddleware
 from undersigned_fastapi import Signature, SignatureMiddleware
 from undersigned_flask import Undersigned, current_signature, signature_required
+from undersigned_sanic import Undersigned as SanicUndersigned
 from undersigned_sanic import verified_signature as signature_of
-from undersigned_sanic import verify_signatures
 
 ORIGIN = "https://testserver"
 
@@ -123,7 +123,7 @@ def test_client_of_a_server_signs_requests_to_sanic(signed_client, verifier):  #
     async def answer(request):
         return text(signature_of(request).keyid)
 
-    verify_signatures(app, verifier=verifier, origins=[ORIGIN])
+    SanicUndersigned(app, verifier=verifier, origins=[ORIGIN])
     with sanic_server(app) as port:
         assert asyncio.run(buy(signed_client, port)) == "test-key"
 

@@ -11,10 +11,11 @@ from aiohttp.base_protocol import BaseProtocol
 from aiohttp.multipart import MultipartWriter
 from aiohttp.payload import BytesPayload, IOBasePayload, Payload
 from aiohttp.streams import StreamReader
+from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Spool
+from undersigned.client import ClientSigner, FileDigest, Spool, hidden_fields
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -101,6 +102,10 @@ class SigningMiddleware:
         stream.feed_data(content)
         stream.feed_eof()
         response.content = stream
+        names = hidden_fields(verified)
+        kept = [(name, value) for name, value in response.headers.items() if name.lower() not in names]
+        if len(kept) < len(response.headers):
+            vars(response).update(_headers=CIMultiDictProxy(CIMultiDict(kept)), _raw_cookie_headers=None, _cookies=None)
         vars(response)["signature"] = verified
 
 

@@ -7,13 +7,14 @@ import logging
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Spool, digest_file
+from undersigned.client import ClientSigner, FileDigest, Spool, digest_file, hidden_fields
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from types import TracebackType
     from typing import Self, Unpack
 
+    from undersigned import VerifiedSignature
     from undersigned.client import SignedRequest, SignerSource, SigningOptions
 
 logger = logging.getLogger("undersigned")
@@ -220,7 +221,7 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
             raise
         response.stream.close()
         response.stream = self._new_stream(content)
-        response.extensions["signature"] = verified
+        _take(response, verified)
 
     def __enter__(self) -> Self:
         """Open the inner transport."""
@@ -290,7 +291,7 @@ class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
             raise
         await response.stream.aclose()
         response.stream = self._new_stream(content)
-        response.extensions["signature"] = verified
+        _take(response, verified)
 
     async def __aenter__(self) -> Self:
         """Open the inner transport."""
@@ -311,6 +312,12 @@ class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
         """Close the inner transport."""
         self._look_past()
         await self._transport.aclose()
+
+
+def _take(response: Any, verified: VerifiedSignature) -> None:
+    response.extensions["signature"] = verified
+    for name in hidden_fields(verified):
+        response.headers.pop(name, None)
 
 
 def _fields(message: Any) -> list[tuple[str, str]]:

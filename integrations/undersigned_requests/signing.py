@@ -12,7 +12,7 @@ from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPResponse
 
 from undersigned import ConfigurationError, SigningError
-from undersigned.client import SIGNATURE_FIELDS, ClientSigner, DoubleKnock, FileDigest, UnchangedFile
+from undersigned.client import SIGNATURE_FIELDS, ClientSigner, DoubleKnock, FileDigest, UnchangedFile, hidden_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,6 +119,12 @@ class SignatureAdapter(HTTPAdapter):
         except BaseException:
             response.close()
             raise
+        # requests reads cookies from the original response.
+        original = vars(raw)["_original_response"]
+        for name in hidden_fields(verified):
+            if response.headers.pop(name, None) is not None:
+                del raw.headers[name], original.msg[name]
+                response.cookies.clear()
         response.raw = HTTPResponse(
             io.BytesIO(content),
             raw.headers,
@@ -126,7 +132,7 @@ class SignatureAdapter(HTTPAdapter):
             raw.version,
             reason=raw.reason,
             preload_content=False,
-            original_response=vars(raw)["_original_response"],  # requests reads cookies from it
+            original_response=original,
             request_method=signed.method,
         )
         vars(response)["signature"] = verified

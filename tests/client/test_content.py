@@ -6,7 +6,7 @@ import io
 from itertools import repeat
 
 import pytest
-from tests.keys import BODY, JSON_FIELD, signer, verifier
+from tests.keys import BODY, signer, verifier
 
 from undersigned import Request, SigningError
 from undersigned.client import ClientSigner, FileDigest
@@ -78,6 +78,6 @@ def test_file_is_not_kept_and_is_then_where_it_was(kind):
     file.seek(7)
     digest = client(max_spooled=0).read(file)
     assert (type(digest), digest.length, file.tell()) == (FileDigest, len(BODY) * 10_000, 7)
-    signed = client().sign("POST", f"{ORIGIN}/", [JSON_FIELD], digest)
+    signed = client().sign("POST", f"{ORIGIN}/", [("Content-Type", "text/plain")], digest)
     request = Request("POST", signed.url, [("host", signed.authority), *signed.headers], file.read(-1))
     assert verifier().verify(request)

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROFILE = FAPI_2_RESPONSE.derive(
-    name="answers", coverage=FAPI_2_RESPONSE.coverage._replace(with_content=("content-type",))
+    name="answers",
+    coverage=FAPI_2_RESPONSE.coverage._replace(
+        with_content=("content-type",), offered=("location", "set-cookie", "set-cookie2")
+    ),
 )
+BARE = PROFILE.derive(name="answers-bare", coverage=PROFILE.coverage._replace(with_content=(), offered=()))
 ENCODED = PROFILE.derive(name="answers-encoded", coverage=PROFILE.coverage._replace(if_sent=("content-encoding",)))
 UNCOVERED = PROFILE.derive(name="answers-without-digest", digest=PROFILE.digest._replace(policy="either"))
 JSON = '{"plan":"gold"}'
@@ -50,6 +54,8 @@ class Answering(ThreadingHTTPServer):
         self.signer = Signer(key_pair("ed25519").signing_key(), profile=profile)
         self.asked: list[str] = []
         self.first: Response | None = None
+        self.honest: tuple = (200,)
+        self.relayed: list[tuple[str, str]] = []
 
     def signed(self, response: Response) -> Response:
         return replace(response, fields=[*response.fields, *self.signer.sign_response(response)])
@@ -105,6 +111,13 @@ class _Handler(BaseHTTPRequestHandler):
     def answer_moved(self):
         return self.response(302, [("Location", "/ok")], "")
 
+    def answer_relayed(self):
+        """Answer as the server says, with fields that a relay changes after the signature."""
+        response = self.server.signed(self.response(*self.server.honest))
+        named = {name.lower() for name, _ in self.server.relayed}
+        kept = [(name, value) for name, value in response.fields if name not in named]
+        return replace(response, fields=[*kept, *self.server.relayed])
+
     def answer_long(self):
         return self.server.signed(self.response(body="x" * 100_000))
 
@@ -112,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.signed(self.response(fields=[_TYPE, ("Transfer-Encoding", "chunked")]))
 
     def answer_cookie(self):
-        return self.server.signed(self.response(fields=[_TYPE, ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")]))
+        return self.server.signed(self.response(fields=[_TYPE, ("Set-Cookie", "a=1")]))
 
     def answer_compressed(self):
         return self.server.signed(
@@ -149,6 +162,7 @@ def answering(profile=PROFILE) -> Iterator[Answering]:
 
 
 __all__ = [
+    "BARE",
     "ENCODED",
     "JSON",
     "PROFILE",

@@ -64,7 +64,7 @@ class WithRequests:
                 timeout=10,
             )
             if path == "/cookie":
-                assert session.cookies.get_dict() == {"a": "1", "b": "2"}
+                assert session.cookies.get_dict() == {"a": "1"}
             return response.status_code, b"".join(response.iter_content(4)).decode()
 
 

@@ -9,6 +9,7 @@ import httpx
 import pytest
 import requests
 from tests.integrations.answering import (
+    BARE,
     ENCODED,
     JSON,
     PROFILE,
@@ -27,7 +28,7 @@ from tests.keys import OneKey, verification_key
 from undersigned import AsyncVerifier, ConfigurationError, MemoryReplayStore, SignatureError, Verifier
 from undersigned.client import ResponseVerification
 from undersigned.discovery import KeySources
-from undersigned.profiles import ADCP_3_2
+from undersigned.profiles import ADCP_3_2, FAPI_2_RESPONSE, UCP_RESPONSE, WEB_BOT_AUTH_DIRECTORY
 from undersigned_aiohttp import SigningMiddleware
 from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAdapter
@@ -96,14 +97,77 @@ def test_response_by_another_signer_than_the_origins_is_rejected(client):
 
 
 @EVERY
-def test_content_encoding_that_the_signature_does_not_cover_is_rejected(client):
-    with answering() as server, pytest.raises(SignatureError) as caught:
-        client.send(server, "/compressed", responses=verification())
-    if "aiohttp" in str(client):  # it decodes the content itself, and so the digest is another one
-        return
-    assert "a Content-Encoding that its signature does not cover" in caught.value.detail
-    with answering(ENCODED) as server:
-        assert client.send(server, "/compressed", responses=verification(ENCODED)) == (200, JSON)
+def test_content_encoding_that_the_signature_covers_is_decoded(client):
+    if "aiohttp" not in str(client):  # it decodes the content itself, and so the digest is another one
+        with answering(ENCODED) as server:
+            assert client.send(server, "/compressed", responses=verification(ENCODED)) == (200, JSON)
+
+
+TO_OK = [("Location", "/ok")]
+RELAYED = {
+    "location": ((302, TO_OK, ""), [("Location", "/error")]),
+    "location (added)": ((302, [], ""), TO_OK),
+    "uri": ((302, [], ""), [("URI", "/ok")]),
+    "content-type": ((200,), [("Content-Type", "application/json; charset=utf-7")]),
+    "content-type (added)": ((200, []), [("Content-Type", "text/plain; charset=utf-16")]),
+    "content-encoding": ((200, []), [("Content-Encoding", "deflate")]),
+    "set-cookie": ((200, []), [("Set-Cookie", "c=3; Path=/")]),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("profile", [PROFILE, BARE, FAPI_2_RESPONSE, UCP_RESPONSE], ids=lambda profile: profile.name)
+@pytest.mark.parametrize("relayed", RELAYED)
+def test_client_acts_on_no_field_that_a_relay_changed(client, profile, relayed):
+    """Change each field that a client acts on: the response is rejected with its name, or it has no effect."""
+    with answering(profile) as server:
+        server.honest, server.relayed = RELAYED[relayed]
+        if server.honest[1:] == ([],) and profile in (PROFILE, UCP_RESPONSE):
+            return  # their signatures need a Content-Type
+        try:
+            got = client.send(server, "/relayed", responses=verification(profile))
+        except aiohttp.ClientPayloadError:
+            assert relayed == "content-encoding"  # aiohttp decodes before anybody can look
+        except SignatureError as error:
+            field = relayed.partition(" ")[0]
+            is_named = f"by {field}, which the signature of the response does not cover" in error.detail
+            assert is_named or profile is not BARE
+        else:
+            assert (relayed, got[1]) in {("set-cookie", JSON), ("uri", "")}
+        assert server.asked == ["/relayed"]
+
+
+def test_cookie_that_is_not_covered_is_not_kept():
+    with answering(BARE) as server:
+        server.honest, server.relayed = (200, []), [("Set-Cookie", "c=3; Path=/")]
+        signing = {"origins": [server.origin], "responses": verification(BARE)}
+        with requests.Session() as session:
+            session.mount("http://", SignatureAdapter(make_signer(), **signing))
+            answer = session.get(f"{server.origin}/relayed", timeout=10)
+            assert (answer.text, answer.cookies.get_dict(), session.cookies.get_dict()) == (JSON, {}, {})
+        transport = SignatureTransport(httpx.HTTPTransport(verify=TRUST), make_signer(), **signing)
+        with httpx.Client(transport=transport) as client:
+            assert client.get(f"{server.origin}/relayed").text == JSON
+            assert not client.cookies
+
+        async def send():
+            middlewares = [SigningMiddleware(make_signer(), **signing)]
+            jar = aiohttp.CookieJar(unsafe=True)
+            async with (
+                aiohttp.ClientSession(middlewares=middlewares, cookie_jar=jar) as session,
+                session.get(f"{server.origin}/relayed") as answer,
+            ):
+                return await answer.text(), dict(answer.cookies), len(jar)
+
+        assert asyncio.run(send()) == (JSON, {}, 0)
+
+
+def test_verification_says_at_construction_what_it_will_reject(caplog):
+    caplog.set_level("INFO")
+    verification(BARE)
+    assert "answers-bare does not ask signatures to cover content-type, content-encoding, location" in caplog.text
+    with pytest.raises(ConfigurationError, match="does not cover @status"):
+        verification(WEB_BOT_AUTH_DIRECTORY)
 
 
 @EVERY

@@ -8,7 +8,7 @@ first. Nothing here imports a client library or opens a connection.
 from undersigned.client.bots import BotAuth
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, Sending, Spool, UnchangedFile, digest_file
 from undersigned.client.double_knock import AnySigner, DoubleKnock
-from undersigned.client.responses import ResponseVerification
+from undersigned.client.responses import ResponseVerification, hidden_fields
 from undersigned.client.signed_request import SignedRequest
 from undersigned.client.signer import (
     SIGNATURE_FIELDS,
@@ -37,4 +37,5 @@ __all__ = [
     "Tries",
     "UnchangedFile",
     "digest_file",
+    "hidden_fields",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY
@@ -16,8 +17,16 @@ if TYPE_CHECKING:
     from undersigned.errors import SignatureError
     from undersigned.verification.verified_signature import VerifiedSignature
 
+logger = logging.getLogger("undersigned")
+
 _UNCOVERED = "the response has content, and its signature does not cover content-digest"
-_ENCODED = "the response has a Content-Encoding that its signature does not cover"
+_NOT_COVERED = "the client would %s by %s, which the signature of the response does not cover"
+_READ_BY: Final = ("content-type", "content-encoding")
+_FOLLOWED: Final = ("location", "uri")
+"""What a client follows; aiohttp also follows URI."""
+_REDIRECTS: Final = range(300, 400)
+KEPT_FIELDS: Final = frozenset({"set-cookie", "set-cookie2"})
+"""What a client keeps for later requests. A proxy may add it to an honest response, so it is left out."""
 
 
 class ResponseVerification:
@@ -25,8 +34,12 @@ class ResponseVerification:
 
     Every response must be signed, also a redirect or an error. Its signature is checked together with the request that
     was sent. If the profile covers parts of the request (`;req`), the response to another request is rejected. The
-    content is read first, as it is on the wire, up to `max_body` bytes. It must be covered by a digest, and so must a
-    Content-Encoding: the client decodes by it, so the client asks for content that is not compressed.
+    content is read first, as it is on the wire, up to `max_body` bytes, and it must be covered by a digest.
+
+    A client acts only on what the signature covers. A response is rejected if its signature does not cover the
+    Content-Type or Content-Encoding of its content, or the Location of a redirect. A Set-Cookie that is not covered is
+    left out of the response. At construction, the log says which of these the profile does not ask for. The client asks
+    for content that is not compressed.
 
     Args:
         verifier: verifies with a profile for responses, such as `profiles.UCP_RESPONSE`. Only an asyncio client awaits
@@ -38,7 +51,7 @@ class ResponseVerification:
         max_body: the largest content that is read, in bytes.
 
     Raises:
-        ConfigurationError: the verifier is not one, or its profile is for requests.
+        ConfigurationError: the verifier is not one, or its profile is for requests or does not cover the status.
     """
 
     __slots__ = ("_max_body", "_signer_of", "_verifier")
@@ -52,6 +65,20 @@ class ResponseVerification:
     ) -> None:
         if not isinstance(verifier, AsyncVerifier) or verifier.profile.message != "response":
             raise ConfigurationError("verifier: pass a Verifier of a profile for responses, as UCP_RESPONSE is")
+        coverage = verifier.profile.coverage
+        if "@status" not in coverage.always:
+            raise ConfigurationError(
+                f"verifier: profile {verifier.profile.name} does not cover @status, so anybody could change the status"
+            )
+        asked = {*coverage.required(has_content=True), *coverage.if_sent}
+        refused = [name for name in (*_READ_BY, _FOLLOWED[0]) if name not in asked]
+        if refused:
+            logger.info(
+                "responses: profile %s does not ask signatures to cover %s: if the client would act on one that is not "
+                "covered, it rejects the response",
+                verifier.profile.name,
+                ", ".join(refused),
+            )
         self._verifier = verifier
         self._signer_of = signers if signers is None or callable(signers) else signers.get
         self._max_body = max_body
@@ -133,12 +160,25 @@ class ResponseVerification:
             )
         if len(verified.content) != len(response.body):
             raise self._error(_UNCOVERED)
-        if "content-encoding" in response.fields.combined and '"content-encoding"' not in verified.components:
-            raise self._error(_ENCODED)
+        followed = _FOLLOWED if response.status in _REDIRECTS else ()
+        for verb, names in (("decode content", _READ_BY if response.body else ()), ("follow a redirect", followed)):
+            for name in names:
+                if name in response.fields.combined and not covers(verified, name):
+                    raise self._error(_NOT_COVERED % (verb, name))
         return verified
 
     def _error(self, detail: str) -> SignatureError:
         return self._verifier.profile.error("signature_digest_mismatch", step=11, detail=detail)
+
+
+def covers(verified: VerifiedSignature, name: str) -> bool:
+    """Return whether a signature covers a header field, with its whole value."""
+    return f'"{name}"' in verified.components
+
+
+def hidden_fields(verified: VerifiedSignature) -> list[str]:
+    """Return the fields that a client must not get to see, as the signature of the response does not cover them."""
+    return [name for name in sorted(KEPT_FIELDS) if not covers(verified, name)]
 
 
 def _response(signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes) -> Response:

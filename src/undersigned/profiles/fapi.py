@@ -30,6 +30,7 @@ FAPI_2_RESPONSE: Final = FAPI_2_REQUEST.derive(
     selection=Selection(tags=("fapi-2-response",), label="res", pick="any"),
     coverage=CoverageRule(
         always=("@status", '"@method";req', '"@target-uri";req'),
+        offered=("content-type", "content-encoding", "location"),
         if_asked=("content-digest", "signature", "signature-input"),
     ),
 )

@@ -121,7 +121,11 @@ UCP_RESPONSE: Final = UCP.derive(
     name="ucp-response",
     source="UCP, signatures.md, response verification, autumn 2026",
     message="response",
-    coverage=CoverageRule(always=("@status",), with_content=("content-digest", "content-type")),
+    coverage=CoverageRule(
+        always=("@status",),
+        with_content=("content-digest", "content-type"),
+        offered=("content-encoding", "location"),
+    ),
     replay=ReplayRule(remembers="nothing"),
     dangerous="UCP lets a business leave out created and expires, and a signed response may be shown again",
 )

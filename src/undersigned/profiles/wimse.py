@@ -47,6 +47,7 @@ WIMSE_RESPONSE: Final = WIMSE.derive(
     coverage=CoverageRule(
         always=("@status", '"@method";req', '"@request-target";req', "workload-identity-token"),
         if_sent=("content-type", "content-digest"),
+        offered=("content-encoding", "location"),
     ),
 )
 """Their responses, with a token of the service, and the request's nonce if the request asked for a signature."""

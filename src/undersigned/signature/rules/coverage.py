@@ -35,6 +35,7 @@ class CoverageRule(NamedTuple):
         with_content: further components if the message has content.
         with_query: further components if the request has a query.
         if_sent: header fields that a signature covers if the message has them.
+        offered: header fields that a signer covers if the message has them, and a verifier does not ask for.
         if_asked: header fields of the request that a response covers, by ;req, if the request has them.
         sent: header fields that the message must have.
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
@@ -50,6 +51,7 @@ class CoverageRule(NamedTuple):
     with_content: tuple[str, ...] = ()
     with_query: tuple[str, ...] = ()
     if_sent: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
     if_asked: tuple[str, ...] = ()
     sent: tuple[str, ...] = ()
     member_of: str = ""
@@ -61,7 +63,7 @@ class CoverageRule(NamedTuple):
         every = (*self.always, *self.with_content, *self.with_query, *(one for group in self.any_of for one in group))
         for option in ("always", "with_content", "with_query"):
             check_texts(f"coverage.{option}", getattr(self, option), is_component, example='("@method", "date")')
-        for option in ("if_sent", "if_asked", "sent"):
+        for option in ("if_sent", "offered", "if_asked", "sent"):
             check_texts(f"coverage.{option}", getattr(self, option), FIELD.fullmatch, example='("content-type",)')
         for group in self.any_of:
             check_texts("coverage.any_of", group or ("",), is_component, example='("@authority", "@target-uri")')
@@ -90,7 +92,8 @@ class CoverageRule(NamedTuple):
     def is_conditional(self) -> bool:
         """Whether more than names is asked for, or what is asked for depends on more than content."""
         rules = (
-            self.any_of, self.with_query, self.if_sent, self.if_asked, self.sent, self.member_of, self.never
+            self.any_of, self.with_query, self.if_sent, self.offered, self.if_asked, self.sent, self.member_of,
+            self.never,
         )  # fmt: skip
         return any(rules) or any(one[0] == '"' for one in self.required(has_content=True))
 
@@ -103,6 +106,7 @@ class CoverageRule(NamedTuple):
             combined = request.fields.combined
             member = self.member_of if self.asks_for_member(request) else ""
             asked += [name for name in self.if_sent if name in combined and name != member]
+        asked += [name for name in self.offered if name in request.fields.combined]
         if self.if_asked:
             asked += [f'"{name}";req' for name in self._asked_fields(request)]
         return tuple(dict.fromkeys(asked))

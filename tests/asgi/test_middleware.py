@@ -417,7 +417,33 @@ def test_application_gets_its_own_scope(party, echo):
     scope["headers"].append((b"x-user", b"admin"))
     assert (b"x-user", b"admin") not in held["headers"]
     assert held["state"]["db"] == "pool"
-    assert "signature" not in scope["state"]
+
+
+@pytest.mark.parametrize("state", [{}, {"state": {"db": "pool"}}])
+@pytest.mark.parametrize("is_signed", [True, False])
+def test_layers_outside_see_what_the_application_writes_and_not_what_was_verified(party, state, is_signed):
+    scope = http_scope(party, raw_path=b"/%70", root_path="", **state)
+    if not is_signed:
+        scope["headers"] = [(b"host", HOST.encode())]
+    before, seen = dict(scope), []
+
+    async def app(inner, _receive, send):
+        inner["route"], inner["root_path"] = "/{plan}", "/mounted"
+        inner["state"]["user"] = "u1"
+        await send({"type": "http.response.start", "status": 200})
+        inner["user"] = "u1"
+        raise LookupError
+
+    async def send(_message):
+        seen.append((scope["route"], scope["root_path"], scope["state"]["user"]))
+
+    middleware = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
+    with pytest.raises(LookupError):
+        asyncio.run(middleware(scope, None, send))
+    assert seen == [("/{plan}", "/mounted", "u1")]
+    kept = {name: value for name, value in scope.items() if name != "state"}
+    before = {name: value for name, value in before.items() if name != "state"}
+    assert kept == {**before, "route": "/{plan}", "root_path": "/mounted", "user": "u1"}
 
 
 def test_content_never_reaches_the_application_when_it_was_signed_without_any(party, echo):

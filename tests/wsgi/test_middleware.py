@@ -183,6 +183,23 @@ def test_application_gets_its_own_environ(party, app):
     assert environ == before
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_layers_outside_see_what_the_application_writes_and_not_what_was_verified(party, is_late):
+    def respond(environ, start_response):
+        environ["REMOTE_USER"], environ["SCRIPT_NAME"] = "u1", "/mounted"
+        start_response("200 OK", [])
+        yield b"[]"
+
+    def at_once(environ, start_response):
+        return list(respond(environ, start_response))
+
+    environ = environ_of(party, target="/%61?b", url=f"{ORIGIN}/a?b", PATH_INFO="/a")
+    before = dict(environ)
+    app = SignatureMiddleware(respond if is_late else at_once, verifier=party.verifier(), origins=[ORIGIN])
+    assert run(app, environ) == (200, [])
+    assert environ == {**before, "REMOTE_USER": "u1", "SCRIPT_NAME": "/mounted"}
+
+
 @pytest.mark.parametrize(
     ("others", "code"),
     [

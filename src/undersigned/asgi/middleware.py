@@ -8,14 +8,14 @@ from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.errors import ConfigurationError
 from undersigned.eventloop.guard import AsyncGuard, awaitable
 from undersigned.eventloop.received import Disconnected
-from undersigned.middleware.admission import PUBLISHED
+from undersigned.middleware.admission import PUBLISHED, shown_outside
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.readiness import Readiness
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from undersigned.asgi.interface import ASGIApp, Receive, Scope, Send
+    from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
     from undersigned.middleware.options import AsyncOptions
     from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
@@ -76,8 +76,18 @@ class SignatureMiddleware:
             return
         if isinstance(result, ErrorResponse):
             await _answer(scope, send, result)
-        else:
-            await self.app(body.forwarded(result), body.rest(), send)
+            return
+        forwarded = body.forwarded(result)
+        show = shown_outside(scope, forwarded)
+
+        async def send_after_showing(message: Message) -> None:
+            show()
+            await send(message)
+
+        try:
+            await self.app(forwarded, body.rest(), send_after_showing)
+        finally:
+            show()
 
 
 class ReadyRoute:

@@ -184,7 +184,10 @@ class ScopeBody(TimedBody):
 
     def forwarded(self, admission: Admission) -> Scope:
         """Return the scope that the application gets, with what is published."""
-        scope = self._scope or {**self._received.scope, "headers": self._received.headers}
+        outer = self._received.scope
+        scope = self._scope or {**outer, "headers": self._received.headers}
+        # Layers outside see what the application keeps there.
+        scope["state"] = outer.setdefault("state", {})
         admission.publish(scope)
         return scope
 

@@ -71,7 +71,7 @@ class Admission(NamedTuple):
         """Publish this in a scope or environ, also the signature where an application reads it."""
         mapping[ADMISSION] = self
         if "type" in mapping:
-            mapping["state"] = {**mapping.get("state", {}), "signature": self.signature}
+            mapping.setdefault("state", {})["signature"] = self.signature
         else:
             mapping[SIGNATURE] = self.signature
 
@@ -165,6 +165,27 @@ class Admission(NamedTuple):
             sent: the status with which the application has answered already, or None.
         """
         return reject(error, self.received, self.service, request=self.request, route=route, by_route=True, sent=sent)
+
+
+def shown_outside(outer: MutableMapping[str, Any], inner: Mapping[str, Any]) -> Callable[[], None]:
+    """Return a function that shows the layers outside of a middleware what the application has written so far.
+
+    Metrics and access logs read the route, the user and such there. What the middleware itself has put into `inner`,
+    such as the target that was verified, stays there.
+
+    Args:
+        outer: the scope or environ of the server.
+        inner: the one that the application gets.
+    """
+    given = {**inner}
+
+    def show() -> None:
+        # A thread of the application may write meanwhile: a copy is made at once.
+        for key, value in {**inner}.items():
+            if value is not given.get(key, given) and key not in {ADMISSION, SIGNATURE}:
+                outer[key] = value
+
+    return show
 
 
 Asked = TypeVar("Asked")

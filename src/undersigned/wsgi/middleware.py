@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from undersigned.middleware.admission import PUBLISHED
+from undersigned.middleware.admission import PUBLISHED, shown_outside
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.readiness import Readiness
 from undersigned.verification.asking import finish
@@ -13,7 +14,7 @@ from undersigned.wsgi.guard import SyncGuard
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Unpack
 
     from undersigned.middleware.options import WSGIOptions
@@ -70,7 +71,14 @@ class SignatureMiddleware:
         result = self._guard.verify_now(received, body)
         if isinstance(result, ErrorResponse):
             return _answer(environ, start_response, result)
-        return self.app(body.forwarded(result), start_response)
+        forwarded = body.forwarded(result)
+        show = shown_outside(environ, forwarded)
+        try:
+            content = self.app(forwarded, start_response)
+        finally:
+            show()
+        # A generator runs later. Anything else stays what it is: servers know the length of a list, and send files.
+        return _shown_at_end(content, show) if isinstance(content, Generator) else content
 
 
 class ReadyRoute:
@@ -95,6 +103,13 @@ class ReadyRoute:
         """Answer the check, or call the application."""
         answer = finish(self._readiness.answer(environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")))
         return self.app(environ, start_response) if answer is None else _answer(environ, start_response, answer)
+
+
+def _shown_at_end(content: Iterable[bytes], show: Callable[[], None]) -> Iterable[bytes]:
+    try:
+        yield from content
+    finally:
+        show()
 
 
 def _answer(environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:

@@ -297,6 +297,6 @@ def test_wrong_option_is_rejected(seller, client, signer, origins, named):
 def test_digest_is_of_the_bytes_on_the_wire(client):
     with capturing() as capture:
         capture.origin = f"http://127.0.0.1:{capture.port}"
-        client.send(capture, "/", method="POST", body=CONTENT)
+        client.send(capture, "/", method="POST", body=CONTENT, fields=TEXT)
     assert capture.only.body == CONTENT
     assert make_verifier().verify(capture.only.request()).keyid == KEYID

@@ -74,10 +74,11 @@ def test_stream_is_kept_up_to_the_limit_and_not_read_beyond_it():
 
 @pytest.mark.parametrize("kind", [io.BytesIO, WithoutSeekable])
 def test_file_is_not_kept_and_is_then_where_it_was(kind):
-    file = kind(b"skipped" + BODY * 10_000)
+    body = b"[%s]" % b",".join([BODY] * 10_000)
+    file = kind(b"skipped" + body)
     file.seek(7)
     digest = client(max_spooled=0).read(file)
-    assert (type(digest), digest.length, file.tell()) == (FileDigest, len(BODY) * 10_000, 7)
+    assert (type(digest), digest.length, file.tell()) == (FileDigest, len(body), 7)
     signed = client().sign("POST", f"{ORIGIN}/", [("Content-Type", "text/plain")], digest)
     request = Request("POST", signed.url, [("host", signed.authority), *signed.headers], file.read(-1))
     assert verifier().verify(request)

@@ -258,7 +258,7 @@ def test_unsigned_request_reaches_no_view_in_mode_required_and_gets_the_code_of_
             assert_rejected(ask(port, raw), "webhook_signature_required")
 
 
-UPLOAD = b"x" * 300_000
+UPLOAD = b'"%s"' % (b"x" * 300_000)
 
 
 @pytest.mark.parametrize("decides", [{"mode": "optional"}, {"policy": Policy(required_for=["buy"])}], ids=list)

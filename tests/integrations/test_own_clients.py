@@ -166,7 +166,7 @@ def test_client_of_django_works(interface, options):
 @pytest.mark.parametrize("view", ["/open/", "/rest/open/"])
 def test_signed_client_of_django_reaches_a_view_with_a_path_in_any_language(view, path):
     pair = KeyPair.generate(keyid="test-key")
-    verifier = Verifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(pair.public), replay=MemoryReplayStore())
+    verifier = Verifier(profiles.DEFAULT, keys=KeySet.from_jwks(pair.public), replay=MemoryReplayStore())
     options = {"verifier": verifier, "origins": ["https://testserver"], "mode": "optional"}
     with made.serve_django(options, interface="wsgi", serve=contextlib.nullcontext):
         answer = SignedClients(pair).django().get(f"{view}{path}")

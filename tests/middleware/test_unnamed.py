@@ -202,7 +202,7 @@ def test_a2a_agent_that_is_not_of_adcp_gets_messages_of_any_kind(make):
     assert strict("POST", "/a2a", fields, TEXT) == 401
 
 
-@pytest.mark.parametrize("body", [TEXT, TWO, b'{"jsonrpc":"2.0","method":"message/send"}', b"[]", b"hello"])
+@pytest.mark.parametrize("body", [TEXT, TWO, b'{"jsonrpc":"2.0","method":"message/send"}', b"[]", b'"hello"'])
 def test_a2a_agent_that_is_not_of_adcp_gets_signed_messages_of_any_kind(make, party, body):
     fields = party.fields("POST", f"{ORIGIN}/a2a", body)
     for adcp in (True, False):

@@ -19,7 +19,7 @@ from undersigned.signature.rules import (
 
 _INVALID: Final[dict[Reason, str]] = dict.fromkeys(get_args(Reason), "signature_invalid")
 
-_LONGEST_AGE: Final = 172_800
+_ACCEPTED_FOR: Final = 172_800
 """The seconds for which a dated request is accepted: UCP recommends to keep an Idempotency-Key for 48 hours."""
 
 UCP: Final = Profile(
@@ -42,9 +42,9 @@ UCP: Final = Profile(
     ),
     digest=DigestRule(algorithms=("sha-256",)),
     algorithms=frozenset({"ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"}),
-    validity=Validity(longest=None, ahead=60, behind=60, longest_age=_LONGEST_AGE, signed_for=300),
+    validity=Validity(longest=None, ahead=60, behind=60, longest_age=_ACCEPTED_FOR, signed_for=300),
     # A repeat that is signed within the 48 hours is accepted for as long again, and stays a repeat.
-    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=2 * _LONGEST_AGE),
+    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=2 * _ACCEPTED_FOR),
     key=KeyRule(unsupported="signature_alg_not_allowed"),
     answers=Answers(
         codes={

@@ -7,13 +7,11 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 `POST /plans/{plan}` needs a signature; `GET /` does not.
 """
 
-import falcon
 import falcon.asgi
 import uvicorn
 
-from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware, required_signature
-from undersigned.middleware import ErrorResponse
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned_falcon import SignatureMiddleware, signature_required, verified_signature
 
 
 class Welcome:
@@ -23,20 +21,12 @@ class Welcome:
         response.media = {"service": "plans"}
 
 
-async def signed(request: falcon.asgi.Request, *_rest: object) -> None:
-    try:
-        required_signature(request.scope)
-    except SignatureError as error:
-        answer = ErrorResponse.of(error)
-        raise falcon.HTTPError(answer.status, title=answer.code, headers=answer.headers) from None
-
-
 class Plans:
     """The plans, for signed requests only."""
 
-    @falcon.before(signed)
+    @signature_required
     async def on_post(self, request: falcon.asgi.Request, response: falcon.asgi.Response, plan: str) -> None:
-        signature = required_signature(request.scope)
+        signature = verified_signature(request)
         response.media = {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 

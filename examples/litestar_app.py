@@ -9,13 +9,9 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 
 import uvicorn
 from litestar import Litestar, Request, get, post
-from litestar.connection import ASGIConnection
-from litestar.exceptions import HTTPException
-from litestar.handlers import BaseRouteHandler
 
-from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware, required_signature
-from undersigned.middleware import ErrorResponse, is_preflight
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned_litestar import SignatureMiddleware, signature_required, verified_signature
 
 
 @get("/")
@@ -23,18 +19,9 @@ async def welcome() -> dict[str, str]:
     return {"service": "plans"}
 
 
-def signed(connection: ASGIConnection, _handler: BaseRouteHandler) -> None:
-    if not is_preflight(connection.scope.get("method"), connection.headers):
-        try:
-            required_signature(connection.scope, route=connection.scope["path_template"])
-        except SignatureError as error:
-            answer = ErrorResponse.of(error)
-            raise HTTPException(answer.code, status_code=answer.status, headers=answer.headers) from None
-
-
-@post("/plans/{plan:str}", guards=[signed], status_code=200)
+@post("/plans/{plan:str}", guards=[signature_required], status_code=200)
 async def buy(request: Request) -> dict[str, str]:
-    signature = required_signature(request.scope)
+    signature = verified_signature(request)
     return {"plan": request.path_params["plan"], "caller": signature.signer, "signed": signature.target_uri}
 
 
@@ -46,7 +33,7 @@ def main() -> None:
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
-    app.asgi_handler = SignatureMiddleware(app.asgi_handler, verifier=verifier, origins=[origin], mode="optional")
+    SignatureMiddleware(app, verifier=verifier, origins=[origin], mode="optional")
     uvicorn.run(app, host="127.0.0.1", port=8000)
 
 

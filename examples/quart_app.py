@@ -8,12 +8,10 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 """
 
 import uvicorn
-from quart import Quart, Response, request
-from werkzeug.exceptions import default_exceptions
+from quart import Quart, request
 
-from undersigned import KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware, required_signature
-from undersigned.middleware import ErrorResponse
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned_quart import Undersigned, signature_required, verified_signature
 
 app = Quart(__name__)
 
@@ -24,13 +22,9 @@ async def welcome() -> dict[str, str]:
 
 
 @app.post("/plans/<plan>")
+@signature_required
 async def buy(plan: str) -> dict[str, str]:
-    try:
-        signature = required_signature(request.scope)
-    except SignatureError as error:
-        answer = ErrorResponse.of(error)
-        response = Response(answer.body, answer.status, dict(answer.fields))
-        raise default_exceptions[answer.status](answer.code, response) from None
+    signature = verified_signature(request)
     return {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 
@@ -39,7 +33,7 @@ def main() -> None:
     verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
     # Give the public origin: if a proxy ends TLS, that is https and the name that callers use.
     origin = "http://127.0.0.1:8000"
-    app.asgi_app = SignatureMiddleware(app.asgi_app, verifier=verifier, origins=[origin], mode="optional")
+    Undersigned(app, verifier=verifier, origins=[origin], mode="optional")
     uvicorn.run(app, host="127.0.0.1", port=8000)
 
 

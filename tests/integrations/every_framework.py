@@ -25,7 +25,7 @@ from tests.integrations.own_servers import aiohttp_server, sanic_app, sanic_serv
 from tests.keys import HOST, ORIGINS, Party
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
 
-from undersigned import Policy, asgi, wsgi
+from undersigned import Policy, asgi
 
 SECRET = "told to signed callers only"
 FILES = Path(__file__).parent / "files"
@@ -300,23 +300,24 @@ def litestar(options):
     from litestar.response import Stream
     from litestar.static_files import create_static_files_router
 
-    from undersigned import SignatureError
-    from undersigned.asgi import required_signature
-    from undersigned.middleware import ErrorResponse
-
-    def signed(connection, _handler):
-        required_signature(connection.scope)
+    from undersigned_litestar import (
+        RouteResolver,
+        SignatureMiddleware,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
 
     @route("/open/{name:path}", http_method=["GET", "POST"], status_code=200)
     async def show(request: Request) -> dict:
         # Litestar gives a path parameter its slash.
         name = str(request.path_params["name"]).removeprefix("/")
-        return told(name, text(request.scope["query_string"]), getattr(request.state, "signature", None))
+        return told(name, text(request.scope["query_string"]), None if options is None else find_signature(request))
 
-    @route("/signed/{name:path}", http_method=["GET", "POST"], status_code=200, guards=[signed])
+    @route("/signed/{name:path}", http_method=["GET", "POST"], status_code=200, guards=[signature_required])
     async def guarded(request: Request) -> dict:
         name = str(request.path_params["name"]).removeprefix("/")
-        return shown(request.state.signature, name, await request.body())
+        return shown(verified_signature(request), name, await request.body())
 
     uploads = Uploads()
 
@@ -341,42 +342,36 @@ def litestar(options):
     async def stream() -> Stream:
         return Stream(iter(PARTS), media_type="text/plain")
 
-    @websocket("/socket", guards=[signed])
+    @websocket("/socket", guards=[signature_required])
     async def socket(socket: WebSocket) -> None:
         await socket.accept()
         await socket.send_text(SECRET)
         await socket.close()
 
-    def rejected(_request, error: SignatureError):
-        from litestar import Response
-
-        answer = ErrorResponse.of(error)
-        return Response(answer.body, status_code=answer.status, headers=dict(answer.fields))
-
     files = create_static_files_router("/files", [FILES])
     routes = [show, guarded, upload, left, read, form, stream, files, socket]
-    app = Litestar(
-        routes, exception_handlers={SignatureError: rejected}, openapi_config=None, request_max_body_size=10_000_000
-    )
-    return wrapped(app, options)
+    app = Litestar(routes, openapi_config=None, request_max_body_size=10_000_000)
+    return app if options is None else SignatureMiddleware(app, **by_route(options, RouteResolver))
 
 
 def quart(options):
-    from quart import Quart, Response, request, websocket
+    from quart import Blueprint, Quart, request, websocket
 
-    from undersigned import SignatureError
-    from undersigned.asgi import required_signature
-    from undersigned.middleware import ErrorResponse
+    from undersigned_quart import RouteResolver, Undersigned, find_signature, signature_required, verified_signature
 
     app, uploads = Quart("every", static_folder=str(FILES), static_url_path="/files"), Uploads()
 
     @app.route("/open/<path:name>", methods=["GET", "POST"])
     async def show(name):
-        return told(name, text(request.query_string), request.scope.get("state", {}).get("signature"))
+        return told(name, text(request.query_string), None if options is None else find_signature(request))
 
-    @app.route("/signed/<path:name>", methods=["GET", "POST"])
     async def guarded(name):
-        return shown(required_signature(request.scope), name, await request.get_data())
+        return shown(verified_signature(request), name, await request.get_data())
+
+    blueprint = signature_required(Blueprint("blueprint", "every"))
+    for where, path, view in ((app, "/signed", signature_required(guarded)), (blueprint, "/blueprint", guarded)):
+        where.add_url_rule(f"{path}/<path:name>", view_func=view, methods=["GET", "POST"])
+    app.register_blueprint(blueprint)
 
     @app.post("/upload")
     async def upload():
@@ -404,17 +399,12 @@ def quart(options):
         return parts(), {"Content-Type": "text/plain"}
 
     @app.websocket("/socket")
+    @signature_required
     async def socket():
-        required_signature(websocket.scope)
         await websocket.send(SECRET)
 
-    @app.errorhandler(SignatureError)
-    async def rejected(error):
-        answer = ErrorResponse.of(error)
-        return Response(answer.body, answer.status, dict(answer.fields))
-
     if options is not None:
-        app.asgi_app = asgi.SignatureMiddleware(app.asgi_app, **options)
+        Undersigned(app, **by_route(options, RouteResolver))
     return app
 
 
@@ -422,24 +412,25 @@ def falcon_asgi(options):
     import falcon
     import falcon.asgi
 
-    from undersigned import SignatureError
-    from undersigned.asgi import required_signature
-    from undersigned.middleware import ErrorResponse
-
-    async def signed(request, *_rest):
-        required_signature(request.scope)
+    from undersigned_falcon import (
+        RouteResolver,
+        SignatureMiddleware,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
 
     class Open:
         async def on_get(self, request, response, name):
-            signature = request.scope.get("state", {}).get("signature")
+            signature = None if options is None else find_signature(request)
             response.media = told(name, request.query_string, signature)
 
         on_post = on_get
 
-    @falcon.before(signed)
+    @signature_required
     class Signed:
         async def on_get(self, request, response, name):
-            response.media = shown(request.scope["state"]["signature"], name, await request.stream.read())
+            response.media = shown(verified_signature(request), name, await request.stream.read())
 
         async def on_post(self, request, response, name):
             await self.on_get(request, response, name)
@@ -473,21 +464,12 @@ def falcon_asgi(options):
 
     class Socket:
         async def on_websocket(self, request, websocket):
-            required_signature(request.scope)
+            verified_signature(request)
             await websocket.accept()
             await websocket.send_text(SECRET)
             await websocket.close()
 
-    async def rejected(_request, response, error, _parameters, ws=None):
-        answer = ErrorResponse.of(error)
-        if ws is not None:
-            await ws.close(1008)
-            return
-        response.status, response.data = answer.status, answer.body
-        response.set_headers(answer.fields)
-
     app = falcon.asgi.App()
-    app.add_error_handler(SignatureError, rejected)
     app.add_route("/open/{name:path}", Open())
     app.add_route("/signed/{name:path}", Signed())
     app.add_route("/upload", Upload())
@@ -498,29 +480,30 @@ def falcon_asgi(options):
     app.add_route("/slash/", Left())
     app.add_static_route("/files", FILES)
     app.add_route("/socket", Socket())
-    return wrapped(app, options)
+    return app if options is None else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show"}))
 
 
 def falcon(options):
     import falcon
 
-    from undersigned import SignatureError
-    from undersigned.middleware import ErrorResponse
-    from undersigned.wsgi import required_signature
-
-    def signed(request, *_rest):
-        required_signature(request.env)
+    from undersigned_falcon import (
+        RouteResolver,
+        SignatureMiddleware,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
 
     class Open:
         def on_get(self, request, response, name):
-            response.media = told(name, request.query_string, request.env.get("undersigned.signature"))
+            response.media = told(name, request.query_string, None if options is None else find_signature(request))
 
         on_post = on_get
 
-    @falcon.before(signed)
+    @signature_required
     class Signed:
         def on_get(self, request, response, name):
-            response.media = shown(request.env["undersigned.signature"], name, request.bounded_stream.read())
+            response.media = shown(verified_signature(request), name, request.bounded_stream.read())
 
         def on_post(self, request, response, name):
             self.on_get(request, response, name)
@@ -548,13 +531,7 @@ def falcon(options):
         def on_get(self, _request, response):
             response.content_type, response.stream = "text/plain", iter(PARTS)
 
-    def rejected(_request, response, error, _parameters):
-        answer = ErrorResponse.of(error)
-        response.status, response.data = answer.status, answer.body
-        response.set_headers(answer.fields)
-
     app = falcon.App()
-    app.add_error_handler(SignatureError, rejected)
     app.add_route("/open/{name:path}", Open())
     app.add_route("/signed/{name:path}", Signed())
     app.add_route("/upload", Upload())
@@ -564,7 +541,7 @@ def falcon(options):
     app.add_route("/stream", Stream())
     app.add_route("/slash/", Left())
     app.add_static_route("/files", FILES)
-    return app if options is None else wsgi.SignatureMiddleware(app, **options)
+    return app if options is None else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show"}))
 
 
 def flask(options):
@@ -1057,14 +1034,19 @@ FRAMEWORKS = (
         "fastapi", fastapi, httptools, websocket=True,
         guards=guards("{}/{{name:path}}", "/sync", "/decorated", "/router", **{"mount/router": ANY}),
     ),
-    Framework("litestar", litestar, uvicorn_server, websocket=True),
-    Framework("quart", quart, uvicorn_server, websocket=True),
-    Framework("falcon-asgi", falcon_asgi, uvicorn_server, websocket=True),
+    Framework(
+        "litestar", litestar, uvicorn_server, websocket=True, guards=guards("{}/{{name}}"),
+    ),
+    Framework(
+        "quart", quart, uvicorn_server, websocket=True, guards=guards("{}/<path:name>", "/blueprint"),
+        advice="call Undersigned(app, ...)",
+    ),
+    Framework("falcon-asgi", falcon_asgi, uvicorn_server, websocket=True, guards=guards("{}/{{name:path}}")),
     Framework("sanic-asgi", sanic_asgi, uvicorn_server, websocket=True),
     Framework("django-asgi", _identity, django_asgi, guards=DJANGO, advice=_FIRST),
     Framework("flask-gunicorn", flask, gunicorn_server, guards=FLASK),
     Framework("flask-waitress", flask, waitress_server, guards=FLASK, advice="call Undersigned(app)"),
-    Framework("falcon", falcon, waitress_server),
+    Framework("falcon", falcon, waitress_server, guards=guards("{}/{{name:path}}")),
     Framework("django-waitress", _identity, django_wsgi, guards=DJANGO, advice=_FIRST),
     Framework("django-gunicorn", _identity, django_gunicorn, guards=DJANGO),
     Framework(

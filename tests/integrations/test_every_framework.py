@@ -25,7 +25,9 @@ from tests.wire import (
 
 import undersigned_aiohttp
 import undersigned_django
+import undersigned_falcon
 import undersigned_flask
+import undersigned_quart
 import undersigned_sanic
 import undersigned_starlette
 import undersigned_tornado
@@ -33,8 +35,8 @@ from undersigned import ConfigurationError, Decision, Policy, profiles
 
 UNSIGNED = "request_signature_required"
 PACKAGES = [
-    undersigned_aiohttp, undersigned_django, undersigned_flask, undersigned_sanic, undersigned_starlette,
-    undersigned_tornado,
+    undersigned_aiohttp, undersigned_django, undersigned_falcon, undersigned_flask, undersigned_quart,
+    undersigned_sanic, undersigned_starlette, undersigned_tornado,
 ]  # fmt: skip
 PATHS = ["Z%C3%BCrich", "%E2%82%AC", "%F0%9F%98%80", "a%2Fb", "caf%c3%a9", "%7Euser", "a+b;c=d", "not%FFutf8"]
 """Paths with escapes, after the route."""

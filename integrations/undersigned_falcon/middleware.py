@@ -1,0 +1,110 @@
+"""The Falcon middleware: it verifies a request before Falcon routes it, and asks the policy about the resource."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import falcon
+import falcon.asgi
+
+from undersigned import ConfigurationError, SignatureError, asgi, wsgi
+from undersigned.policy import MatchedRoute, RouteResolver
+
+from .requirement import SignatureRequired, scope_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+@overload
+def SignatureMiddleware(  # pyright: ignore[reportOverlappingOverload]
+    app: falcon.asgi.App[Any, Any], **options: Any
+) -> asgi.SignatureMiddleware: ...
+
+
+@overload
+def SignatureMiddleware(app: falcon.App[Any, Any], **options: Any) -> wsgi.SignatureMiddleware: ...
+
+
+def SignatureMiddleware(  # noqa: N802 - it makes the middleware of the interface that the application has
+    app: falcon.App[Any, Any], **options: Any
+) -> asgi.SignatureMiddleware | wsgi.SignatureMiddleware:
+    """Return a middleware around a Falcon application, which the server calls instead of the application.
+
+    With a `RouteResolver`, the application asks the policy about the resource that it has found, or the sink, before
+    any of it runs. A resource is listed by its class, by its class's name or by its URI template.
+
+    Args:
+        app: the application. Add its own middlewares before, so that none changes a path that the policy has seen.
+        options: those of `undersigned.asgi.SignatureMiddleware` or `undersigned.wsgi.SignatureMiddleware`.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+    if not isinstance(app, falcon.App):
+        raise ConfigurationError("app: pass the Falcon application, not what is wrapped around it")
+    is_asgi = isinstance(app, falcon.asgi.App)
+    made = cast("Callable[..., Any]", asgi.SignatureMiddleware if is_asgi else wsgi.SignatureMiddleware)
+    middleware: asgi.SignatureMiddleware | wsgi.SignatureMiddleware = made(app, **options)
+    policy = options.get("policy")
+    if policy is not None and isinstance(policy.resolver, RouteResolver):
+        asking = _Asking(app)
+        app.add_middleware(cast("Any", asking))
+        policy.resolver.hook(asking.process_resource)
+    return middleware
+
+
+class _Asking:
+    """A component of Falcon that asks the policy about a resource, or about a sink, for which Falcon asks nobody."""
+
+    def __init__(self, app: falcon.App[Any, Any]) -> None:
+        # Falcon has no public way to see which sink it is about to call.
+        self._find: Callable[[falcon.Request], Any] = app._get_responder  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+
+    def process_request(self, request: falcon.Request, _answer: object) -> None:
+        route = self._sink(request)
+        if route is not None:
+            _check(request, route)
+
+    async def process_request_async(self, request: falcon.Request, _answer: object) -> None:
+        route = self._sink(request)
+        if route is not None:
+            await _check_async(request, route)
+
+    process_request_ws = process_request_async
+
+    def process_resource(
+        self, request: falcon.Request, _answer: object, resource: object, found: Mapping[str, Any]
+    ) -> None:
+        _check(request, _route(request, resource, found))
+
+    async def process_resource_async(
+        self, request: falcon.Request, _answer: object, resource: object, found: Mapping[str, Any]
+    ) -> None:
+        await _check_async(request, _route(request, resource, found))
+
+    process_resource_ws = process_resource_async
+
+    def _sink(self, request: falcon.Request) -> MatchedRoute | None:
+        responder, found, resource, _ = self._find(request)
+        is_route = resource is not None or getattr(responder, "__module__", "") == "falcon.responders"
+        return None if is_route else MatchedRoute(responder, (), found)
+
+
+def _route(request: falcon.Request, resource: object, found: Mapping[str, Any]) -> MatchedRoute:
+    template = request.uri_template
+    return MatchedRoute(type(resource), (template or "",), found, path=template)
+
+
+def _check(request: falcon.Request, route: MatchedRoute) -> None:
+    try:
+        wsgi.check_route(scope_of(request), route)
+    except SignatureError as error:
+        raise SignatureRequired(error) from None
+
+
+async def _check_async(request: falcon.Request, route: MatchedRoute) -> None:
+    try:
+        await asgi.check_route(scope_of(request), route)
+    except SignatureError as error:
+        raise SignatureRequired(error) from None

@@ -1,0 +1,96 @@
+"""The Litestar middleware: it verifies a request before Litestar routes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from litestar import Litestar
+
+from undersigned import ConfigurationError, SignatureError, asgi
+from undersigned.policy import MatchedRoute, RouteResolver
+
+from .requirement import SignatureRequired, scope_of
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from litestar.connection import ASGIConnection
+    from litestar.handlers import BaseRouteHandler
+
+    from undersigned import AsyncVerifier, Verifier
+    from undersigned.asgi import Receive, Scope, Send
+    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
+
+
+class SignatureMiddleware:
+    """A middleware for `SignatureMiddleware(app, ...)`, around everything that Litestar does with a request.
+
+    Litestar runs its own middlewares after it has routed a request. This one is put around its router instead, so
+    the application stays a `Litestar`: serve the application or this object, which are the same to a server.
+
+    Args:
+        app: the application. With a `RouteResolver`, each handler asks the policy before its guards run.
+        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
+        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
+            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
+        server_adds_root_path: as in `undersigned.asgi.SignatureMiddleware`.
+        http2_server: as in `undersigned.asgi.SignatureMiddleware`.
+        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
+            and so on. Their functions get the scope.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+
+    def __init__(
+        self,
+        app: Litestar,
+        *,
+        verifier: Verifier | AsyncVerifier,
+        origins: ConfiguredOrigins,
+        server_adds_root_path: bool = False,
+        http2_server: str | None = None,
+        **options: Unpack[AsyncOptions[Scope]],
+    ) -> None:
+        if not isinstance(app, Litestar):
+            raise ConfigurationError("app: pass the Litestar application, not what is wrapped around it")
+        policy = options.get("policy")
+        if policy is not None and isinstance(policy.resolver, RouteResolver):
+            policy.resolver.hook(_ask)
+            _guard_handlers(app)
+        guarded = asgi.SignatureMiddleware(
+            cast("asgi.ASGIApp", app.asgi_handler),
+            verifier=verifier,
+            origins=origins,
+            server_adds_root_path=server_adds_root_path,
+            http2_server=http2_server,
+            **options,
+        )
+        app.asgi_handler = cast("Any", guarded)
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Call the application, which verifies one request or handshake first."""
+        await self.app(cast("Any", scope), cast("Any", receive), cast("Any", send))
+
+
+def _guard_handlers(app: Litestar) -> None:
+    """Let every handler ask the policy first, also one that is registered later."""
+    routes: list[Any] = app.routes
+    handlers = [one for route in routes for one in getattr(route, "route_handlers", None) or [route.route_handler]]
+    guards: list[list[Any]] = [cast("Any", app).guards, *(handler.resolve_guards() for handler in handlers)]
+    for chosen in guards:
+        if _ask not in chosen:
+            chosen.insert(0, _ask)
+
+
+async def _ask(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Apply the policy to a handler: the guard that is the first of each."""
+    scope, is_mount = scope_of(connection), bool(getattr(handler, "is_mount", False))
+    names, path = (handler.name or "",), scope.get("path_template")
+    try:
+        await asgi.check_route(
+            scope, MatchedRoute(handler.fn, names, connection.path_params, is_opaque=is_mount, path=path)
+        )
+    except SignatureError as error:
+        raise SignatureRequired(error) from None

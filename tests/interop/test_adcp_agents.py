@@ -60,7 +60,7 @@ class Agent:
         return [Route("/.well-known/brand.json", brand), jwks_route(PublishedKeys(JWKS))]
 
 
-def mcp_app(agent: Agent, *, structured: bool, **options):
+def mcp_app(agent: Agent, *, structured: bool, modern: bool = True, **options):
 
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
     server = MCPServer("agent", log_level="CRITICAL")
@@ -72,7 +72,18 @@ def mcp_app(agent: Agent, *, structured: bool, **options):
     settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(transport_security=settings, **options)
     app.routes.extend(agent.routes())
-    return app
+    return app if modern else before_2026_07_28(app)
+
+
+def before_2026_07_28(app):
+    """The SDK's server as it was: without the header field, it answers as its versions with sessions do."""
+
+    async def older(scope, receive, send):
+        version = (b"mcp-protocol-version", b"2026-07-28")
+        kept = [field for field in scope.get("headers", ()) if tuple(field) != version]
+        await app({**scope, "headers": kept} if scope["type"] == "http" else scope, receive, send)
+
+    return older
 
 
 def a2a_app(agent: Agent, *, version: str, as_task: bool):
@@ -116,12 +127,20 @@ def a2a_app(agent: Agent, *, version: str, as_task: bool):
 
 
 AGENTS = {
-    "mcp, a session and event streams": ("mcp", lambda agent: mcp_app(agent, structured=True)),
-    "mcp, a session and JSON": ("mcp", lambda agent: mcp_app(agent, structured=True, json_response=True)),
-    "mcp, no session and event streams": ("mcp", lambda agent: mcp_app(agent, structured=True, stateless_http=True)),
+    "mcp 2026-07-28, structured content": ("mcp", lambda agent: mcp_app(agent, structured=True)),
+    "mcp 2026-07-28, text": ("mcp", lambda agent: mcp_app(agent, structured=False)),
+    "mcp, a session and event streams": ("mcp", lambda agent: mcp_app(agent, structured=True, modern=False)),
+    "mcp, a session and JSON": (
+        "mcp",
+        lambda agent: mcp_app(agent, structured=True, modern=False, json_response=True),
+    ),
+    "mcp, no session and event streams": (
+        "mcp",
+        lambda agent: mcp_app(agent, structured=True, modern=False, stateless_http=True),
+    ),
     "mcp, text instead of structured content": (
         "mcp",
-        lambda agent: mcp_app(agent, structured=False, json_response=True, stateless_http=True),
+        lambda agent: mcp_app(agent, structured=False, modern=False, json_response=True, stateless_http=True),
     ),
     "a2a 1.0, a message": ("a2a", lambda agent: a2a_app(agent, version="1.0", as_task=False)),
     "a2a 1.0, a task": ("a2a", lambda agent: a2a_app(agent, version="1.0", as_task=True)),
@@ -158,7 +177,7 @@ def test_keys_of_an_sdks_agent_are_found_from_its_url(name, pem):
         assert [key.algorithm for key in asyncio.run(find())] == ["ecdsa-p256-sha256"]
 
 
-@pytest.mark.parametrize("name", ["mcp, a session and JSON", "a2a 1.0, a message"])
+@pytest.mark.parametrize("name", ["mcp 2026-07-28, text", "mcp, a session and JSON", "a2a 1.0, a message"])
 def test_agent_that_does_not_know_the_task_has_no_keys(name, pem, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.adcp.agent.TASK", "get_something_else")
     with running(name, pem) as (agent, options), pytest.raises(KeySourceError) as raised:

@@ -75,7 +75,7 @@ class FetchResponse:
     Attributes:
         status: the status code.
         fields: the header fields by lower-case name; several lines of one name are joined with `, `.
-        body: the body; read only if the status is 200.
+        body: the body; read only if the status is 200, or an error is the answer to content.
     """
 
     status: int
@@ -167,7 +167,8 @@ def _exchange(request: FetchRequest, network: Network, target: Target, address: 
     ):
         backend.left += request.max_bytes
         got = _fields(response.headers)
-        body = _body(request, got, response.iter_stream()) if response.status == 200 else b""  # noqa: PLR2004 - OK
+        has_answer = response.status == 200 or (request.content is not None and response.status >= 400)  # noqa: PLR2004 - OK, and errors
+        body = _body(request, got, response.iter_stream()) if has_answer else b""
         if response.status in _REDIRECTS:
             raise Redirected(response.status, got)
         return FetchResponse(status=response.status, fields=got, body=body)

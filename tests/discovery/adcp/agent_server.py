@@ -36,6 +36,10 @@ class Operator:
         self.brand: dict = {"agents": [{"type": "buying", "url": self.url, "id": "b", "jwks_uri": self.jwks_url}]}
         self.jwks: dict = JWKS
         self.events = False
+        self.modern = False
+        self.result: dict = {}
+        self.refusal: dict | bytes = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no session"}}
+        """What a request of MCP 2026-07-28 gets, if the server does not speak it."""
         self.session = ""
         server.answers |= {"/mcp": self.speak, "/a2a": self.speak}
         self.publish()
@@ -49,12 +53,15 @@ class Operator:
         message = json.loads(content) if content else {}
         results = {
             "initialize": {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {}},
-            "tools/call": {"content": [], "structuredContent": self.capabilities},
+            "tools/call": {"content": [], "structuredContent": self.capabilities, **self.result},
             "SendMessage": {"task": {"artifacts": [{"parts": [{"text": "?"}, {"data": self.capabilities}]}]}},
             "message/send": {"kind": "task", "artifacts": [{"parts": [{"kind": "data", "data": self.capabilities}]}]},
         }
         if head.startswith(b"DELETE") or "id" not in message:
             connection.sendall(response(b"", status="202 Accepted"))
+            return
+        if b"MCP-Protocol-Version: 2026-07-28\r\n" in head and not self.modern:
+            connection.sendall(response(self.refusal, status="400 Bad Request"))
             return
         answer = {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
         session = f"Mcp-Session-Id: {self.session}\r\n" if self.session else ""

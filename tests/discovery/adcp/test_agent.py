@@ -24,17 +24,68 @@ def test_keys_are_found_from_the_agents_url(world, operator, source):
     assert world.find(source, "buyer-ed25519").algorithm == "ed25519"
     assert world.find(source, "buyer-es256").algorithm == "ecdsa-p256-sha256"
     paths = [request.split(b" ", 2)[1].decode() for request in operator.server.requests]
-    assert paths == ["/mcp", "/mcp", "/mcp", "/brand.json", "/jwks.json"]
+    assert paths == ["/mcp", "/mcp", "/mcp", "/mcp", "/brand.json", "/jwks.json"]
 
 
 def test_mcp_session_is_kept(world, operator, source):
     operator.session = "abc"
     world.find(source, "buyer-ed25519")
-    first, *others = operator.server.requests[:3]
+    first, *others = operator.server.requests[1:4]
     assert b"mcp-session-id" not in first.lower()
     for request in others:
         assert b"Mcp-Session-Id: abc\r\n" in request
         assert b"MCP-Protocol-Version: 2025-06-18\r\n" in request
+
+
+def test_mcp_without_sessions_needs_one_request(world, operator, source):
+    operator.modern = True
+    assert reason(world, source) == "found"
+    [request] = [request for request in operator.server.requests if request.startswith(b"POST /mcp ")]
+    head, _, content = request.partition(b"\r\n\r\n")
+    assert {b"MCP-Protocol-Version: 2026-07-28", b"Mcp-Method: tools/call", b"Mcp-Name: get_adcp_capabilities"} <= set(
+        head.split(b"\r\n")
+    )
+    meta = json.loads(content)["params"]["_meta"]
+    assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+    assert meta["io.modelcontextprotocol/clientCapabilities"] == {}
+
+
+def refusal(code: object, **data: object) -> dict:
+    return {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "no", "data": data}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        (b"", 4),
+        (b"<html>", 4),
+        (refusal(-32000), 4),
+        (refusal("-32020"), 4),
+        (refusal(-32022, supported=["2027-01-01", "2025-11-25"]), 4),
+        (refusal(-32022, supported=["2027-01-01", 1]), 1),
+        (refusal(-32022), 1),
+        (refusal(-32022, supported="2025-11-25"), 1),
+        ({**refusal(-32022), "error": {"code": -32022, "data": "2025-11-25"}}, 1),
+        (refusal(-32020), 1),
+        (refusal(-32021, supported=["2025-11-25"]), 1),
+    ],
+)
+def test_session_is_begun_unless_the_server_says_that_it_has_none(world, operator, source, answer, asked):
+    operator.refusal = answer
+    assert reason(world, source) == ("found" if asked == 4 else "capabilities_unreachable")
+    assert operator.server.asked("/mcp") == asked
+
+
+@pytest.mark.parametrize("kind", ["input_required", "task", None, 1])
+def test_result_that_is_not_complete_is_no_answer(world, operator, source, clock, kind):
+    operator.modern = True
+    operator.result = {"resultType": "complete"}
+    assert reason(world, source) == "found"
+    operator.result = {"resultType": kind}
+    clock.now += 300
+    assert reason(world, source) == "found"  # stale: what is kept is not changed
+    clock.now += 900
+    assert reason(world, source) == "capabilities_unreachable"
 
 
 @pytest.mark.parametrize("session", ["", "abc"])
@@ -65,10 +116,10 @@ def test_way_to_the_jwk_set_is_kept_as_long_as_the_brand_json(world, operator, s
     reason(world, source)
     clock.now += 300
     assert reason(world, source) == "found"
-    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (3, 2)
+    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (4, 2)
     clock.now += 300
     assert reason(world, source) == "found"
-    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (6, 3)
+    assert (operator.server.asked("/mcp"), operator.server.asked("/jwks.json")) == (8, 3)
 
 
 def test_unknown_key_fetches_the_jwk_set_alone(world, operator, source, clock):

@@ -1,7 +1,8 @@
-"""An agent's task over MCP (2025-06-18, streamable HTTP) and over A2A (0.3 and 1.0): JSON-RPC over guarded fetches."""
+"""An agent's task over MCP (2026-07-28 and 2025-06-18) and over A2A (0.3 and 1.0): JSON-RPC over guarded fetches."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -21,9 +22,31 @@ if TYPE_CHECKING:
 Fields: TypeAlias = tuple[tuple[str, str], ...]
 
 _REQUEST = 1
-_VERSION = "2025-06-18"
-_CLIENT = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": {"name": "undersigned", "version": "1"}}
+_VERSION = "2026-07-28"
+"""The first version of MCP without sessions, which is tried first."""
+_CLIENT = {"name": "undersigned", "version": "1"}
+_META = {
+    "io.modelcontextprotocol/protocolVersion": _VERSION,
+    "io.modelcontextprotocol/clientInfo": _CLIENT,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
+_UNSUPPORTED_VERSION = -32022
+_CODES_OF_MCP = range(-32099, -32019)
+"""The error codes that MCP reserves since 2026-07-28: no older server answers with one."""
 _CARD = "/.well-known/agent-card.json"
+
+
+class AgentError(Unreachable):
+    """Raised when an agent answers with a JSON-RPC error.
+
+    Attributes:
+        error: its error object.
+    """
+
+    def __init__(self, status: int, error: Mapping[str, object]) -> None:
+        super().__init__(f"the agent answers {status} with an error", status=status)
+        self.error = error
 
 
 class Conversation:
@@ -55,6 +78,7 @@ class Conversation:
             answer = stream.response or {}
         else:
             answer = read_json_object(response.body)
+        _raise_error(answer, response.status)
         result = answer.get("result") if is_response(answer, _REQUEST) else None
         if not isinstance(result, dict) or answer.get("error") is not None:
             raise UnusableDocument("the agent does not answer with a result")
@@ -93,8 +117,16 @@ class Conversation:
     def _send(self, request: FetchRequest) -> FetchResponse:
         response = fetch(request, self._network)
         if not 200 <= response.status < 300:  # noqa: PLR2004 - the successful ones
+            with contextlib.suppress(UnusableDocument):
+                _raise_error(read_json_object(response.body), response.status)
             raise Unreachable(f"the agent answers {response.status}", status=response.status)
         return response
+
+
+def _raise_error(answer: Mapping[str, object], status: int) -> None:
+    error = answer.get("error")
+    if isinstance(error, dict):
+        raise AgentError(status, cast("Mapping[str, object]", error))
 
 
 def field_value(value: object) -> str:
@@ -162,17 +194,45 @@ def is_response(message: Mapping[str, object], identifier: int) -> bool:
 def call_tool(conversation: Conversation, name: str) -> Mapping[str, object]:
     """Call the tool `name` of an MCP server without arguments, and return its result.
 
+    A server of 2026-07-28 is sent one request. Any other refuses that one, and is sent those of a session
+    (MCP 2026-07-28, Streamable HTTP, Backward Compatibility).
+
     Raises:
         FetchError: the server cannot be reached, or its answer is not a result.
     """
+    call: dict[str, object] = {"name": name, "arguments": {}}
+    fields = (("MCP-Protocol-Version", _VERSION), ("Mcp-Method", "tools/call"), ("Mcp-Name", name))
+    try:
+        result, _ = conversation.call(conversation.agent, "tools/call", {**call, "_meta": _META}, fields)
+    except (Unreachable, UnusableDocument) as error:
+        if not _may_know_sessions(error):
+            raise
+        result = _call_in_session(conversation, call)
+    if result.get("resultType", "complete") != "complete":
+        raise UnusableDocument("the tool asks for input")
+    return _content(result)
+
+
+def _may_know_sessions(error: Unreachable | UnusableDocument) -> bool:
+    """Return whether a server that does not take a request of 2026-07-28 may take one of an older version."""
+    if isinstance(error, AgentError) and error.error.get("code") in _CODES_OF_MCP:
+        data = error.error.get("data")
+        supported = cast("Mapping[str, object]", data).get("supported") if isinstance(data, dict) else None
+        versions = cast("list[object]", supported) if isinstance(supported, list) else []
+        is_older = any(isinstance(version, str) and version < _VERSION for version in versions)
+        return error.error["code"] == _UNSUPPORTED_VERSION and is_older
+    return not isinstance(error, Unreachable) or error.status is not None
+
+
+def _call_in_session(conversation: Conversation, call: Mapping[str, object]) -> Mapping[str, object]:
     url = conversation.agent
-    begun, response = conversation.call(url, "initialize", _CLIENT)
+    begun, response = conversation.call(url, "initialize", _INITIALIZE)
     fields: Fields = (("MCP-Protocol-Version", field_value(begun.get("protocolVersion"))),)
     if "mcp-session-id" in response.fields:
         fields = (*fields, ("Mcp-Session-Id", field_value(response.fields["mcp-session-id"])))
     conversation.notify(url, "notifications/initialized", fields)
-    result, _ = conversation.call(url, "tools/call", {"name": name, "arguments": {}}, fields)
-    return _content(result)
+    result, _ = conversation.call(url, "tools/call", call, fields)
+    return result
 
 
 def _content(result: Mapping[str, object]) -> Mapping[str, object]:

@@ -275,6 +275,28 @@ def test_content_shorter_than_declared_is_a_digest_mismatch(party, app):
     assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
 
 
+class Interrupted(io.BytesIO):
+    """A stream whose second part cannot be read, and which goes on after it."""
+
+    def read(self, _size=-1):
+        octets = super().read(5)
+        if self.tell() == 10:
+            raise OSError("partial")
+        return octets
+
+
+@pytest.mark.parametrize("stream", [Interrupted(BODY), Dribbling(BODY[:-1])])
+def test_no_other_credential_makes_up_for_content_that_cannot_be_read_whole(party, echo, stream):
+    policy = Policy(warn_for=["p"])
+    app = SignatureMiddleware(
+        echo, verifier=party.verifier(), origins=[ORIGIN], policy=policy, fallback=lambda _environ: True
+    )
+    changed = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": Dribbling(BODY.swapcase())})
+    assert run(app, changed)[0] == 200
+    environ = environ_of(party, method="POST", headers=JSON, body=BODY, **{"wsgi.input": stream})
+    assert run(app, environ) == (401, {"error": "request_signature_digest_mismatch"})
+
+
 @pytest.mark.parametrize("framing", [{"CONTENT_LENGTH": "22"}, {"HTTP_TRANSFER_ENCODING": "chunked"}])
 def test_application_is_told_the_length_of_the_verified_content(party, framing):
     seen = {}

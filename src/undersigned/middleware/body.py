@@ -33,6 +33,7 @@ class Body(ABC):
         chunks: what has been read of the content; the application gets it again.
         more: whether more of it may come; None if nothing has been read.
         is_unverified: whether it was asked for although no valid signature covers it.
+        is_broken: whether reading it has failed. Whoever got the rest would take it for the whole.
         must_stay_empty: whether no content may reach the application, because a request without content was verified.
     """
 
@@ -42,8 +43,14 @@ class Body(ABC):
         self.content: Content | None = None
         self.chunks: Sequence[bytes] = ()
         self.more: bool | None = None
-        self.is_unverified = False
+        self.is_unverified = self.is_broken = False
         self.must_stay_empty = False
+
+    async def _next_chunk(self) -> tuple[bytes, bool]:
+        self.is_broken = True
+        chunk = await self.read_chunk()
+        self.is_broken = False
+        return chunk
 
     @abstractmethod
     async def read_chunk(self) -> tuple[bytes, bool]:
@@ -75,7 +82,7 @@ class Body(ABC):
         chunks: list[bytes] = []
         size, more = 0, True
         while more:
-            chunk, more = await self.read_chunk()
+            chunk, more = await self._next_chunk()
             size += len(chunk)
             if size > most:
                 raise UnreadRequest(*_TOO_LARGE)
@@ -99,7 +106,7 @@ class Body(ABC):
         bounds = {"max_unsigned_body": self._service.max_unsigned_body, "max_body": self._service.max_body}
         size, is_json = 0, None
         while self.more is not False:
-            chunk, self.more = await self.read_chunk()
+            chunk, self.more = await self._next_chunk()
             size += len(chunk)
             if chunk:
                 chunks.append(chunk)

@@ -8,6 +8,7 @@ from warnings import catch_warnings
 from weakref import ref
 
 from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import MalformedURL, SignatureError
@@ -18,6 +19,7 @@ from undersigned.policy import MatchedRoute, RouteResolver
 from .requirement import ADMISSION, response, route_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Unpack
 
     from aiohttp import StreamReader
@@ -85,10 +87,20 @@ class SignatureMiddleware:
         except SignatureError as error:
             return response(ErrorResponse.of(error))
         body.rest()
-        if body.target is not None:
-            request = request.clone(rel_url=URL(body.target, encoded=True))
         request[ADMISSION] = admission
-        return await handler(request)
+        signed = admission.as_signed((_text(name), _text(value)) for name, value in request.raw_headers)
+        if signed is None and body.target in {None, request.raw_path}:
+            return await handler(request)
+        verified = request.clone(rel_url=URL(body.target or request.raw_path, encoded=True))
+        # Layers outside see what the handler puts there.
+        vars(verified)["_state"] = vars(request)["_state"]
+        if signed is not None:
+            _replace_headers(verified, signed)
+        try:
+            return await handler(verified)
+        finally:
+            # aiohttp closes the files of an upload.
+            vars(request)["_post"] = vars(verified).get("_post")
 
 
 class _Body(WireBody):
@@ -120,6 +132,22 @@ class _Body(WireBody):
             # aiohttp has deprecated this method for years, and has no other way.
             with catch_warnings(action="ignore", category=DeprecationWarning):
                 self._content.unread_data(begun)
+
+
+def _replace_headers(request: web.Request, lines: Sequence[tuple[str, str]]) -> None:
+    """Replace the header fields of a clone. `clone(headers=...)` fails for a value that is not UTF-8."""
+    raw = tuple((_octets(name), _octets(value)) for name, value in lines)
+    headers = CIMultiDictProxy(CIMultiDict(lines))
+    held = vars(request)
+    held["_headers"], held["_message"] = headers, held["_message"]._replace(headers=headers, raw_headers=raw)
+
+
+def _text(octets: bytes) -> str:
+    return octets.decode("utf-8", "surrogateescape")
+
+
+def _octets(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _route(request: web.Request) -> MatchedRoute | None:

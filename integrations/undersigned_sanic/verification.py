@@ -71,7 +71,7 @@ class Undersigned:
     async def _verify(self, request: Request[Any, Any], **_context: object) -> None:
         if request.app.asgi:
             raise ConfigurationError("the server runs Sanic by ASGI: use undersigned.asgi.SignatureMiddleware instead")
-        lines = cast("Iterable[tuple[str, str]]", request.headers.items())
+        lines = list(cast("Iterable[tuple[str, str]]", request.headers.items()))
         received = _Received.of(
             request.method,
             request.version,
@@ -85,6 +85,8 @@ class Undersigned:
         result = await self._guard.verify(received, body)
         if isinstance(result, ErrorResponse):
             raise Rejected(result)
+        if (signed := result.as_signed(lines)) is not None:
+            request.headers = type(request.headers)(signed)
         body.rest()
         setattr(request.ctx, ADMISSION, result)
 

@@ -122,7 +122,8 @@ class Exchange(HTTPMessageDelegate):
     async def _forward(self, body: _Body, admission: Admission) -> None:
         """Pass the verified request to the application."""
         headers = VerifiedHeaders()
-        for name, value in self._headers.get_all():
+        lines = list(self._headers.get_all())
+        for name, value in admission.as_signed(lines) or lines:
             headers.add(name, value)
         headers.admission = admission
         delegate = self._application.start_request(self._server_conn, self._request_conn)

@@ -16,6 +16,8 @@ from undersigned.middleware import Admission
 from undersigned.policy import RouteResolver
 from undersigned_aiohttp import SignatureMiddleware, SignatureRequired, verified_signature
 
+ORDER = web.RequestKey("order", str)
+
 
 def serve(party, path: str, handle):
     """Serve one handler behind the middleware."""
@@ -71,6 +73,36 @@ def test_policy_by_route_knows_the_handler_of_a_named_route_and_its_answer_is_sh
         answered = ask(port, raw_request("PUT", "/named", JSON, BODY))
         assert ask(port, raw_request("POST", "/named", JSON, BODY)).status == 405
     assert (answered.status, answered.content) == (401, b"/named")
+
+
+@pytest.mark.parametrize("target", ["/~a", "/%7Ea"])
+def test_layers_outside_see_what_the_handler_keeps_and_the_files_of_an_upload_are_closed(party, target):
+    seen, files = [], []
+
+    async def handle(request: web.Request) -> web.Response:
+        request[ORDER] = "o1"
+        files.append((await request.post())["f"].file)
+        return web.Response()
+
+    @web.middleware
+    async def outside(request: web.Request, handler) -> web.StreamResponse:
+        answer = await handler(request)
+        seen.append((request[ORDER], request.raw_path))
+        return answer
+
+    async def prepared(request: web.Request, _response: web.StreamResponse) -> None:
+        seen.append((request[ORDER], request.raw_path))
+
+    app = web.Application(middlewares=[outside, SignatureMiddleware(**optional(party))])
+    app.on_response_prepare.append(prepared)
+    app.add_routes([web.post("/~a", handle)])
+    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n--x--\r\n'
+    fields = [("Content-Type", "multipart/form-data; boundary=x")]
+    with aiohttp_server(app) as port:
+        signed = party.raw("POST", target, body, url=f"{ORIGINS[0]}/~a", fields=fields)
+        assert ask(port, signed).status == 200
+    assert seen == [("o1", target)] * 2
+    assert [file.closed for file in files] == [True]
 
 
 def test_request_is_not_held_by_its_own_admission(party):

@@ -14,7 +14,7 @@ from undersigned.middleware.recording import reject
 from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.received import Received
@@ -74,6 +74,35 @@ class Admission(NamedTuple):
             mapping.setdefault("state", {})["signature"] = self.signature
         else:
             mapping[SIGNATURE] = self.signature
+
+    def as_signed(self, lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]] | None:
+        """Return the lines of header fields with the covered ones as the signature base has them, or None if they are.
+
+        A covered field comes in one line, unless `bs` covers its lines one by one. Neither it has white space at its
+        ends. The other fields stay as they came.
+
+        Args:
+            lines: the (name, value) pairs as the server shows them.
+        """
+        if self.signature is None:
+            return None
+        texts = [text for one in (self.signature, *self.signature.others) for text in one.components]
+        whole = {text[1:].partition('"')[0] for text in texts if not text.endswith(";bs")}
+        covered = whole | {text[1:].partition('"')[0] for text in texts}
+        fields = self.received.fields
+        kept: list[tuple[str, str]] = []
+        seen = set[str]()
+        came = list(lines)
+        for name, value in came:
+            key = name.lower()
+            if key not in covered:
+                kept.append((name, value))
+            elif key not in whole:
+                kept.append((name, value.strip(" \t")))
+            elif key not in seen:
+                seen.add(key)
+                kept.append((name, fields.combined[key]))
+        return None if kept == came else kept
 
     def require(self, *, route: str | None = None) -> VerifiedSignature:
         """Require a signature: return it, or reject an unsigned request.

@@ -434,12 +434,15 @@ def test_layers_outside_see_what_the_application_writes_and_not_what_was_verifie
         inner["user"] = "u1"
         raise LookupError
 
+    async def receive():
+        return {"type": "http.request"}
+
     async def send(_message):
         seen.append((scope["route"], scope["root_path"], scope["state"]["user"]))
 
     middleware = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
     with pytest.raises(LookupError):
-        asyncio.run(middleware(scope, None, send))
+        asyncio.run(middleware(scope, receive, send))
     assert seen == [("/{plan}", "/mounted", "u1")]
     kept = {name: value for name, value in scope.items() if name != "state"}
     before = {name: value for name, value in before.items() if name != "state"}
@@ -450,8 +453,8 @@ def test_content_never_reaches_the_application_when_it_was_signed_without_any(pa
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], http2_server="hypercorn")
     scope = http_scope(party, http_version="2")
     messages = [{"type": "http.request", "body": b"", "more_body": True}, {"type": "http.request", "body": b"evil"}]
-    run(app, scope, messages)
-    assert echo.calls == [{"type": "disconnected"}]
+    assert run(app, scope, messages)[0]["status"] == 401
+    assert echo.calls == []
 
 
 def test_chunks_are_replayed_in_order_before_messages_of_the_server(party):

@@ -83,9 +83,10 @@ class OverASGI(Side):
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False):
+    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False, declares=True):
         path, _, query = target.partition("?")
-        lines = [("host", host), *fields, *([("content-length", str(len(body)))] if body and not http2 else [])]
+        is_declared = body and declares and not http2
+        lines = [("host", host), *fields, *([("content-length", str(len(body)))] if is_declared else [])]
         scope = {
             "type": "http",
             "http_version": "2" if http2 else "1.1",
@@ -564,10 +565,10 @@ def test_undeclared_content_of_an_operation_that_must_be_signed_is_not_read(http
     assert http2_side.reads == 0
 
 
-def test_unsigned_undeclared_content_never_reaches_the_application(http2_side, party):
+def test_signature_over_no_content_is_too_little_for_undeclared_content(http2_side, party):
     signed = party.fields("POST", f"{ORIGIN}/adcp/get_products")
-    over_http2(http2_side, "POST", BODY, signed)
-    assert [call["body"] for call in http2_side.calls] == [b""]
+    assert over_http2(http2_side, "POST", BODY, signed) == (401, "request_signature_components_incomplete")
+    assert http2_side.calls == []
 
 
 UPLOAD = [("Content-Type", "application/octet-stream")]
@@ -676,10 +677,16 @@ def test_undeclared_content_must_have_one_reading(side, party, method):
     assert (status, gate.calls) == ((401, "request_body_malformed"), [])
 
 
-def test_undeclared_content_of_a_method_without_content_ends_the_request(party):
+@pytest.mark.parametrize("fields", [(), [("Content-Length", "0")]])
+@pytest.mark.parametrize("http2", [False, True])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "QUERY"])
+def test_content_that_no_field_declares_is_read_before_the_application_gets_it(party, method, http2, fields):
     gate = OverASGI(party, policy=Policy(), http2_server="hypercorn")
-    gate.request("GET", "/adcp/get_products", (), REGISTERS, http2=True)
-    assert gate.calls[0]["body"] == b""
+    undeclared = {"http2": http2, "declares": False}
+    assert gate.request(method, "/adcp/get_products", fields, REGISTERS, **undeclared)[0] == 401
+    for body in (LARGE, BODY, b""):
+        assert gate.request(method, "/adcp/get_products", fields, body, **undeclared)[0] == 200
+    assert [call["body"] for call in gate.calls] == [LARGE, BODY, b""]
 
 
 HOSTILE = [

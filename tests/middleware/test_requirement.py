@@ -18,10 +18,13 @@ def asgi_scope(fields, verifier) -> dict:
     async def app(scope, receive, send) -> None:
         forwarded.append((scope, receive, send))
 
+    async def receive():
+        return {"type": "http.request"}
+
     headers = [(name.lower().encode(), value.encode()) for name, value in [("Host", HOST), *fields]]
     scope = {"type": "http", "method": "GET", "path": "/p", "raw_path": b"/p", "query_string": b"", "headers": headers}
     middleware = asgi.SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN], mode="optional")
-    asyncio.run(middleware({**scope, "http_version": "1.1"}, None, None))
+    asyncio.run(middleware({**scope, "http_version": "1.1"}, receive, None))
     return forwarded[0][0]
 
 

@@ -187,6 +187,31 @@ def test_preflight_needs_no_signature_and_brings_no_content(make):
     assert sent.body == b""
 
 
+@pytest.mark.parametrize(
+    ("query", "fields", "status"),
+    [
+        ("", [], 200),
+        ("?plan=gold&next=/blog/post&note=post-its", [], 200),
+        ("?_method=options&method=GET", [("X-Method", "HEAD")], 200),
+        ("", [("Referer", "https://shop.example/post?a=b"), ("Access-Control-Request-Headers", "post-id")], 200),
+        ("?plan=gold&_method=post", [], 401),
+        ("?plan=gold;m=PaTCH", [], 401),
+        ("?%5Fmethod=P%4FST", [], 401),
+        ("?m=P%254FST", [], 401),
+        ("?m=+DELETE%00x", [], 401),
+        ("?m=po%C5%BFt", [], 401),
+        ("?PUT", [], 401),
+        ("", [("X-Anything", "Query")], 401),
+        ("", [("_method", "GET, post")], 401),
+        ("", [("X-Method", '"%50OST"')], 401),
+    ],
+)
+def test_preflight_that_may_become_another_method_must_be_signed(make, query, fields, status):
+    sent = make()
+    assert sent("OPTIONS", f"/create_media_buy{query}", [*PREFLIGHT, *fields]) == status
+    assert sent.calls == (status == 200)
+
+
 TEXT = b'{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"parts":[{"text":"gold"}]}}}'
 TWO = TEXT.replace(b'{"text":"gold"}', b'{"data":{"skill":"list"}},{"data":{"skill":"create_media_buy"}}')
 

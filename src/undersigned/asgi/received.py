@@ -88,7 +88,8 @@ class ScopeReceived(Received):
             scope=scope,
             headers=headers,
             server_adds_root_path=server_adds_root_path,
-            **read_head(headers, method, version),
+            # A test client or gateway need not declare the content.
+            **read_head(headers, unframed=None if scope["type"] == "http" else False),
         )
 
     def check_server(self, profile: Profile) -> None:
@@ -196,11 +197,8 @@ class ScopeBody(TimedBody):
 
     def rest(self) -> Receive:
         """Return a `receive` for the application: it replays what has been read, and continues with what comes."""
-        if self._received.scope["type"] == "http":
-            if self.more is not None:
-                return _replay(self.chunks, self._receive, more=self.more)
-            if self.must_stay_empty:
-                return _without_content(self._receive)
+        if self._received.scope["type"] == "http" and self.more is not None:
+            return _replay(self.chunks, self._receive, more=self.more)
         return self._receive
 
 
@@ -227,15 +225,3 @@ def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool) -> Receive
         return {"type": "http.request", "body": chunk, "more_body": more or bool(remaining)}
 
     return receive_again
-
-
-def _without_content(receive: Receive) -> Receive:
-    """Return a `receive` for a request verified without content. If content comes anyway, the request ends."""
-
-    async def receive_without_content() -> Message:
-        message = await receive()
-        if message["type"] == "http.request" and message.get("body"):
-            return {"type": "http.disconnect"}
-        return message
-
-    return receive_without_content

@@ -40,26 +40,20 @@ class Head(TypedDict):
     has_too_many_fields: bool
 
 
-def read_head(headers: Sequence[tuple[bytes, bytes]], method: str, version: str) -> Head:
+def read_head(headers: Sequence[tuple[bytes, bytes]], *, unframed: bool | None) -> Head:
     """Return the header fields, and what they say about content.
 
     Args:
         headers: the (name, value) pairs as octets.
-        method: the method of the request.
-        version: its HTTP version.
+        unframed: whether content comes that neither Content-Length nor Transfer-Encoding declares, or None if unknown.
     """
     if len(headers) > MOST_FIELDS:
         return Head(fields=NO_FIELDS, names=(), has_body=False, has_too_many_fields=True)
     fields = HeaderFields.of_octets(headers)
     combined = fields.combined
-    has_body: bool | None = "transfer-encoding" in combined
-    if "content-length" in combined:
-        has_body = has_body or combined["content-length"] != "0"
-    elif version not in HTTP1_VERSIONS and method in USUALLY_WITH_CONTENT:
-        # HTTP/2 needs no Content-Length. For other methods nothing is read: uvicorn waits forever if no content comes.
-        has_body = None
+    is_framed = "transfer-encoding" in combined or combined.get("content-length", "0") != "0"
     names = combined if "_" in "".join(combined) else ()
-    return Head(fields=fields, names=names, has_body=has_body, has_too_many_fields=False)
+    return Head(fields=fields, names=names, has_body=is_framed or unframed, has_too_many_fields=False)
 
 
 class TimedBody(Body):
@@ -123,9 +117,11 @@ class WireReceived(Received):
             others: what a subclass has of its own.
         """
         begun = time.perf_counter()
+        # HTTP/2 needs no Content-Length.
+        unframed = None if version not in HTTP1_VERSIONS and method in USUALLY_WITH_CONTENT else False
         return cls(
             method=method, version=version, client=client, context=context, begun=begun, raw_target=raw_target,
-            **read_head(headers, method, version), **others,
+            **read_head(headers, unframed=unframed), **others,
         )  # fmt: skip
 
     def target(self, profile: Profile) -> tuple[RequestTarget, bool]:

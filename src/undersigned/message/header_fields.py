@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, Protocol, Self, cast
+from urllib.parse import unquote
 
 from undersigned.message import token
 
@@ -39,6 +40,20 @@ def is_preflight(method: str | None, names: _Names) -> bool:
     return asks and not any(name in names for name in METHOD_OVERRIDES)
 
 
+def names_method(text: str) -> bool:
+    """Return whether an item of a list or query is a method that may change something, in any case and escaping.
+
+    Args:
+        text: items between commas, semicolons or `&`.
+    """
+    once = unquote(text.replace("+", " "))
+    items = (item for form in (text, once, unquote(once)) for item in _BETWEEN.split(form))
+    return any(item.strip(_AROUND).casefold() in _CHANGING for item in items)
+
+
+_CHANGING = frozenset({"post", "put", "patch", "delete", "query", "connect", "trace"})
+_BETWEEN = re.compile(r"[&;,\0\r\n]")
+_AROUND = " \t\"'"
 _NAMES = re.compile(rf"(?>(?::?{token.LOWER}++\n)*)")
 
 

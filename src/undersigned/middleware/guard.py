@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from undersigned.middleware.received import Received
     from undersigned.policy.operation import OperationResolver
     from undersigned.policy.policy import Policy, SignatureResult
+    from undersigned.signature.profile import Profile
     from undersigned.url.origin import ConfiguredOrigins, Origin
     from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.verification.verifier import AsyncVerifier, ReceivedSignature
@@ -181,10 +182,7 @@ class Guard:
         if service.policy is None:
             if service.mode == "required":
                 raise admission.unsigned_error(unsigned_detail(received.fields.combined.get("signature")))
-        elif received.is_preflight:
-            # A framework may find a view that runs for every method.
-            body.must_stay_empty = True
-        else:
+        elif not await self._is_exempt(received, body, service.policy):
             received.check_server(service.profile)
             path, (target, mark, query) = received.routed_path(service.profile), received.shown_target().partition("?")
             url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
@@ -198,6 +196,15 @@ class Guard:
         observed = service.policy is None and service.mode == "observe"
         record_acceptance(None, received, service, observed=observed)
         return admission
+
+    async def _is_exempt(self, received: Received, body: Body, policy: Policy) -> bool:
+        """Return whether a request is a CORS preflight without content, and no route asks the policy later."""
+        if isinstance(policy.resolver, RouteResolver) or not received.is_preflight:
+            return False
+        if received.has_body is None:
+            await body.read_unverified()
+        body.must_stay_empty = not body.chunks
+        return body.must_stay_empty
 
     async def _admit(self, received: Received, body: Body, request: Request, *, path: str | None = None) -> Admission:
         """Verify a request whose content has not been read, and apply the policy.
@@ -234,7 +241,7 @@ class Guard:
     def _is_without_content(self, received: Received, signature: VerifiedSignature | None) -> bool:
         """Return whether a request without content was accepted, and one with content might not be."""
         profile, policy = self.service.profile, self.service.policy
-        if signature is not None and profile.required_components[True] != profile.required_components[False]:
+        if signature is not None and _covers_more_over_content(profile):
             return not received.has_body
         is_read = policy is not None and (is_of_adcp(profile) or policy.resolver.reads_body)
         return is_read and received.has_body is False
@@ -272,7 +279,7 @@ class Guard:
 
     async def _verified(self, received: Received, body: Body, request: Request) -> VerifiedSignature:
         """Verify the signature. Read content once the signature is authentic, if it is covered or a policy reads it."""
-        verifier, policy = self.service.verifier, self.service.policy
+        service, verifier, policy = self.service, self.service.verifier, self.service.policy
         first = policy.resolver if policy is not None and policy.resolver.comes_first else None
         try:
             authentic = await self._authentic(received, body, request)
@@ -281,8 +288,11 @@ class Guard:
                 self._check_resolved(first, await self._with_unverified(received, body, request))
             raise
         content, digest = _NO_CONTENT, authentic.running_digest()
-        reads = policy is not None and policy.resolver.reads_body and received.has_body is not False
-        if body.content is None and (digest is not None or reads):
+        reads = policy is not None and policy.resolver.reads_body
+        if received.has_body is None:
+            # Content that nobody declared may come, and this signature may be too little for it.
+            reads = reads or _covers_more_over_content(service.profile)
+        if body.content is None and (digest is not None or (reads and received.has_body is not False)):
             content = await body.read(digest)
         if first is not None:
             self._check_resolved(first, _with_content(request, body))
@@ -340,6 +350,10 @@ class Guard:
         service = self.service
         unknown = service.policy is None and error.reason in service.profile.answers.unknown
         return unknown and service.mode != "required"
+
+
+def _covers_more_over_content(profile: Profile) -> bool:
+    return profile.required_components[True] != profile.required_components[False]
 
 
 def _with_content(request: Request, body: Body) -> Request:

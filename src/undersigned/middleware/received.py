@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from undersigned.message.header_fields import HeaderFields, is_preflight
+from undersigned.message.header_fields import HeaderFields, is_preflight, names_method
 from undersigned.verification.verifier import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:
@@ -60,8 +60,15 @@ class Received(ABC):
 
     @property
     def is_preflight(self) -> bool:
-        """Whether it is a CORS preflight without content, which no browser can sign."""
-        return is_preflight(self.method, self.fields.combined) and not self.has_body
+        """Whether it is a CORS preflight, which no browser can sign: content and other methods make it something else.
+
+        An application may take another method from any parameter of the query or from any field.
+        """
+        if not is_preflight(self.method, self.fields.combined) or self.has_body:
+            return False
+        fields = (value for name, value in self.fields if name != "access-control-request-method")
+        query = self.shown_target().partition("?")[2].replace("=", "&")
+        return not any(map(names_method, (query, *fields)))
 
     def advice(self, error: SignatureError) -> str:
         """Return what to do about an error that an option for the server may cause, or ""."""

@@ -27,7 +27,7 @@ pytestmark = [
 ORIGIN = f"http://{HOST}"
 """Of the scheme that an application sees without the middleware, in the redirects that it sends."""
 
-NO_JSON_OF_ADCP = (b'{"a":1,"a":2}', b"[" * 5000, b"NaN")
+NO_JSON_OF_ADCP = (b'{"a":1,"a":2}', b"[" * 5000, b"NaN", b'{"a":', b'{"a":"\xff"}', b"\xef\xbb\xbf{}")
 """Content that AdCP rejects, also if it is signed."""
 
 # aiohttp decompresses content before its middlewares run. Alone, Django reads no content without Content-Length.

@@ -69,7 +69,11 @@ def differences(alone: dict[str, object], behind: dict[str, object], documented:
 
 
 # docs/frameworks.md, "Unsigned requests": a policy reads content that may be JSON before the application does.
-_OF_POLICIES = ("asked to continue: POST /nothing", "POST /read Content-Type 200007 octets")
+_OF_POLICIES = (
+    "asked to continue: POST /nothing",
+    "POST /read Content-Type 200007 octets",
+    "POST /read Content-Type,Content-Encoding 2 octets",
+)
 DOCUMENTED = {"optional": (), "policy": _OF_POLICIES, "policy by route": _OF_POLICIES}
 
 

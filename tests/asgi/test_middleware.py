@@ -395,6 +395,22 @@ def test_lifespan_events_are_forwarded(party):
     assert seen_types == ["lifespan"]
 
 
+@pytest.mark.parametrize("wrong", [{"mode": "sometimes"}, {"max_bodyy": 3}])
+def test_wrong_option_is_an_error_at_once_or_stops_the_start_of_the_server(party, echo, wrong):
+    options = {"verifier": party.verifier(), "origins": [ORIGIN], **wrong}
+    with pytest.raises((ConfigurationError, TypeError), match=next(iter(wrong))):
+        SignatureMiddleware(echo, **options)
+
+    async def framework(scope, receive, send):
+        await SignatureMiddleware(echo, **options)(scope, receive, send)
+
+    (failed,) = run(framework, {"type": "lifespan"})
+    assert (failed["type"], next(iter(wrong)) in failed["message"]) == ("lifespan.startup.failed", True)
+    with pytest.raises((ConfigurationError, TypeError), match=next(iter(wrong))):
+        run(framework, http_scope(party))
+    assert echo.calls == []
+
+
 def test_scope_of_an_unknown_type_is_rejected(party, echo):
     app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
     with pytest.raises(ConfigurationError, match="telegram"):

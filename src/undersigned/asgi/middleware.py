@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import CO_COROUTINE, currentframe
 from typing import TYPE_CHECKING
 
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
@@ -43,7 +44,8 @@ class SignatureMiddleware:
             and so on. Their functions get the scope. The operation is also in `scope["undersigned"].operation`.
 
     Raises:
-        ConfigurationError: an option has a wrong value.
+        ConfigurationError: an option has a wrong value. Frameworks make their middlewares when the server starts: the
+            server is then told that the start has failed, and why.
     """
 
     def __init__(
@@ -57,12 +59,25 @@ class SignatureMiddleware:
         **options: Unpack[AsyncOptions[Scope]],
     ) -> None:
         self.app = app
-        self._guard = AsyncGuard(verifier=verifier, origins=origins, http2_server=http2_server, **options)
-        self._guard.service.announce()
         self._adds_root_path = server_adds_root_path
+        self._failure: Exception | None = None
+        try:
+            self._guard = AsyncGuard(verifier=verifier, origins=origins, http2_server=http2_server, **options)
+        except (ConfigurationError, TypeError) as error:
+            # A server takes an exception of its lifespan call for an application without a lifespan, and serves.
+            if not _is_made_by_coroutine():
+                raise
+            self._failure = error
+            return
+        self._guard.service.announce()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""
+        if self._failure is not None:
+            if scope["type"] != "lifespan":
+                raise self._failure.with_traceback(None)
+            await send({"type": "lifespan.startup.failed", "message": str(self._failure)})
+            return
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -88,6 +103,16 @@ class SignatureMiddleware:
             await self.app(forwarded, body.rest(), send_after_showing)
         finally:
             show()
+
+
+def _is_made_by_coroutine() -> bool:
+    """Return whether a coroutine makes the middleware, as frameworks do at their first call, and no import does."""
+    frame = currentframe()
+    while frame is not None and frame.f_code.co_name != "<module>":
+        if frame.f_code.co_flags & CO_COROUTINE:
+            return True
+        frame = frame.f_back
+    return False
 
 
 class ReadyRoute:

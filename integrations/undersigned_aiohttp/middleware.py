@@ -153,7 +153,18 @@ def _octets(text: str) -> bytes:
 def _route(request: web.Request) -> MatchedRoute | None:
     """Return the route that aiohttp has found, or None if it answers 404 or 405."""
     found = request.match_info
-    if found.http_exception is not None:
+    if found.http_exception is not None or _answers_405(found.handler, request.method):
         return None
     name = found.route.name
     return MatchedRoute(found.handler, () if name is None else (name,), dict(found), path=route_of(request))
+
+
+_LEADING = ("__init__", "__new__", "__await__", "__getattr__", "__getattribute__", "_raise_allowed_methods")
+
+
+def _answers_405(handler: object, method: str) -> bool:
+    """Return whether a class of aiohttp answers by itself, as it has no function for the method."""
+    if not (isinstance(handler, type) and issubclass(handler, web.View)):
+        return False
+    own = handler.__mro__[: handler.__mro__.index(web.View)]
+    return not any(name in vars(cls) for cls in own for name in (*_LEADING, method.lower()))

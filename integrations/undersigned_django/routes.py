@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, isfunction
 from typing import TYPE_CHECKING, cast
 
 from asgiref.sync import async_to_sync, markcoroutinefunction, sync_to_async
@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
 from django.utils.module_loading import import_string
+from django.views import View
 
 from undersigned import SignatureError, asgi, wsgi
 from undersigned.middleware import ErrorResponse
@@ -43,6 +44,8 @@ class RouteResolver(_RouteResolver):
     """
 
     __slots__ = ()
+
+    sees_handshakes = False
 
     def has_hook(self) -> bool:
         """Return whether a middleware asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
@@ -89,12 +92,12 @@ def check_view(
     """
     if not isinstance(request, WSGIRequest):
         return async_to_sync(check_view_async)(request, view, arguments, parameters)
-    if wsgi.ADMISSION not in request.environ:
-        return None
+    environ, route = request.environ, _route(request, view, parameters)
     try:
-        vars(request)["signature"] = wsgi.check_route(request.environ, _route(request, view, parameters))
+        signature = wsgi.find_signature(environ) if route is None else wsgi.check_route(environ, route)
     except SignatureError as error:
         return response(ErrorResponse.of(error), request)
+    vars(request)["signature"] = signature
     return None
 
 
@@ -104,27 +107,55 @@ async def check_view_async(
     """Return the response as `check_view` does, for asyncio."""
     if not isinstance(request, ASGIRequest):
         return await sync_to_async(check_view)(request, view, arguments, parameters)
-    if asgi.ADMISSION not in request.scope:
-        return None
+    scope, route = cast("Scope", request.scope), _route(request, view, parameters)
     try:
-        vars(request)["signature"] = await asgi.check_route(
-            cast("Scope", request.scope), _route(request, view, parameters)
-        )
+        signature = asgi.find_signature(scope) if route is None else await asgi.check_route(scope, route)
     except SignatureError as error:
         return response(ErrorResponse.of(error), request)
+    vars(request)["signature"] = signature
     return None
 
 
-def _route(request: HttpRequest, view: Callable[..., object], parameters: Mapping[str, object]) -> MatchedRoute:
+def _route(request: HttpRequest, view: Callable[..., object], parameters: Mapping[str, object]) -> MatchedRoute | None:
+    """Return the route that Django is about to run, or None if the framework's own class answers OPTIONS."""
+    if request.method == "OPTIONS" and _answers_options(view):
+        return None
     match = request.resolver_match
-    # A function runs for OPTIONS too, and a class answers it by its method `options`.
-    is_function = not hasattr(view, "view_class") and not hasattr(view, "cls")
     if match is None or match.func is not view:
-        return MatchedRoute(view, parameters=parameters, takes_any_method=is_function)
+        return MatchedRoute(view, parameters=parameters)
     names = tuple(name for name in (match.view_name, match.url_name) if name)
     # A view of django-ninja picks one of several functions by the method, and has the name of none of them.
     is_opaque = (view.__module__, getattr(view, "__qualname__", "").partition(".")[0]) == _PATH_VIEW
-    endpoint = getattr(view, "view_class", view)
-    return MatchedRoute(
-        endpoint, names, parameters, is_opaque, path=match.route, view=view, takes_any_method=is_function
-    )
+    return MatchedRoute(getattr(view, "view_class", view), names, parameters, is_opaque, path=match.route, view=view)
+
+
+_FRAMEWORKS = frozenset({"django", "rest_framework"})
+_LEADING = frozenset(
+    ["__init__", "__new__", "__getattr__", "__getattribute__", "setup", "dispatch", "options", "initialize_request"]
+)
+"""The methods of a class that take OPTIONS to what answers it."""
+
+
+def _answers_options(view: Callable[..., object]) -> bool:
+    """Return whether a class-based view answers OPTIONS by the framework's own methods, and runs no other."""
+    kind: object = getattr(view, "view_class", None) or getattr(view, "cls", None)
+    if not (isinstance(kind, type) and issubclass(kind, View) and _is_of_framework(view)):
+        return False
+    given = [getattr(view, name, None) or {} for name in ("view_initkwargs", "initkwargs", "actions")]
+    own = [vars(cls)[name] for cls in kind.__mro__[:-1] for name in _LEADING if name in vars(cls)]
+    return all(map(_LEADING.isdisjoint, given)) and all(map(_is_of_framework, own))
+
+
+def _is_of_framework(function: object) -> bool:
+    """Return whether a function, and each one that it keeps and may call, is the framework's own."""
+    waiting, seen = [function], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (tuple, list)):
+            waiting.extend(cast("Sequence[object]", one))
+        elif callable(one) and not isinstance(one, type) and id(one) not in seen:
+            seen.add(id(one))
+            if not isfunction(one) or one.__globals__["__name__"].partition(".")[0] not in _FRAMEWORKS:
+                return False
+            waiting.extend(cell.cell_contents for cell in one.__closure__ or ())
+    return True

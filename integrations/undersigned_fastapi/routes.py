@@ -92,7 +92,7 @@ def document_policy(app: FastAPI, policy: Policy) -> None:
         document = plain()
         for _, route in resolver.candidates(app.routes):
             asked = MatchedRoute(getattr(route, "endpoint", None), (getattr(route, "name", ""),))
-            if policy.demand(resolver.operation_of(asked)) == "required":
+            if policy.demand(resolver.operation_of(asked, listed=policy.required_for)) == "required":
                 operations: dict[str, Any] = document["paths"].get(getattr(route, "path_format", None), {})
                 for method in operations.keys() & {name.lower() for name in getattr(route, "methods", None) or ()}:
                     operation = operations[method]

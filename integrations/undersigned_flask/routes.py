@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from inspect import isfunction
+from typing import TYPE_CHECKING, Final
 
 from flask import Flask, request, request_started
 from werkzeug.exceptions import HTTPException
@@ -11,12 +13,12 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from undersigned import ConfigurationError, SignatureError
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
-from undersigned.wsgi import ADMISSION, check_route
+from undersigned.wsgi import check_route, find_signature
 
 from .extension import SignatureRequired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from flask.typing import ResponseReturnValue
 
@@ -47,6 +49,8 @@ class RouteResolver(_RouteResolver):
 
     __slots__ = ("_app",)
 
+    sees_handshakes = False
+
     def __init__(self, app: Flask, operations: Mapping[object, RouteOperation] | None = None) -> None:
         super().__init__(operations)
         if not isinstance(app, Flask):
@@ -56,10 +60,11 @@ class RouteResolver(_RouteResolver):
 
     def has_hook(self) -> bool:
         """Return whether the application asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
-        guard_mounts(self._app)
-        return is_guarded(self._app)
+        return guard_mounts(self._app) and is_guarded(self._app)
 
 
+_MOST_MIDDLEWARES: Final = 64
+"""The most middlewares around an application that are looked at."""
 _GUARD = "undersigned_dispatch"
 """The key of `app.extensions`."""
 _PARAMETERS = "undersigned_flask.parameters"
@@ -101,16 +106,43 @@ def is_guarded(app: Flask) -> bool:
     return guard is not None and vars(app).get(_METHOD) is guard
 
 
-def guard_mounts(app: Flask) -> None:
-    """Guard the applications that a `DispatcherMiddleware` around `app` mounts."""
+def guard_mounts(app: Flask) -> bool:
+    """Guard the applications that a `DispatcherMiddleware` around `app` mounts.
+
+    Return whether nothing else is mounted: every middleware leads to one application, and the last of them to `app`.
+    """
     middleware: object = app.wsgi_app
-    while middleware is not None:
+    for _ in range(_MOST_MIDDLEWARES):
+        if getattr(middleware, "__self__", None) is app:
+            return True
+        if middleware is None:
+            break
         if isinstance(middleware, DispatcherMiddleware):
             mounts: dict[str, WSGIApp] = middleware.mounts
             for path, mounted in mounts.items():
                 if not isinstance(mounted, _GuardedMount) and not _may_be_guarded(mounted):
                     mounts[path] = _GuardedMount(mounted)
-        middleware = getattr(middleware, "app", None)
+        middleware = _inner(middleware)
+    return False
+
+
+def _inner(middleware: object) -> object:
+    """Return the one application that a middleware calls, or None if it may call several."""
+    if type(middleware).__module__.partition(".")[0] in {"werkzeug", "undersigned"} or isinstance(
+        middleware, DispatcherMiddleware
+    ):
+        return getattr(middleware, "app", None)
+    if isfunction(middleware):
+        held = [cell.cell_contents for cell in middleware.__closure__ or ()]
+    else:
+        held = [*getattr(middleware, "__dict__", {}).values()]
+    called = [one for one in held if callable(one)]
+    several = any(isinstance(one, (Mapping, list, tuple, set)) and any(map(callable, _items(one))) for one in held)
+    return called[0] if len(called) == 1 and not several else None
+
+
+def _items(held: Mapping[object, object] | Collection[object]) -> Collection[object]:
+    return held.values() if isinstance(held, Mapping) else held
 
 
 class _GuardedMount:
@@ -177,7 +209,10 @@ def _check(environ: Environ, route: MatchedRoute) -> None:
 def _prepare(app: Flask, **_sent: object) -> None:
     """Guard the views of every application inside the middleware: Flask calls this when it has matched a request."""
     environ = request.environ
-    if ADMISSION not in environ:
+    try:
+        find_signature(environ)
+    except ConfigurationError:
+        # Another application of the process, which nothing verifies.
         return
     environ[_PARAMETERS] = dict(request.view_args or {})
     try:

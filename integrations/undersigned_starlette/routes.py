@@ -7,6 +7,7 @@ from inspect import isclass, isroutine
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
+from starlette.endpoints import HTTPEndpoint
 from starlette.exceptions import WebSocketException
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
@@ -133,6 +134,10 @@ def _matched(router: Router, scope: dict[str, Any], candidates: Candidates) -> M
         # A route answers 405.
         is_known = isinstance(partly, Route) and not _overrides(partly, "handle")
         return None if is_known else MatchedRoute(partly, is_opaque=True)
+    # FastAPI asks its frontends last.
+    frontend = getattr(router, "_match_low_priority", None)
+    if frontend is not None and frontend(scope)[0] is Match.FULL:
+        return MatchedRoute(None, (_FILES,))
     # A redirect, or 404.
     is_known = router.default == router.not_found and not _overrides(router, "not_found")
     return None if is_known else MatchedRoute(router.default, is_opaque=True)
@@ -144,6 +149,8 @@ def _about_to_run(
     """Return what runs after `route` has matched, or None for a mounted router, which asks about its own routes."""
     if isinstance(declared, (Route, WebSocketRoute)):
         endpoint = scope["endpoint"]
+        if _answers_405(endpoint, scope) and not _overrides(declared, "handle"):
+            return None
         is_opaque = _is_application(endpoint) or _overrides(declared, "handle")
         path = getattr(route, "path", None)
         return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
@@ -177,6 +184,18 @@ def _overrides(given: object, *methods: str) -> bool:
     """Return whether a class outside of the frameworks defines one of the methods."""
     own = [cls for cls in type(given).__mro__ if cls.__module__.partition(".")[0] not in _FRAMEWORKS]
     return any(method in vars(cls) for cls in own for method in methods)
+
+
+_LEADING = ("__init__", "__new__", "__await__", "__getattr__", "__getattribute__", "dispatch", "method_not_allowed")
+
+
+def _answers_405(endpoint: object, scope: dict[str, Any]) -> bool:
+    """Return whether a class of Starlette answers by itself, as it has no function for the method."""
+    if not (isclass(endpoint) and issubclass(endpoint, HTTPEndpoint)):
+        return False
+    own = [cls for cls in endpoint.__mro__[:-1] if cls.__module__.partition(".")[0] not in _FRAMEWORKS]
+    method = "get" if scope["method"] == "HEAD" else scope["method"].lower()
+    return not any(name in vars(cls) for cls in own for name in (*_LEADING, method, "head"))
 
 
 def _is_application(endpoint: object) -> bool:

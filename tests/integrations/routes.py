@@ -15,9 +15,9 @@ class Asked:
     def routes(self) -> list:
         return []
 
-    def operation_of(self, route):
+    def operation_of(self, route, *, listed=()):
         self.routes.append(route)
-        return super().operation_of(route)
+        return super().operation_of(route, listed=listed)
 
 
 def environ_of(method: str, target: str, **fields) -> dict:

@@ -9,6 +9,7 @@ import sys
 from inspect import iscoroutinefunction
 from types import ModuleType
 
+import a2wsgi
 import httpx
 import pytest
 from django.conf.urls.i18n import i18n_patterns
@@ -19,6 +20,7 @@ from django.middleware.locale import LocaleMiddleware
 from django.test import override_settings
 from django.urls import path, register_converter
 from django.utils import translation
+from starlette.testclient import TestClient, WebSocketDenialResponse
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
 from tests.keys import HOST, ORIGIN
 from werkzeug.test import EnvironBuilder, run_wsgi_app
@@ -256,10 +258,10 @@ def test_policy_is_asked_beside_a_middleware_of_the_other_kind(party, interface,
     assert ask(party, interface, middleware, "/create", signed=True) == (200, ["create"])
 
 
-def test_views_of_a_site_without_a_policy_by_route_run():
+def test_no_view_runs_if_no_middleware_has_verified_the_request():
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[CHECK]):
-        assert _send("wsgi", WSGIHandler(), f"{ORIGIN}/create", [], b"") == (200, ["create"])
-        assert _send("asgi", ASGIHandler(), f"{ORIGIN}/create", [], b"") == (200, ["create"])
+        assert _send("wsgi", WSGIHandler(), f"{ORIGIN}/create", [], b"") == (500, [])
+        assert _send("asgi", ASGIHandler(), f"{ORIGIN}/create", [], b"") == (500, [])
 
 
 class Noting(RouteMiddleware):
@@ -291,3 +293,25 @@ def test_resolver_may_be_made_in_the_settings_before_they_say_which_middleware_r
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - ours
     assert run.stdout == "RouteResolver\n"
+
+
+def test_bridge_that_keeps_the_scope_outside_lets_only_a_signed_request_pass(party):
+    policy = Policy(required_for=["create"], resolver=RouteResolver())
+    options = {"verifier": party.verifier(), "origins": [ORIGIN], "policy": policy}
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[CHECK]):
+        app = asgi.SignatureMiddleware(a2wsgi.WSGIMiddleware(WSGIHandler()), **options)
+        for fields, expected in (([], (401, [])), (party.fields("POST", f"{ORIGIN}/create"), (200, ["create"]))):
+            assert _send("asgi", app, f"{ORIGIN}/create", fields, b"") == expected
+
+
+def test_handshake_beside_django_must_be_signed(party):
+    async def accept(_scope, receive, send):
+        await receive()
+        await send({"type": "websocket.accept"})
+
+    policy = Policy(required_for=["create"], resolver=RouteResolver())
+    app = asgi.SignatureMiddleware(accept, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[CHECK]):
+        client = TestClient(app, base_url=ORIGIN)
+        with pytest.raises(WebSocketDenialResponse), client.websocket_connect("/live"):
+            pass

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 from django.conf.urls.i18n import i18n_patterns
+from django.contrib.auth.decorators import user_passes_test
 from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpResponse
 from django.middleware.locale import LocaleMiddleware
 from django.test import override_settings
 from django.urls import include, path, re_path
 from django.utils import translation
+from django.utils.decorators import method_decorator
 from django.views import View
+from django.views.decorators.csrf import csrf_exempt
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
 from tests.integrations.django_apis import CALLED, Orders, order, routes
 from tests.integrations.routes import Asked, environ_of
@@ -95,8 +99,7 @@ def name(route: MatchedRoute | None) -> str | None:
 
 
 def run(environ: dict) -> list[str]:
-    RAN.clear()
-    run_wsgi_app(WSGIHandler(), environ)
+    find(environ)
     return list(RAN)
 
 
@@ -236,3 +239,63 @@ def test_policy_by_route_knows_the_views_of_rest_framework_and_ninja(operations,
             _, status, _ = run_wsgi_app(app, environ_of("POST", target, **fields))
             assert status[:3] == "200"
         assert len(CALLED) == len(targets)
+
+
+class OwnDispatch(Plans):
+    def dispatch(self, request, *args, **kwargs):
+        request.method = "GET"
+        return super().dispatch(request, *args, **kwargs)
+
+
+class OwnOptions(Plans):
+    def options(self, request):
+        return self.get(request)
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class Exempt(Plans):
+    """A class whose `dispatch` only the framework has wrapped."""
+
+
+def overriding(view):
+    @wraps(view)
+    def post(request, *args, **kwargs):
+        request.method = "GET"
+        return view(request, *args, **kwargs)
+
+    return post
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        (Plans.as_view(), "200"),
+        (Exempt.as_view(), "200"),
+        (csrf_exempt(Plans.as_view()), "200"),
+        (OwnDispatch.as_view(), "401"),
+        (OwnOptions.as_view(), "401"),
+        (overriding(Plans.as_view()), "401"),
+        (csrf_exempt(overriding(Plans.as_view())), "401"),
+        (user_passes_test(lambda _user: True)(Plans.as_view()), "401"),
+        (create, "401"),
+    ],
+)
+def test_preflight_passes_only_if_the_frameworks_own_methods_answer_it(view, expected, party):
+    policy = Policy(required_for=["plans"], resolver=RouteResolver({"any": "plans"}))
+    with override_settings(ROOT_URLCONF=urlconf(path("any", view, name="any")), MIDDLEWARE=[ROUTE]):
+        app = SignatureMiddleware(
+            WSGIHandler(), verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True
+        )
+        fields = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
+        RAN.clear()
+        assert run_wsgi_app(app, environ_of("OPTIONS", "/any", **fields))[1][:3] == expected
+        assert RAN == []
+
+
+def test_a_listed_name_of_a_url_requires_a_signature_for_its_class(party):
+    policy = Policy(required_for=["shop"], resolver=RouteResolver())
+    with override_settings(ROOT_URLCONF=urlconf(path("any", Plans.as_view(), name="shop")), MIDDLEWARE=[ROUTE]):
+        app = SignatureMiddleware(
+            WSGIHandler(), verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True
+        )
+        assert run_wsgi_app(app, environ_of("GET", "/any"))[1][:3] == "401"

@@ -420,3 +420,56 @@ def test_application_that_decides_itself_what_runs_must_be_signed_however_it_is_
     app.wsgi_app = choosing
     assert ask(app, "/read") == (401, [])
     assert ask(app, "/read", signed=True) == (200, ["create"])
+
+
+class Around:
+    """A middleware that keeps the next application under a name of its own."""
+
+    def __init__(self, wsgi_app) -> None:
+        self.wsgi_app = wsgi_app
+
+    def __call__(self, environ, start_response):
+        return self.wsgi_app(environ, start_response)
+
+
+class Several(Around):
+    """A dispatcher of the application's own."""
+
+    def __init__(self, wsgi_app) -> None:
+        super().__init__(wsgi_app)
+        self.mounts = {"/other": wsgi_app}
+
+
+def closed_over(inner):
+    def middleware(environ, start_response):
+        return inner(dict(environ), start_response)
+
+    return middleware
+
+
+def endless(_environ, _start_response):
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("around", "expected"),
+    [
+        (Around, 200),
+        (closed_over, 200),
+        (Several, 401),
+        (lambda _inner: endless, 401),
+    ],
+)
+def test_every_request_must_be_signed_if_it_is_unknown_what_a_middleware_calls(ask, around, expected):
+    app = add_routes(Flask("seller"))
+    app.wsgi_app = around(app.wsgi_app)
+    assert ask(app, "/read")[0] == expected
+    assert ask(app, "/create") == (401, [])
+
+
+def test_chain_of_middlewares_without_end_must_be_signed(ask):
+    app = add_routes(Flask("seller"))
+    loop = Around(None)
+    loop.wsgi_app = loop
+    app.wsgi_app = loop
+    assert ask(app, "/read") == (401, [])

@@ -181,9 +181,9 @@ def find(app, scope: dict, operations=None) -> str | None:
     asked: list[MatchedRoute] = []
 
     class Asked(APPLICATIONS["fastapi" if isinstance(app, FastAPI) else "starlette"][1]):
-        def operation_of(self, route):
+        def operation_of(self, route, *, listed=()):
             asked.append(route)
-            return super().operation_of(route)
+            return super().operation_of(route, listed=listed)
 
     RAN.clear()
     call(app, scope, policy=Policy(resolver=Asked(app, operations)))
@@ -586,3 +586,19 @@ def test_application_that_asks_a_policy_starts_and_ends():
     guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     with TestClient(guarded, base_url=ORIGIN) as client:
         assert client.get("/update").text == "update"
+
+
+class OwnDispatch(Plans):
+    async def dispatch(self) -> None:
+        self.scope["method"] = "GET"
+        await super().dispatch()
+
+
+class Answers(Plans):
+    async def options(self, _request) -> PlainTextResponse:
+        return ran("Answers")
+
+
+@pytest.mark.parametrize(("endpoint", "expected"), [(Plans, None), (OwnDispatch, "OwnDispatch"), (Answers, "Answers")])
+def test_policy_is_asked_about_options_unless_starlette_answers_405(endpoint, expected):
+    assert find(Starlette(routes=[Route("/any", endpoint)]), scope_of("OPTIONS", "/any")) == expected

@@ -117,6 +117,11 @@ class ScopeReceived(Received):
         target = request_target(self.scope, profile, server_adds_root_path=self.server_adds_root_path)
         return target, target.query is None
 
+    @property
+    def is_handshake(self) -> bool:
+        """Whether it is a WebSocket handshake."""
+        return bool(self.scope["type"] == "websocket")
+
     def shown_target(self) -> str:
         """Return the request target as the server shows it."""
         return shown_target(self.scope)

@@ -122,6 +122,8 @@ class Admission(NamedTuple):
     async def check_route(self, route: MatchedRoute) -> Admission:
         """Apply the policy to the route that is about to run, if the policy has a `RouteResolver`.
 
+        No method is exempt here, not even a CORS preflight: what a framework answers by itself runs no route.
+
         Returns:
             The admission with the operation of the route, also in its signature.
 
@@ -134,9 +136,7 @@ class Admission(NamedTuple):
             await outer.check_route(route)
         if policy is None or not isinstance(policy.resolver, RouteResolver):
             return self
-        if signature is None and self.received.is_preflight and not route.takes_any_method:
-            return self
-        operation = policy.resolver.operation_of(route)
+        operation = policy.resolver.operation_of(route, listed=policy.required_for)
         if signature is not None:
             signature = replace(signature, operation=operation)
         verdict = policy.decide(
@@ -269,8 +269,18 @@ class Published(Generic[Asked]):
         return self.admission(request).require(route=self._route(request))
 
 
-PUBLISHED = Published["Mapping[str, Any]"](lambda scope: scope.get(ADMISSION))
-"""What the middleware published in a scope or environ."""
+_BRIDGED = ("asgi.scope", "wsgi_environ")
+"""Where bridges between ASGI and WSGI keep the scope or environ outside of them."""
+
+
+def _published(scope: Mapping[str, Any]) -> object:
+    return next(
+        (found[ADMISSION] for found in (scope, *map(scope.get, _BRIDGED)) if found and ADMISSION in found), None
+    )
+
+
+PUBLISHED = Published["Mapping[str, Any]"](_published)
+"""What the middleware published in a scope or environ, also outside of a bridge that keeps that one."""
 
 
 def find_signature(scope: Mapping[str, Any]) -> VerifiedSignature | None:

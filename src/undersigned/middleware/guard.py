@@ -254,6 +254,8 @@ class Guard:
         if result != "verified" and resolver.reads_body:
             request = await self._with_unverified(admission.received, body, request)
         operation = await self._work(body, partial(_resolve, resolver, request, path))
+        if admission.received.is_handshake and isinstance(resolver, RouteResolver) and not resolver.sees_handshakes:
+            operation = Operation(is_unknown=True)
         # Only of an unsigned request does a policy look at the path.
         decision = partial(
             policy.decide, operation, result, fallback=service.fallback is not None, profile=service.profile,

@@ -59,6 +59,11 @@ class Received(ABC):
         return not SIGNATURE_FIELDS.isdisjoint(self.fields.combined)
 
     @property
+    def is_handshake(self) -> bool:
+        """Whether it is a WebSocket handshake."""
+        return False
+
+    @property
     def is_preflight(self) -> bool:
         """Whether it is a CORS preflight, which no browser can sign: content and other methods make it something else.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
@@ -33,7 +33,6 @@ class MatchedRoute:
         is_opaque: whether the endpoint is an application that routes by itself, so that its operation is not known.
         path: the path of the route as the framework spells it, such as `/plans/{plan}`, for decisions and telemetry.
         view: the function that the framework calls, if that is not the endpoint.
-        takes_any_method: whether the endpoint runs for every method, so that a CORS preflight would run it too.
     """
 
     endpoint: object
@@ -42,7 +41,6 @@ class MatchedRoute:
     is_opaque: bool = False
     path: str | None = field(default=None, compare=False)
     view: object = field(default=None, compare=False)
-    takes_any_method: bool = field(default=False, compare=False)
 
 
 class RouteResolver:
@@ -55,7 +53,8 @@ class RouteResolver:
 
     The operation is the entry of `operations` for the endpoint or for the name of the route. A function may also be
     listed if decorators wrap it with `functools.wraps`, and a class-based view by its class. Without an entry, the
-    operation is the name of the endpoint's function. If that has no name, it is the name of the route. If it is unknown
+    operation is the name of the endpoint's function. If that has no name, it is the name of the route. If only one of
+    these names is in `required_for`, it is that one. If it is unknown
     what would run, the request must be signed. Examples are a mounted application and an endpoint without a name. A
     request that runs no route, such as one that is answered with 404, needs no signature.
 
@@ -72,6 +71,8 @@ class RouteResolver:
 
     reads_body = False
     comes_first = False
+    sees_handshakes = True
+    """Whether the hook is asked about WebSocket handshakes. If not, an unsigned one is rejected."""
 
     def hook(self, function: Hook) -> Hook:
         """Declare that a function of the framework calls `check_route` before any route runs, and return it."""
@@ -87,16 +88,21 @@ class RouteResolver:
         segments = unquote(request.url.partition("?")[0]).rstrip("/").split("/")
         return Operation(registers_webhook=is_webhook(segments), is_unknown=not self.has_hook())
 
-    def operation_of(self, route: MatchedRoute) -> Operation:
-        """Return the operation of a route that is about to run. If nothing names it, it is unknown."""
+    def operation_of(self, route: MatchedRoute, *, listed: Collection[str] = ()) -> Operation:
+        """Return the operation of a route that is about to run. If nothing names it, it is unknown.
+
+        Args:
+            route: the route.
+            listed: the operations that a policy requires a signature for. They come first if a route has several names.
+        """
         try:
-            operation = self._entry(route)
+            operation = self._entry(route, listed)
             name = operation(route.parameters) if callable(operation) else operation
         except Exception:  # noqa: BLE001 - a function of the application may raise anything: operation unknown
             return Operation(is_unknown=True)
         return Operation(name) if name is None or _is_operation(name) else Operation(is_unknown=True)
 
-    def _entry(self, route: MatchedRoute) -> RouteOperation:
+    def _entry(self, route: MatchedRoute, listed: Collection[str]) -> RouteOperation:
         """Return the operation of a route, or the function that names it.
 
         Raises:
@@ -108,9 +114,9 @@ class RouteResolver:
             if key is not None and isinstance(key, Hashable) and key in self._operations:
                 return self._operations[key]
         if not route.is_opaque:
-            for name in (function, *route.names):
-                if name is not None and name.isidentifier():
-                    return name
+            names = [name for name in (function, *route.names) if name is not None and name.isidentifier()]
+            if names:
+                return next((name for name in names if name in listed), names[0])
         raise LookupError("the route names no operation")
 
 

@@ -123,6 +123,10 @@ def _send_error(handler: RequestHandler, error: SignatureRequired) -> None:
     handler.set_status(answer.status)
     for name, value in answer.headers.items():
         handler.set_header(name, value)
+    if PUBLISHED.admission(handler.request).received.shaped:
+        handler.set_header("Content-Type", answer.content_type)
+        handler.finish(answer.body)  # pyright: ignore[reportUnknownMemberType]
+        return
     handler.write_error(answer.status, exc_info=(SignatureRequired, error, None))
     # As `send_error`: Tornado has no other name for it.
     if not handler._finished:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]

@@ -10,7 +10,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.eventloop.guard import AsyncGuard, awaitable
 from undersigned.eventloop.received import Disconnected
 from undersigned.middleware.admission import PUBLISHED, shown_outside
-from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.answer import ErrorResponse, merged
 from undersigned.middleware.readiness import Readiness
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ class SignatureMiddleware:
         if isinstance(result, ErrorResponse):
             await _answer(scope, send, result)
             return
+        if self._guard.service.rejection is not None:
+            send = _shaping(scope, send, received)
         forwarded = body.forwarded(result)
         show = shown_outside(scope, forwarded)
 
@@ -145,15 +147,39 @@ class ReadyRoute:
             await _answer(scope, send, answer)
 
 
-async def _answer(scope: Scope, send: Send, response: ErrorResponse) -> None:
+async def _answer(
+    scope: Scope, send: Send, response: ErrorResponse, merged_fields: list[tuple[str, str]] | None = None
+) -> None:
     """Send a response, also to a handshake if the server can send it one."""
     if is_closed_only(scope):
         await send({"type": "websocket.close", "code": 1008, "reason": ""})
         return
     kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
-    fields = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in response.fields]
+    fields = [
+        (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in merged_fields or response.fields
+    ]
     await send({"type": f"{kind}.start", "status": response.status, "headers": fields})
     await send({"type": f"{kind}.body", "body": b"" if scope.get("method") == "HEAD" else response.body})
+
+
+def _shaping(scope: Scope, send: Send, received: ScopeReceived) -> Send:
+    """Return a `send` that sends the answer by `rejection=` instead of the response of a route that rejects."""
+    replaced = False
+
+    async def shape(message: Message) -> None:
+        nonlocal replaced
+        if replaced:
+            return
+        answer = received.shaped[-1] if received.shaped else None
+        is_start = message["type"].endswith("http.response.start")
+        if answer is None or not is_start or message["status"] != answer.status:
+            await send(message)
+            return
+        replaced = True
+        others = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.get("headers", ())]
+        await _answer(scope, send, answer, merged(answer, others))
+
+    return shape
 
 
 async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | None:

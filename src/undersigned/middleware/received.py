@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from undersigned.message.header_fields import HeaderFields, is_preflight, names_method
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.answer import ErrorResponse
     from undersigned.signature.profile import Profile
 
 NO_FIELDS = HeaderFields(())
@@ -38,6 +39,7 @@ class Received(ABC):
         server: the name of the server, if it was looked for and recognised.
         outer: what another middleware outside of this one published, or None.
         is_closed_only: whether it is a handshake that the server can close, but not answer.
+        shaped: the answers by `rejection=` to what routes have rejected. The last one is sent if a route rejects.
     """
 
     context: Callable[[], object]
@@ -52,6 +54,7 @@ class Received(ABC):
     server: str | None = None
     outer: object = None
     is_closed_only: bool = False
+    shaped: list[ErrorResponse] = field(default_factory=list)
 
     @property
     def is_signed(self) -> bool:

@@ -103,6 +103,8 @@ def reject(
     if sent is not None:
         answer = replace(answer, status=sent)
     error.answer = answer
+    if by_route and sent is None and service.rejection is not None:
+        received.shaped.append(answer)
     outcome: Outcome = "unavailable" if isinstance(error, VerificationUnavailable) else "rejected"
     decision = _decision(
         outcome, received, service, error, request=request, status=answer.status, route=route, by_route=by_route

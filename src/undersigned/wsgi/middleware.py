@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from undersigned.middleware.admission import PUBLISHED, shown_outside
-from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.answer import ErrorResponse, merged
 from undersigned.middleware.readiness import Readiness
 from undersigned.verification.asking import finish
 from undersigned.wsgi.guard import SyncGuard
@@ -74,7 +74,10 @@ class SignatureMiddleware:
         forwarded = body.forwarded(result)
         show = shown_outside(environ, forwarded)
         try:
-            content = self.app(forwarded, start_response)
+            if self._guard.service.rejection is None:
+                content = self.app(forwarded, start_response)
+            else:
+                content = _shaped(self.app, forwarded, start_response, received)
         finally:
             show()
         # A generator runs later. Anything else stays what it is: servers know the length of a list, and send files.
@@ -110,6 +113,26 @@ def _shown_at_end(content: Iterable[bytes], show: Callable[[], None]) -> Iterabl
         yield from content
     finally:
         show()
+
+
+def _shaped(
+    app: WSGIApp, environ: Environ, start_response: StartResponse, received: EnvironReceived
+) -> Iterable[bytes]:
+    """Call the application. If a route rejects, the answer by `rejection=` is sent instead of its response."""
+    replaced = False
+
+    def start(status: str, fields: list[tuple[str, str]], *exc_info: object) -> Callable[[bytes], object]:
+        nonlocal replaced
+        replaced = bool(received.shaped) and status.startswith(str(received.shaped[-1].status))
+        return start_response(status, merged(received.shaped[-1], fields) if replaced else fields, *exc_info)
+
+    content = app(environ, start)
+    if not replaced:
+        return content
+    close: Callable[[], object] | None = getattr(content, "close", None)
+    if close is not None:
+        close()
+    return [] if environ.get("REQUEST_METHOD") == "HEAD" else [received.shaped[-1].body]
 
 
 def _answer(environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:

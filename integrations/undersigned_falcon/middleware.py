@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import falcon
 import falcon.asgi
+from falcon.routing import StaticRoute
 
 from undersigned import ConfigurationError, SignatureError, asgi, wsgi
 from undersigned.policy import MatchedRoute, RouteResolver
@@ -32,7 +33,7 @@ def SignatureMiddleware(  # noqa: N802 - it makes the middleware of the interfac
     """Return a middleware around a Falcon application, which the server calls instead of the application.
 
     With a `RouteResolver`, the application asks the policy about the resource that it has found, or the sink, before
-    any of it runs. A resource is listed by its class, by its class's name or by its URI template.
+    any of it runs. A resource is listed by its class or by its URI template, and static routes as `static_files`.
 
     Args:
         app: the application. Add its own middlewares before, so that none changes a path that the policy has seen.
@@ -52,6 +53,9 @@ def SignatureMiddleware(  # noqa: N802 - it makes the middleware of the interfac
         app.add_middleware(cast("Any", asking))
         policy.resolver.hook(asking.process_resource)
     return middleware
+
+
+_FILES = StaticRoute.__module__
 
 
 class _Asking:
@@ -87,8 +91,10 @@ class _Asking:
 
     def _sink(self, request: falcon.Request) -> MatchedRoute | None:
         responder, found, resource, _ = self._find(request)
-        is_route = resource is not None or getattr(responder, "__module__", "") == "falcon.responders"
-        return None if is_route else MatchedRoute(responder, (), found)
+        where = type(responder).__module__ if not hasattr(responder, "__name__") else responder.__module__
+        if resource is not None or where == "falcon.responders":
+            return None
+        return MatchedRoute(responder, ("static_files",) if where == _FILES else (), found)
 
 
 def _route(request: falcon.Request, resource: object, found: Mapping[str, Any]) -> MatchedRoute:

@@ -54,7 +54,7 @@ class Received(ABC):
     server: str | None = None
     outer: object = None
     is_closed_only: bool = False
-    shaped: list[ErrorResponse] = field(default_factory=list)
+    shaped: list[ErrorResponse] = field(default_factory=list["ErrorResponse"])
 
     @property
     def is_signed(self) -> bool:

@@ -1,6 +1,7 @@
 """What a change must pass, one session for each kind of check: `nox -l` lists them, `nox -s tests-3.13` runs one.
 
-`nox` alone runs the linters, the types and the tests. `.ci/run` runs everything. Arguments after `--` go to pytest.
+`nox` alone runs the linters, the types and the tests. `.ci/run` runs all but `lowest`, `newest` and
+the other Pythons, which run every night. Arguments after `--` go to pytest.
 """
 
 from __future__ import annotations
@@ -77,11 +78,11 @@ def lowest(session: nox.Session) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Check that the tests run every line: what README says to run, with more examples, and the rooms beside it."""
+    """Check that the tests run every line: what README says to run, and the rooms beside it."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     for old in Path().glob(".coverage*"):
         old.unlink()
-    pytest(session, f"{session.name}.readme", *PARALLEL, *COVERED, "--hypothesis-profile=thorough")
+    pytest(session, f"{session.name}.readme", *PARALLEL, *COVERED)
     session.install(*CONSTRAINTS, "-e", ".[test,sodium]", "--group", "stores", "--group", "attack")
     for room in ("stores", "examples", "sodium"):
         pytest(session, f"{session.name}.{room}", *COVERED, f"--room={room}")

@@ -223,6 +223,11 @@ def other_status(part):
     return 201 if part == 200 else part
 
 
+def covers_status(name):
+    """Return whether a client may verify responses with this profile."""
+    return "@status" in getattr(profiles, name).coverage.always
+
+
 def answering(kind, name, change):
     options = {"signer": Signer(key_pair("ed25519").signing_key(), profile=getattr(profiles, name)), "origins": here}
     asked = next(one for one in REQUESTS if getattr(profiles, one) is ANSWERED_BY[name])
@@ -243,16 +248,13 @@ def get(kind, client, name, change=keep):
 
 @KINDS
 @EVERY_HOOK
-@pytest.mark.parametrize("name", ANSWERED_BY)
+@pytest.mark.parametrize("name", [name for name in ANSWERED_BY if covers_status(name)])
 def test_response_of_both_middlewares_is_verified_by_every_client(kind, client, name):
     status, text = get(kind, client, name)
     assert (status, json.loads(text)[-1]) == (200, BODY.decode())
     with pytest.raises(SignatureError) as caught:
         get(kind, client, name, other_content)
     assert caught.value.reason == "signature_digest_mismatch"
-    if "@status" in getattr(profiles, name).coverage.always:
-        with pytest.raises(SignatureError) as caught:
-            get(kind, client, name, other_status)
-        assert caught.value.reason == "signature_invalid"
-    else:
-        assert get(kind, client, name, other_status)[0] == 201
+    with pytest.raises(SignatureError) as caught:
+        get(kind, client, name, other_status)
+    assert caught.value.reason == "signature_invalid"

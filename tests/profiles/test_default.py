@@ -54,7 +54,8 @@ def by_hand(components: str = COMPONENTS, parameters: str = PARAMETERS, *, label
 
 
 def verified(fields, jwk=PLAIN):
-    verifier = Verifier(keys=KeySet.from_jwks({"keys": [jwk]}, owner="ann"), replay=MemoryReplayStore())
+    keys = KeySet.from_jwks({"keys": [jwk]}, owner="ann")
+    verifier = Verifier(keys=keys, replay=MemoryReplayStore(), clock=lambda: NOW)
     return verifier.verify(Request("POST", URL, [JSON, *fields], b"{}"))
 
 

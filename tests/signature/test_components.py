@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 from tests.resolver import CanonicalResolver, item
+from tests.work import lines_run
 
-from undersigned import Request, canonicalize
+from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message import Component, parse_accept_signature
+from undersigned.message.request_target import received_target
 from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 
 URL = "https://www.example.com/path?q=1"
@@ -156,6 +158,155 @@ def test_method_has_no_value_when_it_is_not_an_upper_case_token(component, metho
 @pytest.mark.parametrize(("name", "query"), [("a", "a=1"), ("a%20b", "a+b=1"), ("%C3%BC", "%c3%bc=1"), ("%7E", "~=1")])
 def test_query_parameter_is_found_by_its_canonical_encoding(name, query):
     assert value(f'"@query-param";name="{name}"', url=f"https://h/?{query}") == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [("%61", "a=1"), ("a b", "a+b=1"), ("%c3%bc", "%c3%bc=1"), ("~", "~=1"), ("%", "%25=1"), ("a%", "a%25=1")],
+)
+def test_query_parameter_in_another_encoding_has_no_value(name, query):
+    # Each other encoding would be another component with the same value, and a base many times as long as the message.
+    with pytest.raises(UnresolvableComponent, match="is not named as RFC 9421"):
+        value(f'"@query-param";name="{name}"', url=f"https://h/?{query}")
+
+
+SIXTEEN = " ".join(f'"@query-param";name="p{at}"' for at in range(16))
+PARAMETERS = "&".join(f"p{at}=v" for at in range(256))
+
+
+@pytest.mark.parametrize(
+    ("listed", "field", "query", "more", "fault"),
+    [
+        # What several components read is counted once, and bytes are not looked at.
+        (SIXTEEN, "", PARAMETERS, ("", "&"), "the query has 257 parameters, and @query-param reads at most 256"),
+        (
+            '"x";key="a" "x";key="b" "x";key="c"',
+            "a=1, b=2, c=3" + "".join(f", d{n}" for n in range(29)),
+            "q",
+            (", z", ""),
+            "have 65 delimiters, and at most 64 are read",
+        ),
+        ('"x";key="a"', "a=" + "v" * 4094, "q", ("v", ""), "have 4,097 characters, and at most 4,096 are read"),
+    ],
+)
+def test_text_read_for_components_with_parameters_is_bounded(listed, field, query, more, fault):
+    def read(field, query):
+        given = values(("x", field), url=f"https://h/?{query}")
+        return [given.value(component) for component in components(listed)]
+
+    assert read(field, query)
+    with pytest.raises(UnresolvableComponent, match=f"{fault}: cover "):
+        read(field + more[0], query + more[1])
+
+
+def test_method_over_the_length_limit_is_out_of_bounds():
+    with pytest.raises(UnresolvableComponent, match="the method has 65 characters, and at most 64 are read"):
+        value('"@method"', method="A" * 65)
+
+
+def test_field_may_have_any_length_when_no_component_with_parameters_reads_it():
+    given = values(("x", "," * 20_000), ("y", "v"), url=f"https://h/?{'&' * 20_000}")
+    covered = components('"x" "y";bs "@query" "@path"')
+    assert [len(given.value(component)) for component in covered] == [20_000, 6, 20_001, 1]
+
+
+def test_eight_times_the_covered_fields_are_at_most_nine_times_the_work():
+    def resolved(count: int) -> list[str]:
+        fields = values(*((f"x{number}", str(number)) for number in range(count)))
+        listed = [Component(f"x{number}", f'"x{number}"', bare=True) for number in range(count)]
+        return [fields.value(component) for component in listed]
+
+    assert resolved(800) == [str(number) for number in range(800)]
+    assert lines_run(lambda: resolved(800)) <= 9 * lines_run(lambda: resolved(100))
+
+
+@pytest.mark.parametrize(
+    ("host", "agrees"),
+    [
+        ("XN--Mnchen-3ya.example.", True),
+        ("xn--mnchen-3ya.example:443", True),
+        ("xn--mnchen-3ya.example:8443", False),
+        ("xn--mnchen-3ya.example.net", False),
+        ("xn--bcher-kva.example", False),
+        (".".join(["xn--mxaa4acd6f7abb3at2bg2de4bzal2a"] * 7), False),
+    ],
+)
+def test_host_in_a_labels_matches_the_authority_of_its_u_labels(host, agrees):
+    request = Request("GET", "https://xn--mnchen-3ya.example/", [("host", host)])
+    if agrees:
+        assert received_target(request).authority == "xn--mnchen-3ya.example"
+    else:
+        with pytest.raises(MalformedURL, match="names another authority"):
+            received_target(request)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [("host", "www.example.com")],
+        [("host", "WWW.Example.COM")],
+        [("host", "www.example.com:443")],
+        [("host", " www.example.com. ")],
+        [(":authority", "www.example.com")],
+        [(":authority", "www.example.com:443"), ("host", "WWW.example.com")],
+        [("x-forwarded-host", "evil.example"), ("forwarded", "host=evil.example")],
+    ],
+)
+def test_authority_is_accepted_when_it_matches_the_url(headers):
+    target = received_target(Request("GET", "https://www.example.com/path", headers))
+    assert (target.target_uri, target.authority) == ("https://www.example.com/path", "www.example.com")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("host", "evil.example")],
+        [(":authority", "evil.example")],
+        [(":authority", "www.example.com"), ("host", "evil.example")],
+        [(":authority", "evil.example"), ("host", "www.example.com")],
+        [("host", "www.example.com"), ("host", "www.example.com")],
+        [(":authority", "www.example.com"), (":authority", "www.example.com")],
+        [("host", "www.example.com, www.example.com")],
+        [("host", "www.example.com:80")],
+        [("host", "www.example.com:0443x")],
+        [("host", "")],
+        [("host", "user@www.example.com")],
+        [("host", "www.example.com/")],
+        [("host", "www.example.com?")],
+        [("host", "www.example.com#")],
+        [("host", "https://www.example.com")],
+        [("host", "www.example.com..")],
+        [("host", "www.exämple.com")],
+        [("host", "www%2Eexample.com")],
+        [("host", "[::1")],
+        [("host", "\ud800")],
+        [("host", "www.example.com\x00")],
+    ],
+)
+def test_authority_is_rejected_when_it_differs_or_is_malformed(headers):
+    with pytest.raises(MalformedURL):
+        received_target(Request("GET", "https://www.example.com/path", headers))
+
+
+@pytest.mark.parametrize("url", ["", "/", "https://", "ftp://h/", "https://bücher.example/", "https://h/\n", "\ud800"])
+def test_url_without_a_canonical_form_is_rejected(url):
+    with pytest.raises(MalformedURL):
+        received_target(Request("GET", url))
+
+
+def test_target_over_the_length_limit_is_rejected_without_parsing():
+    longest = "https://seller.example.com/?" + "a" * (9000 - 28)
+    assert received_target(Request("GET", longest)).target_uri == longest
+    with pytest.raises(MalformedURL) as caught:
+        received_target(Request("GET", f"{longest}a"))
+    assert caught.value.rule == "length"
+
+
+def test_host_over_the_length_limit_is_rejected_without_parsing():
+    with pytest.raises(MalformedURL) as caught:
+        received_target(Request("GET", "https://seller.example.com/", [("host", "a" * 1025)]))
+    assert caught.value.rule == "length"
 
 
 @pytest.mark.parametrize(

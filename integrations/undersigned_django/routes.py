@@ -20,7 +20,7 @@ from undersigned.policy import RouteResolver as _RouteResolver
 from .requirement import response
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
@@ -141,7 +141,9 @@ def _answers_options(view: Callable[..., object]) -> bool:
     kind: object = getattr(view, "view_class", None) or getattr(view, "cls", None)
     if not (isinstance(kind, type) and issubclass(kind, View) and _is_of_framework(view)):
         return False
-    given = [getattr(view, name, None) or {} for name in ("view_initkwargs", "initkwargs", "actions")]
+    given: list[Iterable[object]] = [
+        getattr(view, name, None) or () for name in ("view_initkwargs", "initkwargs", "actions")
+    ]
     own = [vars(cls)[name] for cls in kind.__mro__[:-1] for name in _LEADING if name in vars(cls)]
     return all(map(_LEADING.isdisjoint, given)) and all(map(_is_of_framework, own))
 

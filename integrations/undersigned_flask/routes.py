@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from inspect import isfunction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from flask import Flask, request, request_started
 from werkzeug.exceptions import HTTPException
@@ -137,12 +137,14 @@ def _inner(middleware: object) -> object:
     else:
         held = [*getattr(middleware, "__dict__", {}).values()]
     called = [one for one in held if callable(one)]
-    several = any(isinstance(one, (Mapping, list, tuple, set)) and any(map(callable, _items(one))) for one in held)
+    several = any(any(map(callable, _items(one))) for one in held)
     return called[0] if len(called) == 1 and not several else None
 
 
-def _items(held: Mapping[object, object] | Collection[object]) -> Collection[object]:
-    return held.values() if isinstance(held, Mapping) else held
+def _items(held: object) -> Iterable[object]:
+    if isinstance(held, Mapping):
+        return cast("Mapping[object, object]", held).values()
+    return cast("Iterable[object]", held) if isinstance(held, (list, tuple, set)) else ()
 
 
 class _GuardedMount:

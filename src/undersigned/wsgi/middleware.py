@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from undersigned.middleware.admission import PUBLISHED, shown_outside
 from undersigned.middleware.answer import ErrorResponse, merged
@@ -81,7 +81,7 @@ class SignatureMiddleware:
         finally:
             show()
         # A generator runs later. Anything else stays what it is: servers know the length of a list, and send files.
-        return _shown_at_end(content, show) if isinstance(content, Generator) else content
+        return _shown_at_end(cast("Iterable[bytes]", content), show) if isinstance(content, Generator) else content
 
 
 class ReadyRoute:

@@ -104,6 +104,7 @@ def test_request_that_cannot_be_signed_says_why(request_, fault):
 @pytest.mark.parametrize(
     ("request_", "kid"),
     [
+        (Request("GET", f"https://inbox.example/{'x' * 9000}", [("X", "a")]), "k"),
         (Request("GET", GET.url, [("X", "x" * 65_536)]), "k"),
         (Request("GET", GET.url, [("X", "a")]), "k" * 4000),
     ],
@@ -113,12 +114,6 @@ def test_request_of_any_size_is_signed(request_, kid):
     made = CavageSigner(key, components=["x"], clock=lambda: NOW).sign(request_)
     with pytest.raises(SignatureError):
         verifier().verify(with_fields(request_, *made))
-
-
-@pytest.mark.parametrize("target", ["x" * 9000, "{", "?<", "?%zz"])
-def test_target_that_receivers_do_not_read_as_signed_is_not_signed(target):
-    with pytest.raises(MalformedURL, match="the target "):
-        CavageSigner(signing_key()).sign(Request("GET", f"https://inbox.example/{target}"))
 
 
 def test_method_of_as_many_characters_as_a_middleware_accepts_is_verified():

@@ -5,7 +5,6 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from requests.utils import requote_uri
 from tests.keys import (
     BODY,
     EC_KEY,
@@ -32,7 +31,6 @@ from undersigned import (
     canonicalize,
     profiles,
 )
-from undersigned.message.request_target import RequestTarget
 from undersigned.signature.rules import DigestRule, ParameterRule
 
 POST = Request("POST", URL, [JSON_FIELD], BODY)
@@ -324,10 +322,13 @@ def with_fields(names):
 @pytest.mark.parametrize(
     ("request_", "options"),
     [
+        (Request("GET", "https://h/" + "a" * 9000), {}),
+        (Request("GET", "https://h/?" + "a" * 9000), {}),
         (Request("GET", URL, [("x", "v" * 65_536)]), {"components": ["x"]}),
         (with_fields(MANY_NAMES), {"components": MANY_NAMES}),
         (GET, {"key": SigningKey.from_jwk({**PRIVATE, "kid": "k" * 16_384})}),
         (GET, {"nonces": lambda: "A" * 17_000}),
+        (Request("GET", URL, [("n" * 20_000, "v")]), {}),
         (Request("GET", URL, [("Signature-Input", f'a=();p="{"v" * 5000}"'), ("Signature", "a=:AAAA:")]), {}),
     ],
 )
@@ -335,47 +336,15 @@ def test_request_of_any_size_is_signed(request_, options):
     fields = signer(**options).sign(request_)
     with pytest.raises(SignatureError) as caught:
         verifier().verify(Request("GET", request_.url, [*request_.fields, *fields]))
-    assert caught.value.reason == "signature_header_malformed"
+    assert caught.value.reason in {"signature_header_malformed", "target_uri_malformed"}
     assert re.search(r"has? (have )?[0-9,]+ |have [0-9,]+ ", caught.value.detail)
     assert "at most" in caught.value.detail
 
 
-@pytest.mark.parametrize("target", ["/{}", "/?{}"])
-def test_target_or_names_longer_than_receivers_read_are_not_signed(target):
-    url = f"https://h{target}".replace("{}", "a" * 9000)
-    assert signer().sign(Request("GET", url[:9000])).target_uri == url[:9000]
-    with pytest.raises(MalformedURL, match="at most 9,000 are read"):
-        signer().sign(Request("GET", url[:9001]))
-    assert signer().sign(Request("GET", URL, [("n" * 16_384, "v")]))
-    with pytest.raises(SigningError, match="16,385 characters together, and at most 16,384 are read"):
-        signer().sign(Request("GET", URL, [("n" * 16_385, "v")]))
-
-
-PIECES = [*map(chr, range(0x20, 0x7F)), *(f"%{code:02{case}}" for code in range(0x100) for case in "xX")]
-UNSIGNED = {*' "%<>\\^`{|}'}
-
-
-@pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.DEFAULT], ids=["canonical", "typed"])
-@pytest.mark.parametrize("target", ["/a{}b", "/a?q={}b"])
-def test_target_that_is_signed_is_one_that_receivers_read_and_clients_leave_alone(profile, target):
-    own, refused = Signer(KEY, profile=profile), set()
-    for piece in PIECES:
-        url = f"https://h{target.replace('{}', piece)}"
-        try:
-            sent = own.sign(Request("GET", url)).target_uri
-        except MalformedURL:
-            refused.add(piece)
-            continue
-        assert RequestTarget.parse(sent.removeprefix("https://h").encode())
-        assert len(piece) > 1 or requote_uri(sent) == sent
-    assert refused == UNSIGNED
-
-
-@pytest.mark.parametrize("escape", ["%", "%z", "%zz", "%4", "%4g", "%%41"])
-@pytest.mark.parametrize("target", ["/a{}", "/a?{}"])
-def test_target_with_a_bad_escape_is_not_signed(target, escape):
-    with pytest.raises(MalformedURL, match="expected two hexadecimal digits after '%'"):
-        signer().sign(Request("GET", f"https://h{target.replace('{}', escape)}"))
+@pytest.mark.parametrize("target", ["/p?%", '/"', "/p?<"])
+def test_target_with_characters_that_middlewares_reject_is_signed(target):
+    request = Request("GET", f"https://h{target}")
+    assert signer().sign(request).target_uri == request.url
 
 
 def test_long_content_type_is_signed():

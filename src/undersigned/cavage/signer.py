@@ -11,7 +11,7 @@ from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
-from undersigned.message.request_target import check_sent, typed_target
+from undersigned.message.request_target import typed_target
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
@@ -87,7 +87,7 @@ class CavageSigner:
                 content. Its Digest is added.
 
         Raises:
-            MalformedURL: the URL or Host has no canonical form, or receivers do not read its path or query as signed.
+            MalformedURL: the URL or Host has no canonical form.
             SigningError: the request lacks a field to sign, or a receiver could not read its fields.
             ConfigurationError: the `sign` of the key must be awaited.
         """
@@ -108,7 +108,6 @@ class CavageSigner:
     ) -> tuple[list[tuple[str, str]], tuple[str, ...], str, CanonicalURL]:
         """Return the fields to add, the signed names, the signing string and the target."""
         target = canonicalize(request.url)
-        check_sent(request.url, target)
         check_fields(request, target)
         typed = typed_target(request.url, target)
         added = [("Date", http_date(self._clock()))]

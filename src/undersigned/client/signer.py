@@ -15,7 +15,6 @@ from undersigned.client.double_knock import AnySigner, DoubleKnock, asked_nonce
 from undersigned.client.signed_request import SignedRequest
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
-from undersigned.message.request_target import UNQUOTED
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize, canonicalize_authority
 from undersigned.url.origin import Origins
@@ -41,6 +40,8 @@ _SCHEMES: Final = {"ws": "http", "wss": "https"}
 """A WebSocket handshake is an http request (RFC 6455 section 3)."""
 _URLS_KEPT: Final = 128
 _AFTER_AUTHORITY: Final = re.compile(r"[/?#].*", re.DOTALL)
+_UNQUOTED: Final = re.compile(r"""["<>^`{|}]""")
+"""What RFC 3986 forbids in a URL, and HTTP libraries encode or send as it is, each in its own way."""
 
 
 class SigningOptions(TypedDict, total=False):
@@ -296,7 +297,7 @@ def _canonical(url: str) -> CanonicalURL:
     scheme, separator, rest = url.partition("://")
     after = _AFTER_AUTHORITY.search(rest)
     if after is not None:
-        rest = rest[: after.start()] + UNQUOTED.sub(lambda found: quote(found[0]), after[0])
+        rest = rest[: after.start()] + _UNQUOTED.sub(lambda found: quote(found[0]), after[0])
     return canonicalize(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
 
 

@@ -15,7 +15,6 @@ from undersigned.limits import LONGEST_TARGET
 from undersigned.url import CanonicalURL
 from undersigned.url.canonical import comparable_authority
 from undersigned.url.path import remove_dot_segments
-from undersigned.url.rule import quote
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
@@ -35,9 +34,6 @@ _TARGET = re.compile(
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
 _ENCODED_SLASH = re.compile(r"%(2[Ff])")
 _SLASHES = re.compile(r"/+")
-UNQUOTED = re.compile(r"""["<>^`{|}]""")
-"""What RFC 3986 forbids in a URL, and HTTP libraries encode or send as it is, each in its own way."""
-_UNSIGNED = re.compile(rf"{UNQUOTED.pattern}|%(?![0-9A-Fa-f]{{2}})")
 
 
 class RequestTarget(NamedTuple):
@@ -159,34 +155,6 @@ def signed_target(request: Request, *, is_typed: bool) -> tuple[CanonicalURL, Ca
     """
     target = received_target(request)
     return target, typed_target(request.url, target) if is_typed else target
-
-
-def check_sent(url: str, target: CanonicalURL) -> None:
-    """Check that a receiver gets the target of a URL as it is signed, and reads it.
-
-    Args:
-        url: the target URI as it will be sent.
-        target: its canonical form.
-
-    Raises:
-        MalformedURL: the path or query is longer than receivers read, or has a bad escape or a character that HTTP
-            libraries encode or send as it is, each in its own way.
-    """
-    sent = typed_target(url, target).target_uri
-    check_length(max(sent, target.target_uri, key=len))
-    found = _UNSIGNED.search(sent)
-    if found is None:
-        return
-    if found[0] == "%":
-        bad = quote(sent[found.start() : found.start() + 3])
-        raise MalformedURL(
-            f"the target contains {bad}: expected two hexadecimal digits after '%'; write a percent sign as %25",
-            rule=_RULE,
-        )
-    raise MalformedURL(
-        f"the target contains {quote(found[0])}, which some clients percent-encode and some do not; percent-encode it",
-        rule=_RULE,
-    )
 
 
 def _check_authorities(fields: HeaderFields, target: CanonicalURL) -> None:

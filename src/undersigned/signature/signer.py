@@ -12,11 +12,10 @@ from os import urandom
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.limits import LONGEST_NAMES
 from undersigned.message import token
 from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
 from undersigned.message.covered import Component
-from undersigned.message.request_target import check_sent, typed_target
+from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import labels_of_inputs, serialize_signature_input
 from undersigned.message.structured_fields import (
     KEY,
@@ -190,7 +189,7 @@ class Signer:
             options: as `SignatureOptions` says.
 
         Raises:
-            MalformedURL: the URL or Host has no canonical form, or receivers do not read its path or query as signed.
+            MalformedURL: the URL or Host has no canonical form.
             SigningError: the request lacks a component to cover, or a receiver could not read its fields. Or an
                 argument is out of the profile's bounds. Or a remote key returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
@@ -261,8 +260,6 @@ class Signer:
     def _targets(self, url: str) -> tuple[CanonicalURL, CanonicalURL]:
         """Return the target of a message in its canonical form, and in the form that the profile signs."""
         canonical = canonicalize(url)
-        if self.profile.message == "request":  # a response is to a target that was received
-            check_sent(url, canonical)
         return canonical, canonical if self.profile.target == "canonical" else typed_target(url, canonical)
 
     def _prepare(
@@ -402,11 +399,6 @@ def _covered(names: tuple[str, ...]) -> _Covered:
 def check_fields(request: Request | Response, target: CanonicalURL) -> None:
     """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
     combined = request.fields.combined
-    if (names := sum(map(len, combined))) > LONGEST_NAMES:
-        raise SigningError(
-            f"headers: their names have {names:,} characters together, and at most {LONGEST_NAMES:,} are read: send "
-            "fewer headers or shorter names"
-        )
     if not request.fields.are_valid:
         raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL: correct them")
     own = target.authority

@@ -678,8 +678,13 @@ def test_undeclared_content_must_have_one_reading(side, party, method):
 
 
 @pytest.mark.parametrize("fields", [(), [("Content-Length", "0")]])
-@pytest.mark.parametrize("http2", [False, True])
-@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "QUERY"])
+@pytest.mark.parametrize(
+    ("method", "http2"),
+    [
+        *((method, False) for method in ("GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "QUERY")),
+        *((method, True) for method in ("POST", "PUT", "PATCH")),
+    ],
+)
 def test_content_that_no_field_declares_is_read_before_the_application_gets_it(party, method, http2, fields):
     gate = OverASGI(party, policy=Policy(), http2_server="hypercorn")
     undeclared = {"http2": http2, "declares": False}

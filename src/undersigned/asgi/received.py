@@ -12,6 +12,7 @@ from undersigned.asgi.scope import detected_server, request_target, server_root_
 from undersigned.errors import printable
 from undersigned.eventloop.received import Disconnected, TimedBody, read_head
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
+from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.answer import logger
 from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported_error
@@ -74,7 +75,10 @@ class ScopeReceived(Received):
         client: tuple[str, int] | None = scope.get("client")
         method, version = scope.get("method", "GET"), scope.get("http_version", "1.1")
         headers = [(name, value) for name, value in islice(scope["headers"], MOST_FIELDS + 1)]
-        is_plain = version in HTTP1_VERSIONS and not (scope.get("root_path") or scope.get("app_root_path"))
+        is_http1 = version in HTTP1_VERSIONS
+        # Neither a test client nor HTTP/2 need declare content. Over HTTP/2, uvicorn waits for ever if none comes.
+        may_be_unframed = scope["type"] == "http" and (is_http1 or method in USUALLY_WITH_CONTENT)
+        is_plain = is_http1 and not (scope.get("root_path") or scope.get("app_root_path"))
         return cls(
             context=context or (lambda: scope),
             begun=begun,
@@ -88,8 +92,7 @@ class ScopeReceived(Received):
             scope=scope,
             headers=headers,
             server_adds_root_path=server_adds_root_path,
-            # A test client or gateway need not declare the content.
-            **read_head(headers, unframed=None if scope["type"] == "http" else False),
+            **read_head(headers, unframed=None if may_be_unframed else False),
         )
 
     def check_server(self, profile: Profile) -> None:
@@ -202,8 +205,11 @@ class ScopeBody(TimedBody):
 
     def rest(self) -> Receive:
         """Return a `receive` for the application: it replays what has been read, and continues with what comes."""
-        if self._received.scope["type"] == "http" and self.more is not None:
-            return _replay(self.chunks, self._receive, more=self.more)
+        if self._received.scope["type"] == "http":
+            if self.more is not None:
+                return _replay(self.chunks, self._receive, more=self.more)
+            if self.must_stay_empty:
+                return _without_content(self._receive)
         return self._receive
 
 
@@ -230,3 +236,15 @@ def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool) -> Receive
         return {"type": "http.request", "body": chunk, "more_body": more or bool(remaining)}
 
     return receive_again
+
+
+def _without_content(receive: Receive) -> Receive:
+    """Return a `receive` for a request verified without content. If content comes anyway, the request ends."""
+
+    async def receive_without_content() -> Message:
+        message = await receive()
+        if message["type"] == "http.request" and message.get("body"):
+            return {"type": "http.disconnect"}
+        return message
+
+    return receive_without_content

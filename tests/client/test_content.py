@@ -9,7 +9,7 @@ import pytest
 from tests.keys import BODY, signer, verifier
 
 from undersigned import Request, SigningError
-from undersigned.client import ClientSigner, FileDigest
+from undersigned.client import ClientSigner, FileDigest, UnchangedFile
 
 ORIGIN = "https://seller.example.com"
 
@@ -82,3 +82,16 @@ def test_file_is_not_kept_and_is_then_where_it_was(kind):
     signed = client().sign("POST", f"{ORIGIN}/", [("Content-Type", "text/plain")], digest)
     request = Request("POST", signed.url, [("host", signed.authority), *signed.headers], file.read(-1))
     assert verifier().verify(request)
+
+
+def test_file_that_a_redirect_sends_again_is_checked_from_its_beginning():
+    file = io.BytesIO(b"skipped" + BODY)
+    start = file.seek(7)
+    sent = UnchangedFile(file, client().read(file))
+    assert sent.read() == BODY
+    sent.seek(start)
+    assert (sent.tell(), sent.read(), sent.read()) == (start, BODY, b"")
+    file.getbuffer()[start] ^= 1
+    sent.seek(start)
+    with pytest.raises(SigningError, match=r"^content: it changed"):
+        sent.read()

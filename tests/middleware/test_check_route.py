@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from starlette.testclient import TestClient
 from tests.keys import ORIGIN
@@ -195,3 +197,8 @@ def test_policy_that_is_applied_by_route_excuses_no_failed_signature():
 )
 def test_preflight_is_an_options_request_that_names_an_origin_and_a_method(method, fields, expected):
     assert is_preflight(method, fields) is expected
+
+
+def test_rejection_shapes_no_answer_of_a_route_that_runs(side):
+    shown = side(rejection=lambda response, _request: replace(response, status=418))
+    assert [shown.request(route) for route in (LIST, BUY, LIST)] == [200, 418, 200]

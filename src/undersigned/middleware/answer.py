@@ -142,17 +142,15 @@ Context = TypeVar("Context")
 
 
 def shaped(
-    response: ErrorResponse, rejection: Callable[[ErrorResponse, Context], ErrorResponse] | None, context: Context
+    response: ErrorResponse, rejection: Callable[[ErrorResponse, Context], ErrorResponse], context: Context
 ) -> ErrorResponse:
-    """Return the answer that the application's function makes of one; the same answer if there is none, or it fails.
+    """Return the answer that the application's function makes of one; the same answer if it fails.
 
     Args:
         response: the answer.
-        rejection: the function, or None.
+        rejection: the function.
         context: the request, as the server or framework has it.
     """
-    if rejection is None:
-        return response
     try:
         made = rejection(response, context)
         if isinstance(made, ErrorResponse):

@@ -232,3 +232,24 @@ def test_websocket_handshake_is_signed_as_http():
     [request] = came
     received = Request("GET", f"http://{host}/ws", list(request.headers.items()))
     assert make_verifier().verify(received).keyid == KEYID
+
+
+def test_middleware_inside_reads_a_signed_file_as_text(seller, tmp_path):
+    (tmp_path / "file").write_text("signed")
+    seen = []
+
+    async def reading(request, handler):
+        seen.append(request.body.decode())
+        return await handler(request)
+
+    async def sending():
+        middlewares = (SigningMiddleware(make_signer(), origins=[seller.origin]), reading)
+        with (tmp_path / "file").open("rb") as file:
+            async with (
+                aiohttp.ClientSession(middlewares=middlewares) as client,
+                client.post(f"{seller.origin}/p", data=file) as response,
+            ):
+                return await response.json()
+
+    assert asyncio.run(sending())["keyid"] == KEYID
+    assert seen == ["signed"]

@@ -233,3 +233,12 @@ def test_pickled_response_has_the_signature_and_not_the_key(seller, auth):
     pickled = pickle.dumps(answer)
     assert str(PRIVATE["d"]).encode() not in pickled
     assert pickle.loads(pickled).request.headers["Signature"].startswith("sig1=:")  # noqa: S301 - ours
+
+
+def test_hooks_of_a_signed_request_can_be_replaced(seller, auth):
+    seen = []
+    with requests.Session() as session:
+        signed = session.prepare_request(requests.Request("GET", f"{seller.origin}/p", auth=auth))
+        signed.hooks = {"response": [lambda response, **_options: seen.append(response.status_code)]}
+        assert session.send(signed, timeout=10).json()["keyid"] == KEYID
+    assert seen == [200]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from dataclasses import replace
 
 import pytest
 from django.test import override_settings
@@ -121,3 +122,8 @@ def test_permission_of_rest_framework_lets_a_signed_request_pass(party):
     with rest(party.verifier(), decisions, Signed) as port:
         assert ask(port, party.raw("POST", "/plans/gold", BODY)).status == 200
     assert [decision.outcome for decision in decisions] == ["verified"]
+
+
+def test_rejection_by_rest_framework_is_shaped_as_every_other_one(party):
+    with rest(party.verifier(), [], REJECTION=lambda answer, _request: replace(answer, status=403)) as port:
+        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 403

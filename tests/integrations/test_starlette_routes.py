@@ -602,3 +602,12 @@ class Answers(Plans):
 @pytest.mark.parametrize(("endpoint", "expected"), [(Plans, None), (OwnDispatch, "OwnDispatch"), (Answers, "Answers")])
 def test_policy_is_asked_about_options_unless_starlette_answers_405(endpoint, expected):
     assert find(Starlette(routes=[Route("/any", endpoint)]), scope_of("OPTIONS", "/any")) == expected
+
+
+def test_frontend_of_fastapi_is_asked_about_as_static_files(tmp_path):
+    (tmp_path / "index.html").write_text("page")
+    app = FastAPI()
+    app.frontend("/", directory=tmp_path)
+    policy = Policy(required_for=["files"], resolver=undersigned_fastapi.RouteResolver(app, {"static_files": "files"}))
+    guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
+    assert TestClient(guarded, base_url=ORIGIN).get("/index.html").status_code == 401

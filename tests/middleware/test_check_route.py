@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 from starlette.testclient import TestClient
+from tests.drive import Message, call_asgi, scope_of
 from tests.keys import ORIGIN
 from werkzeug.test import Client
 
@@ -202,3 +204,19 @@ def test_preflight_is_an_options_request_that_names_an_origin_and_a_method(metho
 def test_rejection_shapes_no_answer_of_a_route_that_runs(side):
     shown = side(rejection=lambda response, _request: replace(response, status=418))
     assert [shown.request(route) for route in (LIST, BUY, LIST)] == [200, 418, 200]
+
+
+@pytest.mark.parametrize(("sees", "sent"), [(True, "websocket.accept"), (False, "websocket.close")])
+def test_unsigned_handshake_is_rejected_if_the_hook_is_not_asked_about_it(party, sees, sent):
+    class Router(RouteResolver):
+        sees_handshakes = sees
+
+    async def accept(_scope, _receive, send):
+        await send({"type": "websocket.accept"})
+
+    resolver = Router()
+    resolver.hook(resolver.operation_of)
+    policy = Policy(required_for=["create_media_buy"], resolver=resolver)
+    app = asgi.SignatureMiddleware(accept, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
+    answer = asyncio.run(call_asgi(app, scope_of(Message("/run", "GET"), kind="websocket")))
+    assert [message["type"] for message in answer.sent] == [sent]

@@ -163,7 +163,8 @@ def wheel(session: nox.Session) -> None:
     if others:
         session.error(f"the wheel also has {others}")
     session.install(f"undersigned[test] @ file://{built}")
-    for held in ("tests", "examples", "docs", *Path().glob("*.md"), "CITATION.cff", "LICENSE", "pyproject.toml"):
+    files = (*Path().glob("*.md"), "CITATION.cff", "LICENSE", "pyproject.toml")
+    for held in (".github", "docs", "examples", "tests", *files):
         copy = shutil.copytree if Path(held).is_dir() else shutil.copy
         copy(held, away / held)
     session.chdir(away)

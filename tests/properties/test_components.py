@@ -21,7 +21,6 @@ from tests.resolver import CanonicalResolver, Lines, Sent, item
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message import Component, Reading, Response
-from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 
@@ -127,7 +126,7 @@ def test_value_is_printable_ascii_or_rejected(method, url, fields, name, paramet
 @given(urls(), st.lists(st.tuples(st.sampled_from(["host", ":authority", "x"]), any_text), max_size=3))
 def test_authority_matches_or_is_rejected(url, fields):
     try:
-        target = received_target(Request("GET", url, fields))
+        target = Request("GET", url, fields).received_target()
     except MalformedURL:
         return
     assert target == canonicalize(url)
@@ -137,10 +136,10 @@ def test_authority_matches_or_is_rejected(url, fields):
 @given(urls(), st.sampled_from(["host", ":authority"]))
 def test_authority_of_the_url_matches_itself(url, name):
     target = canonicalize(url)
-    assert received_target(Request("GET", url, [(name, target.authority)])) == target
+    assert Request("GET", url, [(name, target.authority)]).received_target() == target
     assume(target.port is None)
     port = {"https": 443, "http": 80}[target.scheme]
-    assert received_target(Request("GET", url, [(name, f"{target.authority.upper()}:{port}")])) == target
+    assert Request("GET", url, [(name, f"{target.authority.upper()}:{port}")]).received_target() == target
 
 
 @given(urls(), bare_items)

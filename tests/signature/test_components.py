@@ -6,7 +6,6 @@ from tests.work import lines_run
 
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message import Component, parse_accept_signature
-from undersigned.message.request_target import received_target
 from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 
 URL = "https://www.example.com/path?q=1"
@@ -234,10 +233,10 @@ def test_eight_times_the_covered_fields_are_at_most_nine_times_the_work():
 def test_host_in_a_labels_matches_the_authority_of_its_u_labels(host, agrees):
     request = Request("GET", "https://xn--mnchen-3ya.example/", [("host", host)])
     if agrees:
-        assert received_target(request).authority == "xn--mnchen-3ya.example"
+        assert request.received_target().authority == "xn--mnchen-3ya.example"
     else:
         with pytest.raises(MalformedURL, match="names another authority"):
-            received_target(request)
+            request.received_target()
 
 
 @pytest.mark.parametrize(
@@ -254,7 +253,7 @@ def test_host_in_a_labels_matches_the_authority_of_its_u_labels(host, agrees):
     ],
 )
 def test_authority_is_accepted_when_it_matches_the_url(headers):
-    target = received_target(Request("GET", "https://www.example.com/path", headers))
+    target = Request("GET", "https://www.example.com/path", headers).received_target()
     assert (target.target_uri, target.authority) == ("https://www.example.com/path", "www.example.com")
 
 
@@ -286,26 +285,26 @@ def test_authority_is_accepted_when_it_matches_the_url(headers):
 )
 def test_authority_is_rejected_when_it_differs_or_is_malformed(headers):
     with pytest.raises(MalformedURL):
-        received_target(Request("GET", "https://www.example.com/path", headers))
+        Request("GET", "https://www.example.com/path", headers).received_target()
 
 
 @pytest.mark.parametrize("url", ["", "/", "https://", "ftp://h/", "https://bücher.example/", "https://h/\n", "\ud800"])
 def test_url_without_a_canonical_form_is_rejected(url):
     with pytest.raises(MalformedURL):
-        received_target(Request("GET", url))
+        Request("GET", url).received_target()
 
 
 def test_target_over_the_length_limit_is_rejected_without_parsing():
     longest = "https://seller.example.com/?" + "a" * (9000 - 28)
-    assert received_target(Request("GET", longest)).target_uri == longest
+    assert Request("GET", longest).received_target().target_uri == longest
     with pytest.raises(MalformedURL) as caught:
-        received_target(Request("GET", f"{longest}a"))
+        Request("GET", f"{longest}a").received_target()
     assert caught.value.rule == "length"
 
 
 def test_host_over_the_length_limit_is_rejected_without_parsing():
     with pytest.raises(MalformedURL) as caught:
-        received_target(Request("GET", "https://seller.example.com/", [("host", "a" * 1025)]))
+        Request("GET", "https://seller.example.com/", [("host", "a" * 1025)]).received_target()
     assert caught.value.rule == "length"
 
 

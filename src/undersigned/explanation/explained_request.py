@@ -25,7 +25,6 @@ from undersigned.explanation.contents import digest_forms
 from undersigned.explanation.values import SignedValues
 from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
-from undersigned.message.request_target import signed_target
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.reasons import fix_of
@@ -379,7 +378,7 @@ def _without_profile(request: Request) -> ExplainedRequest:
 
 def _base(request: Request, read: SignatureInput, profile: Profile) -> str | None:
     try:
-        _, target = signed_target(request, is_typed=profile.target == "typed")
+        _, target = request.signed_target(is_typed=profile.target == "typed")
         return signature_base(ComponentValues(request, target, reading=profile.reading), read.components, read.text)
     except (MalformedURL, UnresolvableComponent):
         return None

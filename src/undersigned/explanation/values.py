@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from undersigned.errors import MalformedURL
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.message.request_target import check_length, signed_target, typed_target
+from undersigned.message.request_target import check_length, typed_target
 from undersigned.signature.components import ComponentValues, signature_base
 from undersigned.url import URL, CanonicalURL, canonicalize_authority
 
@@ -87,7 +87,7 @@ class SignedValues(NamedTuple):
         check_length(request.url)
         typed = URL.parse(request.url)
         try:
-            _, target = signed_target(request, is_typed=profile.target == "typed")
+            _, target = request.signed_target(is_typed=profile.target == "typed")
         except MalformedURL:
             scheme = (typed.scheme or "").lower()
             authority = canonicalize_authority(typed.authority or "", scheme, received=True)

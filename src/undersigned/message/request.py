@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
+from undersigned.errors import MalformedURL
 from undersigned.message.content import Content, strict_json
 from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request_target import check_length, typed_target
 from undersigned.url import canonicalize
+from undersigned.url.canonical import comparable_authority
 
 if TYPE_CHECKING:
     from undersigned.message.header_fields import Headers
@@ -107,6 +110,47 @@ class Request:
                 origin, target = self._parts
                 self._canonical = origin.canonical(target.path, target.query)
         return self._canonical
+
+    def received_target(self) -> CanonicalURL:
+        """Return the canonical target of a received request, after comparing its authority with the fields.
+
+        If the request has `:authority` or Host, each must agree with the URL (AdCP, signing profile extensions).
+
+        Raises:
+            MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
+        """
+        check_length(self.url)
+        target = self.canonical_url()
+        fields, authority = self.fields.combined, target.authority
+        # Nearly every request has only Host, as the target has it.
+        if ":authority" in fields or fields.get("host", authority) != authority:
+            self._check_authorities(target)
+        return target
+
+    def signed_target(self, *, is_typed: bool) -> tuple[CanonicalURL, CanonicalURL]:
+        """Return the canonical target of a received request, and the target in the form that is signed.
+
+        Args:
+            is_typed: whether path and query are signed as they are on the wire, and not in their canonical form.
+
+        Raises:
+            MalformedURL: as `received_target`.
+        """
+        target = self.received_target()
+        return target, typed_target(self.url, target) if is_typed else target
+
+    def _check_authorities(self, target: CanonicalURL) -> None:
+        """Check that `:authority` and Host agree with the target."""
+        for name in (":authority", "host"):
+            value = self.fields.combined.get(name)
+            if value is None or value == target.authority:
+                continue
+            if name in self.fields.repeated:
+                raise MalformedURL(
+                    f"the request has {len(self.fields.repeated[name])} {name} values", rule="one authority"
+                )
+            if target.authority != comparable_authority(value, target.scheme):
+                raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
 
     def decoded_path(self) -> str:
         """Return the percent-decoded path of `canonical_url`. It is made once, and copies with content keep it.

@@ -13,13 +13,10 @@ from urllib.parse import unquote_to_bytes
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_TARGET
 from undersigned.url import CanonicalURL
-from undersigned.url.canonical import comparable_authority
 from undersigned.url.path import remove_dot_segments
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:
-    from undersigned.message.header_fields import HeaderFields
-    from undersigned.message.request import Request
     from undersigned.url.origin import Origin
 
 
@@ -124,49 +121,6 @@ def check_length(target: str) -> None:
             f"the target has {len(target):,} characters, and at most {LONGEST_TARGET:,} are read: send a shorter URL",
             rule="length",
         )
-
-
-def received_target(request: Request) -> CanonicalURL:
-    """Return the canonical target of a received request, after comparing its authority with the fields.
-
-    If the request has `:authority` or Host, each must agree with the URL (AdCP, signing profile extensions).
-
-    Raises:
-        MalformedURL: the URL or an authority has no canonical form, two authorities differ, or Host is repeated.
-    """
-    check_length(request.url)
-    target = request.canonical_url()
-    fields, authority = request.fields.combined, target.authority
-    # Nearly every request has only Host, as the target has it.
-    if ":authority" in fields or fields.get("host", authority) != authority:
-        _check_authorities(request.fields, target)
-    return target
-
-
-def signed_target(request: Request, *, is_typed: bool) -> tuple[CanonicalURL, CanonicalURL]:
-    """Return the canonical target of a received request, and the target in the form that is signed.
-
-    Args:
-        request: the request.
-        is_typed: whether path and query are signed as they are on the wire, and not in their canonical form.
-
-    Raises:
-        MalformedURL: as `received_target`.
-    """
-    target = received_target(request)
-    return target, typed_target(request.url, target) if is_typed else target
-
-
-def _check_authorities(fields: HeaderFields, target: CanonicalURL) -> None:
-    """Check that `:authority` and Host agree with the target."""
-    for name in (":authority", "host"):
-        value = fields.combined.get(name)
-        if value is None or value == target.authority:
-            continue
-        if name in fields.repeated:
-            raise MalformedURL(f"the request has {len(fields.repeated[name])} {name} values", rule="one authority")
-        if target.authority != comparable_authority(value, target.scheme):
-            raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
 
 
 def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:

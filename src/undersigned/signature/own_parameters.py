@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from undersigned.errors import MalformedURL
-from undersigned.message.request_target import received_target
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.structured_fields import MalformedField
 
@@ -52,7 +51,7 @@ def _audiences(request: Request) -> set[object]:
     """Return the target URI without its query, as it was typed and in canonical form."""
     typed = request.url.partition("?")[0]
     try:
-        return {typed, received_target(request).target_uri.partition("?")[0]}
+        return {typed, request.received_target().target_uri.partition("?")[0]}
     except MalformedURL:
         return {typed}
 

@@ -53,7 +53,6 @@ from undersigned.message.content_digest import RunningDigest, parse_content_dige
 from undersigned.message.covered import whole_field
 from undersigned.message.draft_signature import has_draft, unsigned_detail, without_draft
 from undersigned.message.request import Request
-from undersigned.message.request_target import signed_target
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
@@ -523,7 +522,7 @@ def _rebuilt(signature: ReceivedSignature) -> tuple[CanonicalURL, str]:
     message, profile = signature.request, signature.profile
     request = message if isinstance(message, Request) else cast("Request", message.request)
     try:
-        target, signed = signed_target(request, is_typed=profile.target == "typed")
+        target, signed = request.signed_target(is_typed=profile.target == "typed")
         base = signature.rebuilt_base(signed)
     except MalformedURL as malformed:
         # Except for a length, the detail has only the name of the rule, because the message may quote the URL.

@@ -14,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from undersigned import AsyncVerifier, VerifiedSignature, Verifier
-from undersigned_fastapi import Signature, SignatureMiddleware, signature_required
+from undersigned_fastapi import Signature, SignatureMiddleware, signature_required as verified
 from undersigned_flask import Undersigned, current_signature, signature_required
 import undersigned_starlette
 
@@ -25,7 +25,7 @@ def serve(verifier: Verifier, asynchronous: AsyncVerifier) -> None:
     Undersigned(Flask("a"), verifier=verifier, origins=["https://a.example"], mode="observe")
 
 
-async def depends(signature: Annotated[VerifiedSignature, Depends(signature_required)], alias: Signature) -> str:
+async def depends(signature: Annotated[VerifiedSignature, Depends(verified)], alias: Signature) -> str:
     assert_type(alias, VerifiedSignature)
     return signature.keyid
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -69,9 +70,12 @@ def test_page_shows_what_verifies_under_mangum_on_lambda(page, party, path):
         await send({"type": "http.response.body", "body": b""})
 
     verified = asgi.SignatureMiddleware(app, verifier=party.verifier(), origins=[keys.ORIGIN])
-    handler = Mangum(found["with_raw_path"](verified), lifespan="off")
     http = {"method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1"}
     event = {"version": "2.0", "rawPath": path, "rawQueryString": "q=1", "requestContext": {"http": http}}
     headers = {"host": keys.ORIGIN.removeprefix("https://")} | dict(party.fields("GET", f"{path}?q=1"))
-    answer = handler({**event, "headers": headers, "isBase64Encoded": False}, None)
+    # Mangum takes the thread's event loop, or makes one and leaves it open.
+    with asyncio.Runner() as runner:
+        runner.get_loop()
+        handler = Mangum(found["with_raw_path"](verified), lifespan="off")
+        answer = handler({**event, "headers": headers, "isBase64Encoded": False}, None)
     assert (answer["statusCode"], len(seen), seen[0] is None) == (200, 1, False)

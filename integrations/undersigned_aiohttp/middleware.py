@@ -12,8 +12,8 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import MalformedURL, SignatureError
-from undersigned.eventloop import AsyncGuard, Disconnected, WireBody, WireReceived
-from undersigned.middleware import ErrorResponse
+from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
+from undersigned.middleware import ErrorResponse, incomplete
 from undersigned.policy import MatchedRoute, RouteResolver
 
 from .requirement import ADMISSION, response, route_of
@@ -73,11 +73,7 @@ class SignatureMiddleware:
             headers=request.raw_headers,
         )
         body = _Body(self._guard.service, received, request.content)
-        try:
-            admission = await self._guard.verify(received, body)
-        except Disconnected:
-            # The client has disconnected, or sent a body that cannot be read.
-            return web.Response(status=400)
+        admission = await self._guard.verify(received, body)
         if isinstance(admission, ErrorResponse):
             return response(admission)
         route = _route(request)
@@ -122,7 +118,7 @@ class _Body(WireBody):
         try:
             chunk = await self._content.readany()
         except (web.RequestPayloadError, ConnectionError):
-            raise Disconnected from None
+            raise incomplete() from None
         return chunk, not self._content.at_eof()
 
     def rest(self) -> None:

@@ -17,8 +17,8 @@ from tornado.httputil import (
     ResponseStartLine,
 )
 
-from undersigned.eventloop import Disconnected, WireBody, WireReceived
-from undersigned.middleware import ErrorResponse
+from undersigned.eventloop import WireBody, WireReceived
+from undersigned.middleware import ErrorResponse, incomplete
 
 from .requirement import VerifiedHeaders
 
@@ -97,8 +97,8 @@ class Exchange(HTTPMessageDelegate):
 
     # What the verification asks
 
-    async def read_chunk(self) -> tuple[bytes, bool]:
-        """Return the next part of the content, and whether more may come."""
+    async def read_chunk(self) -> tuple[bytes, bool] | None:
+        """Return the next part of the content, and whether more may come; None: the client has gone."""
         self._continue()
         return await self._stream.receive()
 
@@ -139,11 +139,11 @@ class Exchange(HTTPMessageDelegate):
         for chunk in body.chunks:
             await _wait(delegate.data_received(chunk))
         while more:
-            try:
-                chunk, more = await self.read_chunk()
-            except Disconnected:
+            part = await self.read_chunk()
+            if part is None:
                 delegate.on_connection_close()
                 return
+            chunk, more = part
             if chunk:
                 await _wait(delegate.data_received(chunk))
         delegate.finish()
@@ -173,8 +173,6 @@ class Exchange(HTTPMessageDelegate):
                 await self._answer(result)
             else:
                 await self._forward(body, result)
-        except Disconnected:
-            return
         except Exception as error:
             if isinstance(error, HTTPInputError) and not self._may_continue.done():
                 # Tornado answers 400.
@@ -200,7 +198,10 @@ class _Body(WireBody):
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
-        return await self._exchange.read_chunk()
+        part = await self._exchange.read_chunk()
+        if part is None:
+            raise incomplete()
+        return part
 
 
 async def _wait(waiting: Awaitable[None] | None) -> None:
@@ -229,16 +230,10 @@ class Stream:
         """End the request, because the client has gone."""
         self._parts.put_nowait(None)
 
-    async def receive(self) -> tuple[bytes, bool]:
-        """Return the next chunk, and whether more may come.
-
-        Raises:
-            Disconnected: the client has gone.
-        """
+    async def receive(self) -> tuple[bytes, bool] | None:
+        """Return the next chunk, and whether more may come; None: the client has gone."""
         part = await self._parts.get()
         self._parts.task_done()
-        if part is None:
-            raise Disconnected
         return part
 
     def stop(self) -> None:

@@ -505,11 +505,14 @@ def test_empty_body_with_a_covered_digest_is_replayed_as_empty(party, echo):
     assert echo.calls[0]["body"] == ""
 
 
-def test_client_that_disconnects_is_not_answered(party, echo):
+def test_content_that_breaks_off_is_answered_400(party, echo):
     scope = http_scope(party, method="POST", headers=JSON, body=BODY)
     scope["headers"].append((b"content-length", str(len(BODY)).encode()))
-    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
-    assert run(app, scope, [{"type": "http.disconnect"}]) == []
+    decisions = []
+    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], on_decision=decisions.append)
+    start, body = run(app, scope, [{"type": "http.disconnect"}])
+    assert (start["status"], body["body"]) == (400, b'{"error": "content_incomplete"}')
+    assert [(decision.status, decision.code) for decision in decisions] == [(400, "content_incomplete")]
     assert echo.calls == []
 
 

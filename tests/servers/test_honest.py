@@ -66,6 +66,9 @@ frontend front
 backend app
     server app 127.0.0.1:{server}
 """
+CHUNKS = b"%x\r\n%b\r\n0\r\n\r\n"
+BROKEN = (b"-%x\r\n%b\r\n0\r\n\r\n", b"%x\r\n%bXX\r\n0\r\n\r\n", b"%x\r\n%b\r\nzz\r\n0\r\n\r\n")
+"""Chunks of content as no server may read them (RFC 9112 section 7.1)."""
 PROXIES = {"nginx": (NGINX, ("-c",)), "haproxy": (HAPROXY, ("-db", "-f"))}
 
 
@@ -106,7 +109,7 @@ def proxy(name: str, server: int) -> Iterator[int]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def octets(given: Sent, endpoint: str, *, chunked: bool) -> bytes:
+def octets(given: Sent, endpoint: str, *, chunked: bool, chunks: bytes = CHUNKS) -> bytes:
     """Return a message as it is sent."""
     fields = [*given.fields, ("x-endpoint", endpoint)]
     body = given.body
@@ -115,18 +118,18 @@ def octets(given: Sent, endpoint: str, *, chunked: bool) -> bytes:
             *((name, value) for name, value in fields if name != "content-length"),
             ("transfer-encoding", "chunked"),
         ]
-        body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+        body = chunks % (len(body), body)
     lines = [f"{given.method} {given.target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields)]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
 
-def send(port: int, given: Sent, endpoint: str, *, chunked: bool = False) -> Told | None:
+def send(port: int, given: Sent, endpoint: str, *, chunked: bool = False, **others: bytes) -> Told | None:
     """Send a message on a connection of its own. Return what came back, or None if the connection ended."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         response = http.client.HTTPResponse(connection, method=given.method)
         try:
             with contextlib.suppress(ConnectionError):
-                connection.sendall(octets(given, endpoint, chunked=chunked))
+                connection.sendall(octets(given, endpoint, chunked=chunked, **others))
             response.begin()
             return Told(response.status, response.read())
         except (http.client.HTTPException, ConnectionError):
@@ -144,13 +147,19 @@ def _covers_length(given: Sent) -> bool:
     return any('"content-length"' in value for name, value in given.fields if name == "signature-input")
 
 
+def signed(name: str, *, has_content: bool) -> Sent:
+    """Return a signed message, with content or without."""
+    random = Random(name)  # noqa: S311 - it has to be repeatable
+    while True:
+        given = request(random, rule_of(PROFILES[name]), longest_path=60)
+        if bool(given.body) is has_content and not _covers_length(given):
+            return given
+
+
 def broken(name: str) -> Sent:
     """Return a message without content that has lost its Signature."""
-    random = Random(name)  # noqa: S311 - it has to be repeatable
-    signed = request(random, rule_of(PROFILES[name]), longest_path=60)
-    while signed.body:
-        signed = request(random, rule_of(PROFILES[name]), longest_path=60)
-    return replace(signed, fields=tuple(field for field in signed.fields if field[0] != "signature"))
+    given = signed(name, has_content=False)
+    return replace(given, fields=tuple(field for field in given.fields if field[0] != "signature"))
 
 
 def search(way: str, port: int) -> tuple[int, int, list[str]]:
@@ -159,11 +168,11 @@ def search(way: str, port: int) -> tuple[int, int, list[str]]:
     for name, profile in PROFILES.items():
         random = Random(f"{way} {name}")  # noqa: S311 - it has to be repeatable
         for _ in range(ROUNDS):
-            signed = request(random, rule_of(profile), longest_path=7900)
-            fields = tuple((field, value) for field, value in signed.fields if field not in SIGNATURE_FIELDS)
-            unsigned = replace(signed, fields=fields)
-            chunked = bool(signed.body) and not _covers_length(signed) and random.random() < 0.3
-            for given, endpoint in ((signed, name), (unsigned, random.choice(("optional", "policy")))):
+            whole = request(random, rule_of(profile), longest_path=7900)
+            fields = tuple((field, value) for field, value in whole.fields if field not in SIGNATURE_FIELDS)
+            unsigned = replace(whole, fields=fields)
+            chunked = bool(whole.body) and not _covers_length(whole) and random.random() < 0.3
+            for given, endpoint in ((whole, name), (unsigned, random.choice(("optional", "policy")))):
                 tried += 1
                 alone = send(port, given, "alone", chunked=chunked)
                 if alone is None or alone.status != 200:
@@ -191,3 +200,6 @@ def test_what_reaches_an_application_alone_reaches_it_behind_the_middleware(name
                 answer = send(entrance, broken(endpoint), endpoint)
                 assert answer is not None
                 assert answer.status in {400, 401, 403}
+            for chunks in BROKEN:
+                answer = send(entrance, signed("adcp-3.2", has_content=True), "adcp-3.2", chunked=True, chunks=chunks)
+                assert answer is None or answer.status == 400

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.errors import ConfigurationError
 from undersigned.eventloop.guard import AsyncGuard, awaitable
-from undersigned.eventloop.received import Disconnected
 from undersigned.middleware.admission import PUBLISHED, shown_outside
 from undersigned.middleware.answer import ErrorResponse, merged
 from undersigned.middleware.readiness import Readiness
@@ -85,10 +84,7 @@ class SignatureMiddleware:
             raise ConfigurationError(f"undersigned does not know ASGI scopes of type {scope['type']!r}")
         received = ScopeReceived.of(scope, receive, send, server_adds_root_path=self._adds_root_path)
         body = ScopeBody(self._guard.service, received, receive)
-        try:
-            result = await self._guard.verify(received, body)
-        except Disconnected:
-            return
+        result = await self._guard.verify(received, body)
         if isinstance(result, ErrorResponse):
             await _answer(scope, send, result)
             return

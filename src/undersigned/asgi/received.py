@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.asgi.scope import detected_server, request_target, server_root_path, shown_target, verified_scope
 from undersigned.errors import printable
-from undersigned.eventloop.received import Disconnected, TimedBody, read_head
+from undersigned.eventloop.received import TimedBody, read_head
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.middleware.admission import ADMISSION
-from undersigned.middleware.answer import logger
+from undersigned.middleware.answer import incomplete
 from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported_error
 from undersigned.middleware.received import Received
 
@@ -158,27 +158,23 @@ class ScopeBody(TimedBody):
             return b"", False
         message = await self._receive()
         if message["type"] != "http.request":
-            logger.info(
-                "request not answered: %s", "the client is gone" if self._size else f"the client is gone, or {_TAKEN}"
-            )
-            raise Disconnected
+            raise self._taken(incomplete())
         chunk, more = bytes(message.get("body", b"")), bool(message.get("more_body", False))
         self._size += len(chunk)
         declared = self._received.fields.combined.get("content-length", "")
         if not more and declared.isdecimal() and len(declared) <= MOST_LENGTH_DIGITS and self._size < int(declared):
-            detail = f"the body is shorter than Content-Length{'' if self._size else f': {_TAKEN}'}"
-            error = self._service.profile.error("signature_digest_mismatch", step=11, detail=detail)
-            error.fix = None if self._size else _OUTERMOST
-            raise error
+            raise self._taken(incomplete("the body is shorter than Content-Length"))
         return chunk, more
+
+    def _taken(self, error: UnreadRequest) -> UnreadRequest:
+        """Add to an error that a layer outside may have read the body, if nothing has come."""
+        if not self._size:
+            error.detail, error.fix = f"{error.detail}, or {_TAKEN}", _OUTERMOST
+        return error
 
     def too_slow(self) -> UnreadRequest:
         """Return the error for a body that did not come in time. uvicorn gives nothing more after another reader."""
-        error = super().too_slow()
-        if not self._size:
-            error.detail = f"no body came within body_timeout: the sender is slow, or {_TAKEN}"
-            error.fix = _OUTERMOST
-        return error
+        return self._taken(super().too_slow())
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:
         """Make the scope of the target that was verified."""

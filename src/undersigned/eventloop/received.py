@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-class Disconnected(Exception):
-    """Raised when the client disconnects before its body is complete. There is nobody to answer."""
-
-
 class Head(TypedDict):
     """What the header fields say, as arguments of a `Received`."""
 
@@ -57,7 +53,7 @@ def read_head(headers: Sequence[tuple[bytes, bytes]], *, unframed: bool | None) 
 
 
 class TimedBody(Body):
-    """A body that is read within a time. `read_chunk` raises `Disconnected` if the client has gone."""
+    """A body that is read within a time."""
 
     async def read(self, digest: RunningDigest | None) -> Content:
         """Read the content, and feed it to `digest` while reading."""

@@ -3,7 +3,7 @@
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.message.header_fields import is_preflight
 from undersigned.middleware.admission import Admission, Published
-from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision
 from undersigned.middleware.evidence import Evidence
@@ -27,5 +27,6 @@ __all__ = [
     "Service",
     "WSGIOptions",
     "configured_verifier",
+    "incomplete",
     "is_preflight",
 ]

@@ -110,6 +110,7 @@ def merged(answer: ErrorResponse, fields: Iterable[tuple[str, str]]) -> list[tup
 
 
 UNREAD: Final = {
+    "content_incomplete": 400,
     "content_too_large": 413,
     "request_timeout": 408,
     "uri_too_long": 414,
@@ -129,6 +130,11 @@ class UnreadRequest(MalformedSignature):
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(code, detail=detail)
         self.form = AnswerForm(UNREAD[code], (), ())
+
+
+def incomplete(detail: str = "the client has gone, or sent content that the server cannot read") -> UnreadRequest:
+    """Return the error for content that does not arrive whole (RFC 9112 section 8)."""
+    return UnreadRequest("content_incomplete", detail)
 
 
 def target_too_long() -> UnreadRequest:

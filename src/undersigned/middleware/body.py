@@ -33,7 +33,6 @@ class Body(ABC):
         chunks: what has been read of the content; the application gets it again.
         more: whether more of it may come; None if nothing has been read.
         is_unverified: whether it was asked for although no valid signature covers it.
-        is_broken: whether reading it has failed. Whoever got the rest would take it for the whole.
         must_stay_empty: whether no content may reach the application, because a request without content was verified.
     """
 
@@ -43,21 +42,16 @@ class Body(ABC):
         self.content: Content | None = None
         self.chunks: Sequence[bytes] = ()
         self.more: bool | None = None
-        self.is_unverified = self.is_broken = False
+        self.is_unverified = False
         self.must_stay_empty = False
-
-    async def _next_chunk(self) -> tuple[bytes, bool]:
-        self.is_broken = True
-        chunk = await self.read_chunk()
-        self.is_broken = False
-        return chunk
 
     @abstractmethod
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come.
 
         Raises:
-            SignatureError: the server cannot read the content, or it is shorter than declared.
+            UnreadRequest: the content does not arrive whole.
+            MalformedSignature: the server cannot read the framing of the content.
         """
 
     @abstractmethod
@@ -73,7 +67,7 @@ class Body(ABC):
 
         Raises:
             UnreadRequest: the content, or its Content-Length, is above `max_body`, or reading it takes too long.
-            SignatureError: as `read_chunk`.
+            MalformedSignature: as `read_chunk`.
         """
         most = self._service.max_body
         declared = self._fields.combined.get("content-length") or "0"
@@ -82,7 +76,7 @@ class Body(ABC):
         chunks: list[bytes] = []
         size, more = 0, True
         while more:
-            chunk, more = await self._next_chunk()
+            chunk, more = await self.read_chunk()
             size += len(chunk)
             if size > most:
                 raise UnreadRequest(*_TOO_LARGE)
@@ -99,14 +93,14 @@ class Body(ABC):
 
         Raises:
             UnreadRequest: the JSON is above `max_unsigned_body` or `max_body`, or reading it takes too long.
-            SignatureError: as `read_chunk`.
+            MalformedSignature: as `read_chunk`.
         """
         self.is_unverified = True
         self.chunks = chunks = list[bytes]()
         bounds = {"max_unsigned_body": self._service.max_unsigned_body, "max_body": self._service.max_body}
         size, is_json = 0, None
         while self.more is not False:
-            chunk, self.more = await self._next_chunk()
+            chunk, self.more = await self.read_chunk()
             size += len(chunk)
             if chunk:
                 chunks.append(chunk)

@@ -226,7 +226,7 @@ class Guard:
             try:
                 signature, result = await self._verified(received, body, request), "verified"
             except SignatureError as error:
-                if service.fallback is None or body.is_broken or not is_forgivable(error):
+                if service.fallback is None or not is_forgivable(error):
                     raise
                 # Its frames refer to this one, and so to the error.
                 result = error.with_traceback(None)

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.admission import ADMISSION
+from undersigned.middleware.answer import incomplete
 from undersigned.middleware.body import Body
 from undersigned.middleware.received import NO_FIELDS, Received
 from undersigned.wsgi.environ import (
@@ -126,10 +127,10 @@ class EnvironBody(Body):
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
-        framing, profile = self._received.framing, self._service.profile
+        framing = self._received.framing
         length = framing.length
         if not framing.is_readable:
-            raise profile.error(
+            raise self._service.profile.error(
                 "signature_header_malformed", step=1, detail="this server cannot read the framing of the body"
             )
         # Nearly every server returns it at once, if it knows the length.
@@ -140,14 +141,12 @@ class EnvironBody(Body):
             # What is not made of octets cannot be joined.
             chunk = b"".join((self._received.environ["wsgi.input"].read(wanted) or b"",))
         except Exception as failure:
-            raise profile.error(
-                "signature_digest_mismatch",
-                step=11,
-                detail="reading the body raised an exception, or returned something other than bytes",
+            raise incomplete(
+                "reading the body raised an exception, or returned something other than bytes"
             ) from failure
         self._size += len(chunk)
         if length is not None and self._size < length and not chunk:
-            raise profile.error("signature_digest_mismatch", step=11, detail="the body is shorter than Content-Length")
+            raise incomplete("the body is shorter than Content-Length, or something has read it before")
         return chunk, bool(chunk) if length is None else self._size < length
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:

@@ -126,6 +126,7 @@ def _explanation(pasted: Pasted) -> HTML:
         now=pasted.request.received_at,
         signers_base=pasted.base,
         origins=pasted.origins,
+        clock_offsets=pasted.request.clock_offsets,
     )
     unread = not whole and explained.error is not None and explained.error.step == _CONTENT
     if unread:

@@ -57,8 +57,8 @@ def outputs() -> list[str]:
     return [
         _of("a decoded slash"),
         _of("host and scheme"),
-        _of("a base with a line end after it"),
-        _of("a path as target"),
+        _of("a base with a line end after the last line"),
+        _of("@target-uri: /a%20b?c=d%2Ce"),
         _of("a hash of the base"),
         _of("a signature in hexadecimal"),
         _of("parameters in another order"),

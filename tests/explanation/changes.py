@@ -9,12 +9,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from tests import keys
 from tests.keys import OneKey
 from tests.profiles.examples import EXAMPLES
 
-from undersigned import Request, profiles
+from undersigned import Request, VerificationKey, profiles
 from undersigned.url import Origin
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 SITE = "https://seller.example.com"
 JSON = json.dumps({"b": [1, 2], "a": "x"}).encode()
+SHA_1 = hashes.SHA1()  # noqa: S303 - what PHP signs with
+RSA = rsa.generate_private_key(65537, 2048)
+RSA_PSS, RSA_PKCS1 = (
+    VerificationKey.from_public_key(RSA.public_key(), keyid="rsa", algorithm=name)
+    for name in ("rsa-pss-sha512", "rsa-v1_5-sha256")
+)
 OTHER_JWKS = keys.KeySet.from_jwks({"keys": [keys.PUBLIC, keys.EC_PUBLIC, keys.OTHER_PUBLIC]})
 
 
@@ -63,16 +71,16 @@ def _method(signed: str, received: str) -> ChangedRequest:
     return ChangedRequest("other method", request, f"signed {signed}; you received {received}")
 
 
-def _sign_base(request: Request, change: Callable[[str], str | bytes]) -> Request:
+def _sign_base(request: Request, change: Callable[[str], str | bytes], claim: str = "", sign=keys.KEY.sign) -> Request:
     """The request with a signature over its base after `change`."""
-    sent = keys.hostile_request(request, keys.covering(*keys.BARE))
+    sent = keys.hostile_request(request, claim or keys.covering(*keys.BARE))
     parsed = keys.parse_signature_input(sent.fields.combined["signature-input"])["sig1"]
     base = change(
         keys.signature_base(
             keys.ComponentValues(request, keys.canonicalize(request.url)), parsed.components, parsed.text
         )
     )
-    octets = keys.KEY.sign(base if isinstance(base, bytes) else base.encode())
+    octets = sign(base if isinstance(base, bytes) else base.encode())
     return keys.with_field(sent, "signature", f"sig1=:{base64.b64encode(octets).decode()}:")
 
 
@@ -132,14 +140,22 @@ def _by_an_unknown_keyid() -> ChangedRequest:
     )
 
 
-def _in_der() -> ChangedRequest:
+def _in_der(form: Callable[[bytes], bytes] = bytes) -> ChangedRequest:
     request = keys.signed_request(key=keys.EC_KEY)
     raw = base64.b64decode(request.fields.combined["signature"][6:-1])
     der = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
-    value = f"sig1=:{base64.b64encode(der).decode()}:"
+    value = f"sig1=:{base64.b64encode(form(der)).decode()}:"
     return ChangedRequest(
         "DER signature", keys.with_field(request, "signature", value), "a DER sequence; you received r and s"
     )
+
+
+def _with_another_hash(algorithm: str, words: str, sign: Callable[[bytes], bytes], key: VerificationKey):
+    """A request that was signed with another hash or padding than its algorithm names."""
+    claim = keys.covering(*keys.BARE, keyid=f'"{key.keyid}"', alg=f'"{algorithm}"')
+    own = profiles.ADCP_3_2.derive(name="own", algorithms={algorithm})
+    request = _sign_base(Request("GET", keys.URL), lambda base: base, claim, sign)
+    return ChangedRequest("another hash", request, words, own, known=OneKey(key))
 
 
 def _hand_written(
@@ -187,6 +203,48 @@ def _of_another_profile() -> ChangedRequest:
     example = EXAMPLES["gnap"]
     words = "with the profile gnap, and not with adcp-3.2"
     return ChangedRequest("another profile", example.request, words, known=OneKey(example.key), now=example.now)
+
+
+def _last(change: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda base: f"{base.rpartition(chr(10))[0]}\n{change(base.rpartition(chr(10))[2])}"
+
+
+BASES: dict[str, Callable[[str], str | bytes]] = {
+    "a line end after the last line": lambda base: f"{base}\n",
+    "a line end before the first line": lambda base: f"\n{base}",
+    "CRLF between the lines": lambda base: base.replace("\n", "\r\n"),
+    "no last line, @signature-params": lambda base: base.rpartition("\n")[0],
+    "its last line first": lambda base: "\n".join([base.rpartition("\n")[2], base.rpartition("\n")[0]]),
+    "the label in its last line": lambda base: base.replace('params": ', 'params": sig1='),
+    "the header Signature-Input as its last line": lambda base: base.replace(
+        '"@signature-params": ', "Signature-Input: sig1="
+    ),
+    "names without quotation marks": lambda base: re.sub('^"(.*?)"', r"\1", base, flags=re.MULTILINE),
+    "names without quotation marks, except the last": lambda base: re.sub(
+        '^"([^"]*)": (?!\\()', r"\1: ", base, flags=re.MULTILINE
+    ),
+    "values in lower case": lambda base: "\n".join([*base.lower().split("\n")[:-1], base.split("\n")[-1]]),
+    "values in quotation marks": lambda base: re.sub(": ([^(].*)", r': "\1"', base),
+    "spaces between the parameters": lambda base: base.replace(";", "; "),
+    "parameters without quotation marks": lambda base: re.sub('="([^"]*)"', r"=\1", base),
+    "numbers in quotation marks": lambda base: re.sub("=([0-9]+)", r'="\1"', base),
+    "bare names in its last line": _last(lambda last: re.sub(r'(?<=[( ])"(@[a-z-]+)"', r"\1", last)),
+    "no parentheses in its last line": lambda base: base.replace("(", "").replace(")", ""),
+    "4 spaces before each line but the first": lambda base: base.replace("\n", "\n    "),
+    "4 spaces before each line, between line ends": lambda base: "\n    " + base.replace("\n", "\n    ") + "\n",
+    "its text in UTF-16-LE": lambda base: base.encode("utf-16-le"),
+}
+"""Bases that a signer writes by hand."""
+
+VALUES = {
+    "@target-uri": (
+        "/a%20b?c=d%2Ce", "/a%20b", f"{SITE}/a b?c=d,e", f"{SITE}/a%2520b?c=d%252Ce",
+        f"{SITE}/a%20b?c=d%2Ce#top", "wss://seller.example.com/a%20b?c=d%2Ce", "undefined", f'"{SITE}/a%20b?c=d%2Ce"',
+        "https%3A%2F%2Fseller.example.com%2Fa%2520b%3Fc%3Dd%252Ce",
+    ),
+    "@authority": ("seller.example.com:443", "seller.example.com:80", "SELLER.EXAMPLE.COM", "", "null"),
+}  # fmt: skip
+"""Values that such a signer writes for the components of a request."""
 
 
 CHANGED = {
@@ -331,36 +389,37 @@ CHANGED = {
     "another key of the set": _by_another_key(),
     "a keyid that nobody knows": _by_an_unknown_keyid(),
     "an ECDSA signature in DER": _in_der(),
+    "an ECDSA signature in DER in hexadecimal": _in_der(lambda der: der.hex().encode()),
+    "ECDSA with SHA-1, as PHP signs": _with_another_hash(
+        "ecdsa-p256-sha256",
+        "signed with ECDSA and SHA1, in place of ecdsa-p256-sha256",
+        lambda base: keys.es256_key().sign(base, ec.ECDSA(SHA_1)),
+        keys.KEYS.keys["buyer-es256"][0],
+    ),
+    "RSA-PSS with a salt of another length": _with_another_hash(
+        "rsa-pss-sha512",
+        "signed with PSS and SHA512",
+        lambda base: RSA.sign(base, padding.PSS(padding.MGF1(hashes.SHA512()), 20), hashes.SHA512()),
+        RSA_PSS,
+    ),
+    "RSA in PKCS #1 with another hash": _with_another_hash(
+        "rsa-v1_5-sha256",
+        "signed with PKCS #1 v1.5 and SHA1",
+        lambda base: RSA.sign(base, padding.PKCS1v15(), SHA_1),
+        RSA_PKCS1,
+    ),
     "another profile": _of_another_profile(),
-    "a base with a line end after it": _hand_written("other base form", lambda base: f"{base}\n", "a line end after"),
-    "a base with CRLF": _hand_written("other base form", lambda base: base.replace("\n", "\r\n"), "with CRLF between"),
-    "a base without its last line": _hand_written(
-        "other base form", lambda base: base.rpartition("\n")[0], "with no last line, @signature-params"
-    ),
-    "a base with the label": _hand_written(
-        "other base form", lambda base: base.replace('params": ', 'params": sig1='), "with the label in its last line"
-    ),
-    "a base with bare names": _hand_written(
-        "other base form", lambda base: re.sub('^"(.*?)"', r"\1", base, flags=re.MULTILINE), "names without quotation"
-    ),
-    "a base with bare names but the last": _hand_written(
-        "other base form",
-        lambda base: re.sub('^"([^"]*)": (?!\\()', r"\1: ", base, flags=re.MULTILINE),
-        "without quotation marks, except",
-    ),
-    "a base with values in lower case": _hand_written(
-        "other base form",
-        lambda base: "\n".join([*base.lower().split("\n")[:-1], base.split("\n")[-1]]),
-        "values in lower case",
-        url=f"{SITE}/A",
-    ),
-    "a base with spaces in its parameters": _hand_written(
-        "other base form", lambda base: base.replace(";", "; "), "spaces between the parameters"
-    ),
-    "a base with unquoted parameters": _hand_written(
-        "other base form", lambda base: re.sub('="([^"]*)"', r"=\1", base), "parameters without quotation marks"
-    ),
-    "a base in UTF-16": _hand_written("other base form", lambda base: base.encode("utf-16-le"), "UTF-16-LE"),
+    **{
+        f"a base with {words}": _hand_written("other base form", change, f"with {words}, in place", url=f"{SITE}/A")
+        for words, change in BASES.items()
+    },
+    **{
+        f"{name}: {value}": _hand_written(
+            "other component value", _line(name, value), f'"{name}": ', url=f"{SITE}/a%20b?c=d%2Ce"
+        )
+        for name, values in VALUES.items()
+        for value in values
+    },
     "a base without a line": _hand_written(
         "other base form", lambda base: re.sub('"@authority".*\n', "", base), 'without the line of "@authority"'
     ),
@@ -373,23 +432,11 @@ CHANGED = {
     "a hash of the base in hexadecimal": _hand_written(
         "hashed base", lambda base: hashlib.sha256(base.encode()).hexdigest(), "the sha256 of the base in hexadecimal"
     ),
-    "a path as target": _hand_written(
-        "other component value", _line("@target-uri", "/a?b=c"), '"@target-uri": /a?b=c', url=f"{SITE}/a?b=c"
-    ),
-    "a target with a fragment": _hand_written(
-        "other component value", _line("@target-uri", f"{keys.URL}#top"), "#top; you received"
-    ),
-    "a target that is decoded": _hand_written(
+    "an authority in Unicode": _hand_written(
         "other component value",
-        _line("@target-uri", f"{SITE}/a b?c=d,e"),
-        "/a b?c=d,e; you",
-        url=f"{SITE}/a%20b?c=d%2Ce",
-    ),
-    "an authority with the default port": _hand_written(
-        "other component value", _line("@authority", "seller.example.com:443"), "seller.example.com:443; you received"
-    ),
-    "an authority in upper case": _hand_written(
-        "other component value", _line("@authority", "SELLER.EXAMPLE.COM"), '"@authority": SELLER.EXAMPLE.COM; you'
+        _line("@authority", "müller.example"),
+        '"@authority": m\\xfcller.example',
+        url="https://xn--mller-kva.example/a",
     ),
     "a signature in hexadecimal": _in_other_form(lambda octets: octets.hex().encode(), "in hexadecimal", "sig1=:{}:"),
     "a signature in bare hexadecimal": _in_other_form(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 import zlib
 from pathlib import Path
 from typing import get_args
@@ -163,7 +164,6 @@ def test_content_that_was_changed_is_described(signed, received, words):
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
         b"\xff",
         b'{"a": 1, "a": 2}',
         b'"\\ud800"',
@@ -192,6 +192,11 @@ def test_json_that_is_nested_too_deeply_to_be_written_is_not_explained(monkeypat
     request = keys.replace_parts(keys.signed_request(body=b"else"), body=JSON)
     monkeypatch.setattr(json, "dumps", too_deep)
     assert explain(request).cause is None
+
+
+def test_body_that_did_not_arrive_is_said_to_be_lost():
+    found = explain(keys.replace_parts(keys.signed_request(body=b"else"), body=b""))
+    assert found.summary.startswith("Cause: the body is empty, and the digest is of another one: it was lost, or is ")
 
 
 def test_body_that_is_shorter_than_its_length_is_said_to_be_cut():
@@ -261,7 +266,6 @@ def test_search_ends_when_its_time_is_over(monkeypatch):
     ("fields", "words"),
     [
         ([], "presence of a signature"),
-        ([("Signature-Input", "x"), ("Signature", "y")], "syntax of the signature fields"),
         ([("Signature-Input", keys.covering(*keys.BARE)), ("Signature", "sig1=:*:")], "syntax"),
         ([("Signature-Input", keys.covering(*keys.BARE)), ("Signature", "other=:AAAA:")], "syntax"),
         ([("Signature-Input", "other=()"), ("Signature", "other=:AAAA:")], ""),
@@ -278,6 +282,26 @@ def test_request_whose_signature_cannot_be_verified_is_explained_by_its_step(fie
     assert words in found.summary
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('" "', '", "', "the components are separated with commas"),
+        (r"[()]", "", "the components are not in parentheses"),
+        ("sig1=", "", "the label, such as sig1=, is missing"),
+        (r'"(@[a-z-]+)"', r"\1", "the names of the components have no quotation marks"),
+        ('"', "'", "single quotation marks stand for double ones"),
+        ("@method", "@Method", "the names of the components are not in lower case"),
+        (f"created={keys.NOW}", f"created={keys.NOW}000000", "a time is in microseconds or nanoseconds"),
+        ("sig1=", "sig1==", "structured field dictionary. Fix"),
+    ],
+)
+def test_syntax_that_is_usual_by_mistake_is_named(before, after, words):
+    claim = re.sub(before, after, keys.covering(*keys.BARE))
+    found = explain(keys.unsigned_claim(claim))
+    assert found.summary.startswith("Cause: syntax of the signature fields: Signature-Input: ")
+    assert words in found.summary
+
+
 def test_signature_of_no_profile_is_explained_by_what_is_missing():
     claims = ", ".join(keys.covering(*keys.BARE, label=label, tag='"other"') for label in ("one", "two"))
     found = explain(keys.unsigned_claim(claims, "one=:AAAA:, two=:AAAA:"), profiles.WEB_BOT_AUTH_STRING)
@@ -289,6 +313,19 @@ def test_clock_is_the_cause_if_it_is_given():
     assert found.summary.startswith("Cause: validity period: ")
     assert f"(valid from {keys.NOW} to {keys.NOW + 300}, seconds since the epoch; created is 1000 s" in found.summary
     assert explain_request(keys.signed_request(), None, keys.KEYS).error is None
+
+
+@pytest.mark.parametrize(
+    ("offsets", "words"),
+    [
+        ((-1003, -1000, -998), "3 requests tell that the sender's clock is 998 to 1003 s behind)"),
+        ((-1000, 3), "behind)"),
+    ],
+)
+def test_clock_is_told_to_be_off_if_several_requests_tell(offsets, words):
+    summary = explain(keys.signed_request(), now=keys.NOW + 1000, clock_offsets=offsets).summary
+    assert words in summary
+    assert ("requests tell" in summary) == (len(offsets) > 2)
 
 
 def test_window_that_is_too_long_is_no_fault_of_a_clock():

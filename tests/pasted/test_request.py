@@ -262,6 +262,17 @@ def test_only_signed_line_of_several_is_read():
         parse(text + json.dumps(signed))
 
 
+def test_log_of_several_requests_tells_how_far_off_the_clock_of_the_last_sender_is():
+    def line(keyid: str, created: int, at: int) -> str:
+        fields = {"Signature-Input": f'sig1=();created={created};keyid="{keyid}"', "Signature": "sig1=:AA==:"}
+        request = {"method": "GET", "url": f"https://a.example/{created}", "headers": fields}
+        return f"DEBUG {json.dumps({'request': request, 'received_at': at})}"
+
+    found = parse("\n".join([line("a", 100, 90), line("b", 1, 90), line("a", 120, 108)]))
+    assert (found.request.url, found.received_at) == ("https://a.example/120", 108)
+    assert found.clock_offsets == (10, 12)
+
+
 @pytest.mark.parametrize("members", [{"body": "\u00e9"}, {"body_b64": "w6k="}])
 def test_content_of_json_is_read(members):
     line = json.dumps({"method": "POST", "url": "https://a.test/", "headers": {"X": ["\u00e9", 1]}, **members})

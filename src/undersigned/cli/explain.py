@@ -72,7 +72,8 @@ def explain(
 
     FILE has the request: as HTTP/1.1, as `curl -v` shows it, as a curl command, or as a line of JSON or of the log. The
     signature is verified over what the sender may have signed instead, so a cause is proven. The request is verified as
-    of the time when it was signed, or received, if the log has that. The exit code is 0 if it is verified, else 1.
+    of the time when it was signed, or received, if the log has that. Of several requests in a log, it is the last; all
+    of them tell how far off the sender's clock is. The exit code is 0 if it is verified, else 1.
 
     \b
     Example:
@@ -92,6 +93,7 @@ def explain(
         now=pasted.received_at,
         signers_base=None if base is None else base.read(),
         origins=origins,
+        clock_offsets=pasted.clock_offsets,
     )
     error = explained.error
     if not pasted.is_whole and (error is None or error.reason == "signature_digest_mismatch"):

@@ -45,6 +45,11 @@ CHANGES: Final[Mapping[str, Change]] = {
         ("language",),
         "the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)",
     ),
+    "another hash": Change(
+        ("language",),
+        "the sender must sign with the hash and the padding of its algorithm (RFC 9421 section 3.3); the openssl_sign "
+        "of PHP takes SHA-1 unless it is told otherwise",
+    ),
     "other signature form": Change(
         ("client",), "the sender must write the bytes of the signature once, in Base64 between colons: sig1=:AAAA:"
     ),

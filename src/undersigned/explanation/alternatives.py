@@ -7,23 +7,14 @@ signature over what each says was signed, and the first that it is valid for is 
 from __future__ import annotations
 
 import re
-from functools import partial
 from itertools import chain, combinations, islice, permutations, product
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from undersigned.errors import MalformedURL
 from undersigned.explanation.contents import digest_forms, other_base64, other_contents
-from undersigned.explanation.mistakes import (
-    RIGHT_BASE,
-    base_forms,
-    component_values,
-    hashes_of,
-    other_orders,
-    raw_signatures,
-    signature_forms,
-    with_values,
-)
+from undersigned.explanation.mistakes import base_forms, other_orders, other_values, signature_forms
+from undersigned.explanation.values import Alternative
 from undersigned.message.content_digest import content_digest
 from undersigned.message.header_fields import METHOD_OVERRIDES
 from undersigned.url import canonicalize_authority
@@ -31,7 +22,6 @@ from undersigned.url import canonicalize_authority
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from undersigned.explanation.mistakes import Write
     from undersigned.explanation.values import SignedValues
 
 _PORTS: Final = ("443", "80", "8443", "8080", "8000", "5000", "3000", "8888", "9000")
@@ -73,24 +63,6 @@ _TYPES: Final = (
 )  # fmt: skip
 
 
-class Alternative(NamedTuple):
-    """What the sender may have signed instead.
-
-    Attributes:
-        name: the name of the change, one of `NAMES`; or two, joined by `and`, if one layer makes both.
-        values: the values.
-        signed: the text of the changed part as the sender signed it.
-        received: the text of the changed part as it was received.
-        write: returns what was signed in place of the base of `values`, or None if it is that base.
-    """
-
-    name: str
-    values: SignedValues
-    signed: str
-    received: str
-    write: Write | None = None
-
-
 _Named: TypeAlias = "Iterator[tuple[str, str]]"
 
 
@@ -101,16 +73,15 @@ def alternatives(values: SignedValues, base: str | None) -> Iterator[Alternative
         values: what was received.
         base: its signature base, or None if it has none.
     """
-    yield from _signatures(values)
+    for key in values.others:
+        yield Alternative("another key", values._replace(keys=(key,)), key.keyid, values.keyid)
+    yield from signature_forms(values)
     typed = values.typed
     signed = values._replace(authority=typed.authority or values.authority, path=typed.path, query=typed.query)
     yield Alternative("not canonical", signed, str(signed.target), str(values.target))
     yield from _origins(values)
     if base is not None:
-        for words, write in base_forms(values.label):
-            yield Alternative("other base form", values, words, RIGHT_BASE, write)
-        for words, octets in hashes_of(base):
-            yield Alternative("hashed base", values, words, "the base itself", partial(_constant, octets))
+        yield from base_forms(values, base)
     for name, path in _paths(values):
         if path[:1] == "/":
             yield Alternative(name, values._replace(path=path), path, values.path)
@@ -121,28 +92,9 @@ def alternatives(values: SignedValues, base: str | None) -> Iterator[Alternative
         yield Alternative(name, values._replace(query=query), _query_text(query), _query_text(values.query))
     yield from _fields(values)
     if base is not None:
-        yield from _mistakes(values, base)
+        yield from other_values(values, base)
+        yield from other_orders(values, base)
     yield from _pairs(values)
-
-
-def _mistakes(values: SignedValues, base: str) -> Iterator[Alternative]:
-    """Yield other values, parameters and orders that the sender may have written into the base."""
-    for texts in component_values(values):
-        lines = with_values(texts, base)
-        signed, received = (_lines(text, texts) for text in (lines.decode("utf-8", "replace"), base))
-        yield Alternative("other component value", values, signed, received, partial(_constant, lines))
-    for name, signed, received, write in other_orders(base):
-        yield Alternative(name, values, signed, received, write)
-
-
-def _constant(octets: bytes, _base: str) -> bytes:
-    return octets
-
-
-def _lines(base: str, names: Iterable[str]) -> str:
-    """Return the lines of a base that have one of these names."""
-    starts = tuple(f'"{name}": ' for name in names)
-    return ", ".join(line for line in base.split("\n") if line.startswith(starts))
 
 
 def _pairs(values: SignedValues) -> Iterator[Alternative]:
@@ -179,16 +131,6 @@ def _query_text(query: str | None) -> str:
     if query is None:
         return "no query"
     return f"?{query}" if query else "a lone ?"
-
-
-def _signatures(values: SignedValues) -> Iterator[Alternative]:
-    for key in values.others:
-        yield Alternative("another key", values._replace(keys=(key,)), key.keyid, values.keyid)
-    for raw in raw_signatures(values.signature):
-        yield Alternative("DER signature", values._replace(signature=raw), "a DER sequence", "r and s")
-    for words, octets in signature_forms(values.signature, values.fields.combined.get("signature", ""), values.label):
-        signed = values._replace(signature=octets)
-        yield Alternative("other signature form", signed, words, "the bytes of a signature in Base64")
 
 
 def _origins(values: SignedValues) -> Iterator[Alternative]:

@@ -78,6 +78,7 @@ class Cause:
             "another profile": "the request is verified with the profile {0}, and not with {1}",
             "other base form": "the sender signed {0}, in place of {1}",
             "hashed base": "the sender signed {0}, in place of {1}",
+            "another hash": "the sender signed with {0}, in place of {1}",
             "other signature form": "the sender sent {0}, in place of {1}",
             "other digest form": "Content-Digest has {0}; expected {1}",
         }.get(self.name, "the sender signed {0}; you received {1}")
@@ -129,15 +130,15 @@ def find_change(values: SignedValues, read: SignatureInput) -> Cause | None:
     received = base_of(values, read)
     tried = {(None if received is None else received.encode(), values.signature, values.keys)}
     for one in alternatives(values, received):
-        base = received if one.write is not None else base_of(one.values, read)
+        base = base_of(one.values, read) if one.octets is None else ""
         if base is not None and one.signed != one.received:
-            octets = base.encode() if one.write is None else one.write(base)
+            octets = base.encode() if one.octets is None else one.octets
             attempt = (octets, one.values.signature, one.values.keys)
             if attempt not in tried:
                 tried.add(attempt)
                 key = signer_of(octets, one.values.signature, read, one.values.keys)
                 if key is not None:
-                    written = base if one.name == "hashed base" else octets.decode("latin-1")
+                    written = received if one.name == "hashed base" else octets.decode("latin-1")
                     return Cause.of(one.name, one.signed, one.received, keyid=key.keyid, base=written)
         if time.monotonic() > end:
             break

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MOST_REWRITTEN: Final = 131_072
 """Bytes of content that are written again: the standard library writes indented JSON in Python, 16 MB a second."""
 
+MISSING: Final = ("undefined", "null", "None", "nil", "[object Object]")
+"""What languages write for a value that is missing or is no text."""
+
 Described: TypeAlias = "Iterator[tuple[str, bytes]]"
 """Contents, each with a description."""
 
@@ -134,8 +137,8 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     yield from _json(body)
     yield from _text(body)
     yield "the Base64 of the body", base64.b64encode(body)
-    for words, content in (("null", b"null"), ("{}", b"{}"), ("[]", b"[]"), ('""', b'""')):
-        yield f"{words} in place of the body", content
+    for words in ("{}", "[]", '""', *MISSING):
+        yield f"{words} in place of the body", words.encode()
     for level in (6, 9, 1):
         for mtime in (0, *range(signed_at, max(0, signed_at - 3), -1)):
             yield "the body compressed with gzip", gzip.compress(body, level, mtime=mtime)
@@ -174,6 +177,8 @@ def _json(body: bytes) -> Described:
         read = loads(body)
     except ValueError:
         return
+    if isinstance(read, (dict, list)):
+        yield "the JSON as str() of Python writes it", _octets(str(read))
     if isinstance(read, str):
         yield "the JSON in the string that the body is", read.encode("utf-8", "surrogatepass")
     seen: set[int] = set()

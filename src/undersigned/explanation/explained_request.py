@@ -22,6 +22,7 @@ from undersigned.explanation.cause import (
     signer_of,
 )
 from undersigned.explanation.contents import digest_forms
+from undersigned.explanation.mistakes import syntax_fault
 from undersigned.explanation.values import SignedValues
 from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
@@ -162,6 +163,7 @@ def explain_request(
     now: float | None = None,
     signers_base: bytes | None = None,
     origins: Sequence[Origin] = (),
+    clock_offsets: Sequence[float] = (),
 ) -> ExplainedRequest:
     """Verify a recorded request, assume a new nonce and an unrevoked key, and find the cause of a rejection.
 
@@ -172,6 +174,7 @@ def explain_request(
         now: the verifier's clock, seconds since the epoch, or None to verify it at the time when it was signed.
         signers_base: the signature base that the signer signed, if it is known.
         origins: the origins of the service, which name hosts and prefixes that the sender may have signed.
+        clock_offsets: by how many seconds requests of this sender are created after they were received.
     """
     examined = _Examined(request, keys, now, tuple(origins))
     by = examined.choose() if profile is None else profile
@@ -201,7 +204,7 @@ def explain_request(
         summary = ""
         if values is not None and signature is not None and signers_base is not None:
             summary = _of_base(values, signature, base, signers_base)
-        summary = summary or _unproven(request, error, keys, validity, values)
+        summary = summary or _unproven(request, error, keys, validity, values, clock_offsets)
     return ExplainedRequest(by.name, error, cause, summary, base, theirs, difference, validity, _digests(request))
 
 
@@ -438,6 +441,7 @@ def _unproven(
     keys: KeySource,
     validity: ValidityPeriod | None,
     values: SignedValues | None,
+    clock_offsets: Sequence[float],
 ) -> str:
     """Return what the step that failed says, or what is excluded and what is left."""
     fields = request.fields.combined
@@ -457,7 +461,9 @@ def _unproven(
         seen = f" (received: keyid {printable(error.keyid or '')}{f'; known: {known}' if known else ''})"
     if error.reason == "signature_window_invalid" and validity is not None:
         times = f"created {validity.created}, expires {validity.expires}"
-        seen = f" (received: {times})" if error.fix else f" ({_window(validity)})"
+        seen = f" (received: {times})" if error.fix else f" ({_window(validity, clock_offsets)})"
+    misspelt = syntax_fault(fields.get("signature-input", "")) if error.step == _SYNTAX else ""
+    seen += f": {misspelt}" if misspelt else ""
     fix = fix_of(error)
     return f"Cause: {CHECKS[error.step]}: {printable(error.detail)}{seen}{f'. Fix: {fix}' if fix else ''}"
 
@@ -498,6 +504,8 @@ def _other_body(request: Request) -> str:
     length = request.fields.combined.get("content-length", "")
     if length.isdecimal() and len(length) < _DIGITS and int(length) != len(request.body):
         return f"Cause: the body has {len(request.body)} bytes, and Content-Length is {length}: it was cut on the way"
+    if not request.body:
+        return "Cause: the body is empty, and the digest is of another one: it was lost, or is not in this record"
     return (
         "No cause found: neither JSON written again, other line ends or charsets nor usual compression explains the "
         f"digest. Left: the body, of {len(request.body)} bytes, was cut or changed otherwise, or the sender digested "
@@ -505,7 +513,7 @@ def _other_body(request: Request) -> str:
     )
 
 
-def _window(validity: ValidityPeriod) -> str:
+def _window(validity: ValidityPeriod, offsets: Sequence[float]) -> str:
     """Return when a signature is valid, and by how much a clock is off."""
     created, expires = validity.created, validity.expires
     told = f"valid from {created!r} to {expires!r}, seconds since the epoch"
@@ -516,4 +524,8 @@ def _window(validity: ValidityPeriod) -> str:
     zone = round(off / _ZONE) * _ZONE
     is_zone = zone and abs(off - zone) <= _MOST_OFF and abs(zone) <= _LONGEST_ZONE
     hint = f", {abs(zone) / 3600:g} hours, as when local time is taken for UTC" if is_zone else ""
-    return f"{told}; created is {abs(off):.0f} seconds {'ahead' if off > 0 else 'behind'}{hint}"
+    side = "ahead" if off > 0 else "behind"
+    alike = [abs(one) for one in offsets if one * off > 0]
+    if 1 < len(alike) == len(offsets):
+        hint += f"; {len(alike)} requests tell that the sender's clock is {min(alike):.0f} to {max(alike):.0f} s {side}"
+    return f"{told}; created is {abs(off):.0f} seconds {side}{hint}"

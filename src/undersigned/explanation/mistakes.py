@@ -4,169 +4,245 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
-from functools import partial
-from itertools import combinations, permutations
+from contextlib import suppress
+from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote
+from urllib.parse import quote, quote_plus, unquote
 
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
+from undersigned.explanation.contents import MISSING
+from undersigned.explanation.values import Alternative
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from undersigned.explanation.values import SignedValues
 
-    Write = Callable[[str], bytes]
-    """Returns what the sender signed in place of a right base."""
-
-RIGHT_BASE: Final = "the base of RFC 9421 section 2.5"
-
+_RIGHT_BASE: Final = "the base of RFC 9421 section 2.5"
+_RIGHT_SIGNATURE: Final = "the bytes of a signature in Base64"
 _NAME: Final = re.compile(r'^"([^"]+)"((?:;[^:]*)?): ', re.MULTILINE)
 _PARAMETER: Final = re.compile(r';[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\.)*"|[^;"]*))?')
 _LAST: Final = '"@signature-params": '
 _LISTED: Final = re.compile(r'"@signature-params": \((?:[^")]|"[^"]*")*\)')
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/_-]{4}){10,}(?:[A-Za-z0-9+/_-]{2,3})?={0,2}")
+_DIGEST: Final = re.compile(r"(sha-256|sha-512)=:([A-Za-z0-9+/]+={0,2}):")
+_A_LABEL: Final = re.compile(r"(?<![^.])xn--([a-z0-9-]+)")
+_LIST: Final = re.compile(r"\(([^)]*)\)")
+_LONG_TIME: Final = re.compile(r"(;\s*(?:created|expires)=[0-9]{10})[0-9]{6,}")
+_HEXADECIMAL: Final = re.compile(r"%[0-9A-F]{2}")
 _MOST_ORDERED: Final = 6
 _MOST_LINES: Final = 5
 _FRAGMENTS: Final = ("", "top", "fragment", "frag", "section", "section1", "details", "main", "content", "anchor", "a")
-_DEFAULT_PORTS: Final[Mapping[str, str]] = {"https": ":443", "http": ":80"}
+_PORTS: Final = (":443", ":80")
 _LENGTHS: Final = (64, 96)
+_INDENTS: Final = {"2 spaces": "  ", "4 spaces": "    ", "8 spaces": " " * 8, "a tab": "\t"}
 
 
-def base_forms(label: str) -> Iterator[tuple[str, Write]]:
-    """Yield the other forms in which a sender may write a whole base, each with a description."""
-    texts: dict[str, Callable[[str], str]] = {
-        "a line end after the last line": lambda base: f"{base}\n",
-        "CRLF between the lines": lambda base: base.replace("\n", "\r\n"),
-        "CRLF between the lines and after the last": lambda base: base.replace("\n", "\r\n") + "\r\n",
-        "CRLF after the last line": lambda base: f"{base}\r\n",
-        "CR between the lines": lambda base: base.replace("\n", "\r"),
-        "\\n as two characters between the lines": lambda base: base.replace("\n", "\\n"),
-        "no line ends": lambda base: base.replace("\n", ""),
-        "spaces between the lines": lambda base: base.replace("\n", " "),
-        "an empty line between the lines": lambda base: base.replace("\n", "\n\n"),
-        "no last line, @signature-params": lambda base: base.rpartition("\n")[0],
-        "no last line, @signature-params, but the line end before it": lambda base: f"{base.rpartition(chr(10))[0]}\n",
-        "only its last line": lambda base: base.rpartition("\n")[2],
-        "the label in its last line": lambda base: base.replace(_LAST, f"{_LAST}{label}="),
-        "signature-params for @signature-params": lambda base: base.replace(_LAST, '"signature-params": '),
-        "signature-input for @signature-params": lambda base: base.replace(_LAST, f'"signature-input": {label}='),
-        "no name in its last line": lambda base: base.replace(_LAST, ""),
-        "no quotation marks around @signature-params": lambda base: base.replace(_LAST, _LAST.replace('"', "")),
-        "names without quotation marks": partial(_NAME.sub, r"\1\2: "),
-        "names without quotation marks, except the last": lambda base: _above_last_line(base, _NAME, r"\1\2: "),
-        "single quotation marks": partial(_NAME.sub, r"'\1'\2: "),
-        "no space after the colons": partial(_NAME.sub, r'"\1"\2:'),
-        "an equals sign for the colons": partial(_NAME.sub, r'"\1"\2='),
-        "no names": partial(_NAME.sub, ""),
-        "names in upper case": lambda base: _NAME.sub(lambda name: name[0].upper(), base),
-        "names in title case": lambda base: _NAME.sub(lambda name: name[0].title(), base),
-        "values in lower case": lambda base: _values(base, str.lower),
-        "values in upper case": lambda base: _values(base, str.upper),
-        "all of it in lower case": str.lower,
-        "a space at the end of each line": lambda base: base.replace("\n", " \n"),
-        "spaces between the parameters": lambda base: _in_last_line(base, lambda text: text.replace(";", "; ")),
-        "parameters without quotation marks": lambda base: _in_last_line(base, _without_quotes),
-        "commas between the components": lambda base: _in_last_line(base, lambda text: text.replace('" "', '", "')),
-    }  # fmt: skip
-    for words, change in texts.items():
-        yield f"a base with {words}", _encoded(change)
+def syntax_fault(field: str) -> str:
+    """Return the mistake without which a value of Signature-Input can be read, or "" if none of the usual ones is."""
+    corrected = {
+        "": field,
+        "the components are separated with commas, and not with spaces": field.replace('", "', '" "'),
+        "the names of the components have no quotation marks": _LIST.sub(
+            lambda found: "({})".format(" ".join(f'"{name}"' for name in found[1].split())), field
+        ),
+        "the components are not in parentheses": re.sub(r'=\s*("[^;]*")', r"=(\1)", field, count=1),
+        "the label, such as sig1=, is missing": f"sig1={field}",
+        "single quotation marks stand for double ones": field.replace("'", '"'),
+        "the names of the components are not in lower case": _LIST.sub(lambda found: found[0].lower(), field),
+        "a time is in microseconds or nanoseconds, and not in seconds": _LONG_TIME.sub(r"\1", field),
+    }
+    for words, text in corrected.items():
+        with suppress(MalformedField):
+            if any(one.components for one in parse_signature_input(text).values()):
+                return words
+    return ""
+
+
+def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield the other forms in which a sender may write the whole base of `values`, and hashes of it."""
+    head, _, last = base.rpartition("\n")
+    names, _, parameters = last.removeprefix(_LAST).partition(")")
+    quoted = re.sub("=([0-9]+)", r'="\1"', parameters)
+    crlf, bare_names = base.replace("\n", "\r\n"), _NAME.sub(r"\1\2: ", base)
+    texts = {
+        "a line end after the last line": f"{base}\n",
+        "a line end before the first line": f"\n{base}",
+        "line ends before the first line and after the last": f"\n{base}\n",
+        "CRLF between the lines": crlf,
+        "CRLF between the lines and after the last": f"{crlf}\r\n",
+        "CRLF after the last line": f"{base}\r\n",
+        "CR between the lines": base.replace("\n", "\r"),
+        "\\n as two characters between the lines": base.replace("\n", "\\n"),
+        "no line ends": base.replace("\n", ""),
+        "spaces between the lines": base.replace("\n", " "),
+        "commas between the lines": base.replace("\n", ","),
+        "an empty line between the lines": base.replace("\n", "\n\n"),
+        "a space at the end of each line": base.replace("\n", " \n"),
+        "no last line, @signature-params": head,
+        "no last line, @signature-params, but the line end before it": f"{head}\n",
+        "only its last line": last,
+        "its last line first": f"{last}\n{head}",
+        "the label in its last line": base.replace(_LAST, f"{_LAST}{values.label}="),
+        "signature-params for @signature-params": base.replace(_LAST, '"signature-params": '),
+        "signature-input for @signature-params": base.replace(_LAST, f'"signature-input": {values.label}='),
+        "the header Signature-Input as its last line": base.replace(_LAST, f"Signature-Input: {values.label}="),
+        "no name in its last line": base.replace(_LAST, ""),
+        "no quotation marks around @signature-params": base.replace(_LAST, _LAST.replace('"', "")),
+        "names without quotation marks": bare_names,
+        "names without quotation marks, except the last": f"{bare_names.rpartition(chr(10))[0]}\n{last}",
+        "single quotation marks": _NAME.sub(r"'\1'\2: ", base),
+        "values in quotation marks": _values(base, '"{}"'.format),
+        "no space after the colons": _NAME.sub(r'"\1"\2:', base),
+        "an equals sign for the colons": _NAME.sub(r'"\1"\2=', base),
+        "no names": _NAME.sub("", base),
+        "names in upper case": _NAME.sub(lambda name: name[0].upper(), base),
+        "names in title case": _NAME.sub(lambda name: name[0].title(), base),
+        "values in lower case": _values(base, str.lower),
+        "values in upper case": _values(base, str.upper),
+        "all of it in lower case": base.lower(),
+        "spaces between the parameters": f"{head}\n{last.replace(';', '; ')}",
+        "parameters without quotation marks": f"{head}\n{_LAST}{names}){parameters.replace(chr(34), '')}",
+        "numbers in quotation marks": f"{head}\n{_LAST}{names}){quoted}",
+        "commas between the components": f"""{head}\n{last.replace('" "', '", "')}""",
+        "no spaces between the components": f"""{head}\n{last.replace('" "', '""')}""",
+        "bare names in its last line": f"{head}\n{_LAST}{names.replace(chr(34), '')}){parameters}",
+        "no parentheses in its last line": f"{head}\n{_LAST}{names[1:]}{parameters}",
+        "no components in its last line": f"{head}\n{_LAST}{parameters}",
+    }
+    octets = {words: text.encode("utf-8", "surrogatepass") for words, text in texts.items()}
+    for words, indent in _INDENTS.items():
+        indented = base.replace("\n", f"\n{indent}").encode()
+        octets[f"{words} before each line but the first"] = indented
+        octets[f"{words} before each line"] = indent.encode() + indented
+        octets[f"{words} before each line, between line ends"] = f"\n{indent}".encode() + indented + b"\n"
     for encoding in ("utf-16-le", "utf-16-be", "utf-16"):
-        yield f"a base in {encoding.upper()}", partial(str.encode, encoding=encoding)
-    yield "the Base64 of the base", lambda base: base64.b64encode(base.encode())
-
-
-def hashes_of(base: str) -> Iterator[tuple[str, bytes]]:
-    """Yield hashes of a base that a sender may sign in its place, each with a description."""
+        octets[f"its text in {encoding.upper()}"] = base.encode(encoding)
+    for words, signed in octets.items():
+        yield Alternative("other base form", values, f"a base with {words}", _RIGHT_BASE, signed)
+    wholes = (("Base64", base64.b64encode(base.encode())), ("hexadecimal form", base.encode().hex().encode()))
+    for words, signed in (*wholes, ("JSON string", json.dumps(base).encode())):
+        yield Alternative("other base form", values, f"the {words} of the base", _RIGHT_BASE, signed)
     for name in ("sha256", "sha512", "sha384", "sha1"):
         digest = hashlib.new(name, base.encode(), usedforsecurity=False).digest()
-        yield f"the {name} of the base", digest
-        yield f"the {name} of the base in hexadecimal", digest.hex().encode()
-        yield f"the {name} of the base in Base64", base64.b64encode(digest)
+        forms = {"": digest, " in hexadecimal": digest.hex().encode(), " in Base64": base64.b64encode(digest)}
+        for words, signed in forms.items():
+            yield Alternative("hashed base", values, f"the {name} of the base{words}", "the base itself", signed)
 
 
-def other_orders(base: str) -> Iterator[tuple[str, str, str, Write]]:
-    """Yield the name of a change, what was signed and what arrived: parameters and lines in another order, or fewer."""
-    lines = base.split("\n")
-    head = "".join(_LISTED.findall(lines[-1])[:1])
-    parameters = _PARAMETER.findall(lines[-1], len(head))
+def other_orders(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield the parameters and lines of a base in another order, or fewer."""
+    *components, last = base.split("\n")
+    head = "".join(_LISTED.findall(last)[:1])
+    parameters = _PARAMETER.findall(last, len(head))
 
-    def with_parameters(chosen: Sequence[str]) -> bytes:
-        return "\n".join([*lines[:-1], head + "".join(chosen)]).encode()
-
-    def names(chosen: Sequence[str]) -> str:
-        return " ".join(one[1:].partition("=")[0] for one in chosen) or "no parameter"
+    def other(name: str, chosen: Sequence[str]) -> Alternative:
+        signed, received = (
+            " ".join(one[1:].partition("=")[0] for one in several) or "no parameter" for several in (chosen, parameters)
+        )
+        return Alternative(name, values, signed, received, "\n".join([*components, head + "".join(chosen)]).encode())
 
     for count in (1, 2, len(parameters)):
         for left_out in combinations(range(len(parameters)), min(count, len(parameters))):
             kept = [one for number, one in enumerate(parameters) if number not in left_out]
-            yield "added parameters", names(kept), names(parameters), partial(_constant, with_parameters(kept))
-    orders = permutations(parameters) if len(parameters) <= _MOST_ORDERED else _moved(parameters)
-    for order in orders:
-        yield "reordered parameters", names(order), names(parameters), partial(_constant, with_parameters(order))
-    components = lines[:-1]
+            yield other("added parameters", kept)
+    for order in permutations(parameters) if len(parameters) <= _MOST_ORDERED else _moved(parameters):
+        yield other("reordered parameters", order)
     for number in range(len(components)):
-        rest = "\n".join([*components[:number], *components[number + 1 :], lines[-1]]).encode()
+        rest = "\n".join([*components[:number], *components[number + 1 :], last]).encode()
         words = f"a base without the line of {components[number].partition(': ')[0]}"
-        yield "other base form", words, RIGHT_BASE, partial(_constant, rest)
+        yield Alternative("other base form", values, words, _RIGHT_BASE, rest)
     for order in permutations(components) if len(components) <= _MOST_LINES else _moved(components):
-        text = "\n".join([*order, lines[-1]]).encode()
         shown, listed = (" ".join(line.partition(": ")[0] for line in lines) for lines in (order, components))
-        yield "reordered lines", shown, listed, partial(_constant, text)
+        yield Alternative("reordered lines", values, shown, listed, "\n".join([*order, last]).encode())
 
 
-def component_values(values: SignedValues) -> Iterator[Mapping[str, str]]:
-    """Yield what a sender may have written as the values of derived components, by their names."""
+def other_values(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield the base with other values of its components."""
+    *lines, last = base.split("\n")
+    for texts in _component_values(values, dict(line[1:].split('": ', 1) for line in lines if '": ' in line)):
+        signed = {name: f'"{name}": {text}' for name, text in texts.items()}
+        changed = [signed.get(line.partition(": ")[0][1:-1], line) for line in lines]
+        pairs = [(new, line) for new, line in zip(changed, lines, strict=True) if new != line]
+        yield Alternative(
+            "other component value", values, ", ".join(new for new, _ in pairs), ", ".join(old for _, old in pairs),
+            "\n".join([*changed, last]).encode("utf-8", "surrogatepass"),
+        )  # fmt: skip
+
+
+def _component_values(values: SignedValues, received: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """Yield what a sender may have written as the values of components, by their names."""
     target, scheme, authority = values.target, values.scheme, values.authority
-    url, query = str(target), "" if values.query is None else f"?{values.query}"
-    path, port = values.path, _DEFAULT_PORTS.get(scheme, "")
-    start = f"{scheme}://{authority}"
+    url, query, path = str(target), "" if values.query is None else f"?{values.query}", values.path
+    start, rest = f"{scheme}://{authority}", f"{path}{query}"
     fragments = [f"{url}#{one}" for one in dict.fromkeys((values.typed.fragment or "", *_FRAGMENTS))]
+    # An A-label is `xn--` and Punycode (RFC 5890 section 2.3.2.1).
+    unicode_host = _A_LABEL.sub(lambda label: label[1].encode().decode("punycode", "replace"), authority)
     written = {
         "@target-uri": [
-            f"{path}{query}", path, f"{start}{path}", f"{authority}{path}{query}", f"//{authority}{path}{query}", start,
-            f"{start}/", unquote(url), unquote(url, "latin-1"), f"{start}{unquote(path)}{query}",
-            f"{start}{path}{unquote(query)}", *fragments, str(values.typed),
-            f"{scheme.upper()}://{authority}{path}{query}", url.lower(), url.upper(), f"{url}?",
+            rest, path, f"{start}{path}", f"{authority}{rest}", f"//{authority}{rest}", start, f"{start}/",
+            unquote(url), unquote(url, "latin-1"), f"{start}{unquote(path)}{query}", f"{start}{path}{unquote(query)}",
+            *fragments, str(values.typed), f"{scheme.upper()}://{authority}{rest}", f"wss://{authority}{rest}",
+            f"ws://{authority}{rest}", f"{url}?", quote(url, safe=":/?#[]@!$&'()*+,;=~"), quote(url),
+            quote(url, safe="!'()*~"), quote_plus(url), _HEXADECIMAL.sub(lambda octet: octet[0].lower(), url),
         ],
-        "@path": [f"{path}{query}", url, unquote(path), path[1:], path.lower(), path.rstrip("/"), f"{path}/", ""],
+        "@path": [rest, url, unquote(path), path[1:], path.rstrip("/"), f"{path}/", quote(path)],
         "@query": [
-            query[1:], unquote(query), unquote(query[1:]), "", "?", query.lower(), f"{path}{query}",
-            query.replace("+", " "),
+            query[1:], unquote(query), unquote(query[1:]), "?", rest, query.replace("+", " "), query.replace("%20", "+")
         ],
-        "@scheme": [scheme.upper(), f"{scheme}:", f"{scheme}://"],
+        "@scheme": [f"{scheme}:", f"{scheme}://"],
         "@request-target": [
-            url, path, unquote(path), f"{values.method.lower()} {path}{query}", f"{values.method} {path}{query}",
+            url, path, unquote(path), f"{values.method.lower()} {rest}", f"{values.method} {rest}",
         ],
-        "@method": [values.method.title()],
+        "content-digest": list(_digest_texts(received.get("content-digest", ""), bytes(values.content))),
     }  # fmt: skip
-    for name, texts in written.items():
-        if name in values.covered:
-            yield from ({name: text} for text in dict.fromkeys(texts))
-    first, dot, rest = authority.partition(".")
+    for name, value in received.items():
+        texts = [*written.get(name, ()), value.lower(), value.upper(), value.title(), f'"{value}"', f'["{value}"]',
+                 f"['{value}']", f"[{value}]", "", *MISSING]  # fmt: skip
+        yield from ({name: text} for text in dict.fromkeys(texts) if text != value)
+    first, dot, more = authority.partition(".")
     others = [
-        authority + port, authority.upper(), authority.title(), authority.capitalize(), first.upper() + dot + rest,
-        start, authority.partition(":")[0], values.typed.authority or "", f"{authority}/",
-        f"www.{authority}", authority.removeprefix("www."), f"{authority}.", f"{authority}{path}",
+        *(f"{authority}{port}" for port in _PORTS), authority.upper(), authority.title(), authority.capitalize(),
+        first.upper() + dot + more, start, authority.partition(":")[0], values.typed.authority or "", f"{authority}/",
+        f"www.{authority}", authority.removeprefix("www."), f"{authority}.", f"{authority}{path}", unicode_host,
     ]  # fmt: skip
     for other in dict.fromkeys(others):
         yield {"@authority": other}
-        yield {"@authority": other, "@target-uri": f"{scheme}://{other}{path}{query}"}
-        yield {"@target-uri": f"{scheme}://{other}{path}{query}"}
+        yield {"@authority": other, "@target-uri": f"{scheme}://{other}{rest}"}
+        yield {"@target-uri": f"{scheme}://{other}{rest}"}
 
 
-def with_values(texts: Mapping[str, str], base: str) -> bytes:
-    """Return a base in which each component of `texts` has that value."""
-    lines = base.split("\n")
-    for at, line in enumerate(lines[:-1]):
-        name = line.partition(": ")[0][1:-1]
-        if name in texts:
-            lines[at] = f'"{name}": {texts[name]}'
-    return "\n".join(lines).encode("utf-8", "surrogatepass")
+def _digest_texts(declared: str, body: bytes) -> Iterator[str]:
+    """Yield what a sender may have written for a declared digest, in place of the field's value."""
+    found = _DIGEST.fullmatch(declared)
+    if found is not None:
+        name, text = found[1], found[2]
+        hexadecimal = base64.b64decode(text).hex()
+        yield from (text, f":{text}:", hexadecimal, f"{name}={text}", f"{name.upper()}={text}", f"{name}={hexadecimal}")
+        yield from (f'{name}=":{text}:"', f'{name}="{text}"', f"{name.replace('-', '')}={text}")
+    yield body.decode("utf-8", "replace")
 
 
-def signature_forms(octets: bytes, field: str, label: str) -> Iterator[tuple[str, bytes]]:
+def signature_forms(values: SignedValues) -> Iterator[Alternative]:
+    """Yield the signatures that the field Signature may mean in another form, and other hashes that were signed."""
+    octets, field = values.signature, values.fields.combined.get("signature", "")
+    forms = list(_signature_forms(octets, field, values.label))
+    for raw in (raw for form in (octets, *(form for _, form in forms)) for raw in _raw_signatures(form)):
+        yield Alternative("DER signature", values._replace(signature=raw), "a DER sequence", "r and s")
+    for words, form in forms:
+        yield Alternative("other signature form", values._replace(signature=form), words, _RIGHT_SIGNATURE)
+    for key in values.keys:
+        for form, (words, other) in product((octets, *_raw_signatures(octets)), key.with_other_hashes()):
+            named = " or ".join(sorted(key.algorithms))
+            yield Alternative("another hash", values._replace(signature=form, keys=(other,)), words, named)
+
+
+def _signature_forms(octets: bytes, field: str, label: str) -> Iterator[tuple[str, bytes]]:
     """Yield the signatures that a field may mean in another form, each with a description.
 
     Args:
@@ -191,7 +267,7 @@ def signature_forms(octets: bytes, field: str, label: str) -> Iterator[tuple[str
             yield f"the signature with {len(octets) - length} bytes before it", octets[-length:]
 
 
-def raw_signatures(octets: bytes) -> Iterator[bytes]:
+def _raw_signatures(octets: bytes) -> Iterator[bytes]:
     """Yield r and s of an ECDSA signature in DER, each of the size of a curve."""
     try:
         r, s = decode_dss_signature(octets)
@@ -200,14 +276,6 @@ def raw_signatures(octets: bytes) -> Iterator[bytes]:
     for size in (32, 48):
         if 0 <= r < 1 << 8 * size and 0 <= s < 1 << 8 * size:
             yield r.to_bytes(size, "big") + s.to_bytes(size, "big")
-
-
-def _constant(octets: bytes, _base: str) -> bytes:
-    return octets
-
-
-def _encoded(change: Callable[[str], str]) -> Write:
-    return lambda base: change(base).encode("utf-8", "surrogatepass")
 
 
 def _moved(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -225,18 +293,3 @@ def _values(base: str, change: Callable[[str], str]) -> str:
     return "\n".join(
         [*("".join((name, colon, change(value))) for name, colon, value in lines[:-1]), "".join(lines[-1])]
     )
-
-
-def _in_last_line(base: str, change: Callable[[str], str]) -> str:
-    head, end, last = base.rpartition("\n")
-    return f"{head}{end}{change(last)}"
-
-
-def _without_quotes(last: str) -> str:
-    head, end, parameters = last.partition(")")
-    return head + end + parameters.replace('"', "")
-
-
-def _above_last_line(base: str, pattern: re.Pattern[str], replacement: str) -> str:
-    head, end, last = base.rpartition("\n")
-    return f"{pattern.sub(replacement, head)}{end}{last}"

@@ -118,3 +118,21 @@ class SignedValues(NamedTuple):
         """Return a copy in which the field `name` has one line with this value."""
         lines = [line for line in self.fields.lines if line[0] != name]
         return self._replace(fields=HeaderFields([*lines, (name, value)]))
+
+
+class Alternative(NamedTuple):
+    """What the sender may have signed instead.
+
+    Attributes:
+        name: the name of the change, one of `NAMES`; or two, joined by `and`, if one layer makes both.
+        values: the values.
+        signed: the text of the changed part as the sender signed it.
+        received: the text of the changed part as it was received.
+        octets: what was signed, or None if it is the base of `values`.
+    """
+
+    name: str
+    values: SignedValues
+    signed: str
+    received: str
+    octets: bytes | None = None

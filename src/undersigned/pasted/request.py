@@ -33,6 +33,8 @@ _CONTINUED: Final = re.compile(r"\\\r?\n")
 _LINE_END: Final = re.compile(r"[\r\n\0]")
 _LOGGED: Final = re.compile(rb'\{"request": \{"method": [^\r\n]*')
 """A request as a middleware logs it at DEBUG, whatever the form of the log puts before it."""
+_CREATED: Final = re.compile(r";\s*created=([0-9]{1,15})(?![0-9.])")
+_KEYID: Final = re.compile(r';\s*keyid="([^"]*)"')
 _TEXT: Final = re.compile(r"\S")
 _DIGITS: Final = 18
 
@@ -61,12 +63,14 @@ class PastedRequest:
         fault: why its content is not known, or "". If it is not known, the content of `request` is empty.
         received_at: the clock of the verifier that received it, seconds since the epoch, if the log of a middleware
             has it; else None.
+        clock_offsets: by how many seconds each logged request of its key is created after it was received.
     """
 
     request: Request
     form: str
     fault: str = ""
     received_at: float | None = None
+    clock_offsets: tuple[float, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -83,11 +87,17 @@ class _Read(NamedTuple):
     body: bytes | None
     fault: str = ""
     received_at: float | None = None
+    clock_offsets: tuple[float, ...] = ()
 
     @property
     def is_signed(self) -> bool:
         """Whether there is a signature."""
         return _value(self.fields, "signature") is not None
+
+    def parameter(self, pattern: re.Pattern[str]) -> str:
+        """Return what the first signature has for a parameter, or ""."""
+        found = pattern.search(_value(self.fields, "signature-input") or "")
+        return "" if found is None else found[1]
 
 
 def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: bytes | None = None) -> PastedRequest:
@@ -95,7 +105,8 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
 
     The text may be a request of HTTP/1.1 as on the wire, the output of `curl -v`, a curl command, or JSON: lines of
     `undersigned sign`, or objects that have one as `request`, such as of an access log. Of several requests, it is the
-    signed one. Lines of HTTP end with CRLF or LF. Text that an editor added after the content is ignored.
+    signed one; of several signed ones in the log of a middleware, the last. Lines of HTTP end with CRLF or LF. Text
+    that an editor added after the content is ignored.
 
     Args:
         text: the text.
@@ -129,8 +140,8 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
     if body is None and (content is None or lost):
         fault = read.fault or f"{form} does not show the body: give its bytes with --body"
         request = Request(read.method, url, fields, b"", has_body=True)
-        return PastedRequest(request, form, fault, read.received_at)
-    return PastedRequest(request, form, "", read.received_at)
+        return PastedRequest(request, form, fault, read.received_at, read.clock_offsets)
+    return PastedRequest(request, form, "", read.received_at, read.clock_offsets)
 
 
 def _read_http(words: str) -> _Read:
@@ -269,13 +280,22 @@ def _read_json(text: bytes) -> _Read:
         raise MalformedRequest("the text looks like JSON, and is not") from None
     reads = list(_requests(values))
     signed = [read for read in reads if read.is_signed]
-    if len(signed) > 1:
+    if len(signed) > 1 and not all(read.received_at for read in signed):
         raise MalformedRequest(
             f"the text has {len(signed)} signed requests: give one of them. `undersigned verify` checks every line"
         )
     if not reads:
         raise MalformedRequest("the JSON has no request: expected method, url and headers")
-    return (signed or reads)[0]
+    if not signed:
+        return reads[0]
+    # The log of a middleware tells how far off the clock of a sender is.
+    last = signed[-1]
+    times = [
+        (int(created), read.received_at)
+        for read in signed
+        if read.parameter(_KEYID) == last.parameter(_KEYID) and (created := read.parameter(_CREATED))
+    ]
+    return last._replace(clock_offsets=tuple(created - at for created, at in times if at is not None))
 
 
 def _requests(values: object) -> Iterator[_Read]:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import product
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding
 from http_message_signatures import HTTPMessageSignaturesException
-from http_message_signatures.algorithms import HTTPSignatureAlgorithm
+from http_message_signatures.algorithms import (
+    ECDSA_P256_SHA256,
+    ECDSA_P384_SHA384,
+    RSA_PSS_SHA512,
+    HTTPSignatureAlgorithm,
+)
 
 from undersigned.errors import ConfigurationError
 from undersigned.signature.algorithms import BY_NAME, algorithm_for
@@ -31,12 +40,15 @@ from undersigned.signature.jwk import (
 from undersigned.signature.pem import read_public_pem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from undersigned.signature.jwk import PublicKey
     from undersigned.signature.profile import Profile
     from undersigned.signature.rules import KeyRule
 
 _Purposes: TypeAlias = Iterable[str]
 _Algorithms: TypeAlias = dict[str, HTTPSignatureAlgorithm]
+_HASHES: Final = (hashes.SHA1(), hashes.SHA256(), hashes.SHA384(), hashes.SHA512())  # noqa: S303 - to name a mistake
 
 
 @dataclass(slots=True, eq=False)
@@ -244,6 +256,20 @@ class VerificationKey:
             return self.algorithm if self.algorithm in accepted else ""
         fitting = accepted.intersection(self._verifiers)
         return next(iter(fitting)) if len(fitting) == 1 else ""
+
+    def with_other_hashes(self) -> Iterator[tuple[str, VerificationKey]]:
+        """Yield this ECDSA or RSA key with each hash and padding, as signers misuse it, and the name of each."""
+        for (name, verifier), one in product(self._verifiers.items(), _HASHES):
+            other, words = copy(verifier), one.name.upper()
+            if isinstance(other, (ECDSA_P256_SHA256, ECDSA_P384_SHA384)):
+                other.signature_algorithm = ec.ECDSA(one)
+                yield f"ECDSA and {words}", replace(self, _verifiers={name: other})
+            elif isinstance(other, RSA_PSS_SHA512):
+                # The class of PKCS #1 is a subclass of the one of PSS.
+                other.hash_algorithm = one
+                is_pss = name == RSA_PSS_SHA512.algorithm_id
+                other.padding = padding.PSS(padding.MGF1(one), padding.PSS.AUTO) if is_pss else padding.PKCS1v15()
+                yield f"{'PSS' if is_pss else 'PKCS #1 v1.5'} and {words}", replace(self, _verifiers={name: other})
 
     def verifies(self, signature: bytes, base: bytes, *, algorithm: str | None = None) -> bool:
         """Return whether this key verifies `signature` over `base` (RFC 9421 section 3.3).

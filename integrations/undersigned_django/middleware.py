@@ -106,7 +106,7 @@ class SignatureMiddleware(RouteMiddleware):
                 "Django made for a server"
             )
         environ = {**request.environ, **request.environ.get(_RECEIVED, {})}
-        received = EnvironReceived.of(environ, context=ref(request), reconstruct=self._wsgi.reconstruct)
+        received = EnvironReceived.of(environ, context=ref(request), reconstruct=self._wsgi.service.reconstruct)
         body = EnvironBody(self._wsgi.service, received)
         result = self._wsgi.verify_now(received, body)
         if isinstance(result, ErrorResponse):

@@ -21,7 +21,7 @@ from undersigned.message.content import Content
 from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.middleware.decision import Decision
-from undersigned.middleware.options import Mode
+from undersigned.middleware.service import Mode
 from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, PathResolver

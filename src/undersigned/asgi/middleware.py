@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.errors import ConfigurationError
-from undersigned.eventloop.guard import AsyncGuard, awaitable
+from undersigned.eventloop import AsyncGuard, awaitable
 from undersigned.middleware.admission import PUBLISHED, shown_outside
 from undersigned.middleware.answer import ErrorResponse, merged
 from undersigned.middleware.readiness import Readiness
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
-    from undersigned.middleware.options import AsyncOptions
+    from undersigned.middleware.service import AsyncOptions
     from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verified_signature import VerifiedSignature

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.asgi.scope import detected_server, request_target, server_root_path, shown_target, verified_scope
 from undersigned.errors import printable
-from undersigned.eventloop.received import TimedBody, read_head
+from undersigned.eventloop import TimedBody, read_head
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.middleware.admission import ADMISSION

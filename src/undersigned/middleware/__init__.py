@@ -7,8 +7,7 @@ from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision
 from undersigned.middleware.evidence import Evidence
-from undersigned.middleware.options import AsyncOptions, Mode, Options, WSGIOptions
-from undersigned.middleware.service import Service
+from undersigned.middleware.service import AsyncOptions, Mode, Options, Service, WSGIOptions
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [

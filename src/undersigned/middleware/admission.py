@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.limits import LONGEST_TARGET
 from undersigned.message.request import Request
-from undersigned.middleware.answer import target_too_long
+from undersigned.middleware.answer import UnreadRequest
 from undersigned.middleware.recording import reject
 from undersigned.policy.route import RouteResolver
 
@@ -182,7 +182,9 @@ class Admission(NamedTuple):
     def _final(self, error: SignatureError) -> SignatureError:
         """Return the error as this request gets it. An unsigned request may have a target too long to be signed."""
         if not self.received.is_signed and len(self.received.shown_target()) > LONGEST_TARGET:
-            return target_too_long()
+            return UnreadRequest(
+                "uri_too_long", "the request must be signed, and its target is longer than one that can be verified"
+            )
         return self.profile.add_answer(error, self.message)
 
     def reject(self, error: SignatureError, *, route: str | None = None, sent: int | None = None) -> ErrorResponse:

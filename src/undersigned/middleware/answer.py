@@ -137,13 +137,6 @@ def incomplete(detail: str = "the client has gone, or sent content that the serv
     return UnreadRequest("content_incomplete", detail)
 
 
-def target_too_long() -> UnreadRequest:
-    """Return the error for an unsigned request whose target is too long to be signed."""
-    return UnreadRequest(
-        "uri_too_long", "the request must be signed, and its target is longer than one that can be verified"
-    )
-
-
 Context = TypeVar("Context")
 
 

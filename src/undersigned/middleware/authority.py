@@ -131,20 +131,3 @@ def check_version(version: str, http2_server: str | None, *, server: str | None,
 def unsupported_error(profile: Profile, detail: str) -> SignatureError:
     """Return the error for a server or stack that hides what was signed. `detail` names the fix."""
     return profile.error("signature_server_unsupported", step=10, detail=detail)
-
-
-def target_error(profile: Profile, malformed: MalformedURL, *, hosts: Sequence[str], target: str) -> SignatureError:
-    """Return the error for a rejected target or authority (AdCP step 10).
-
-    Args:
-        profile: the verifier's profile.
-        malformed: the error that rejected it.
-        hosts: the Host values as received, for the operator's log.
-        target: the request target as the server shows it, for the operator's log.
-    """
-    return profile.error(
-        "target_uri_malformed",
-        step=10,
-        detail=f"{malformed.rule}: {malformed}",
-        received=f"Host {', '.join(hosts) or '(none)'}, request target {target or '(none)'}",
-    )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undersigned.message.content_digest import RunningDigest
+    from undersigned.message.request import Request
     from undersigned.middleware.received import Received
     from undersigned.middleware.service import Service
     from undersigned.url import CanonicalURL, Origin
@@ -38,7 +39,7 @@ class Body(ABC):
 
     def __init__(self, service: Service, received: Received) -> None:
         self._service = service
-        self._fields = received.fields
+        self._fields, self._has_body = received.fields, received.has_body
         self.content: Content | None = None
         self.chunks: Sequence[bytes] = ()
         self.more: bool | None = None
@@ -61,6 +62,10 @@ class Body(ABC):
         Raises:
             MalformedURL: the canonical path is outside the origin's prefix or the mount that routed the request here.
         """
+
+    def added_to(self, request: Request) -> Request:
+        """Return a request with the content, if it was read."""
+        return request if self.content is None else request.with_content(self.content)
 
     async def read(self, digest: RunningDigest | None) -> Content:
         """Read the content, and feed it to `digest` while reading.
@@ -91,10 +96,14 @@ class Body(ABC):
     async def read_unverified(self) -> None:
         """Read the content of a request without a valid signature, if it begins as JSON. Otherwise read no further.
 
+        Its beginning can be read only once, so nothing is read again.
+
         Raises:
             UnreadRequest: the JSON is above `max_unsigned_body` or `max_body`, or reading it takes too long.
             MalformedSignature: as `read_chunk`.
         """
+        if self.is_unverified or self.content is not None or self._has_body is False:
+            return
         self.is_unverified = True
         self.chunks = chunks = list[bytes]()
         bounds = {"max_unsigned_body": self._service.max_unsigned_body, "max_body": self._service.max_body}
@@ -114,3 +123,14 @@ class Body(ABC):
                     "content_too_large", f"JSON without a valid signature is larger than {' and '.join(exceeded)}"
                 )
         self.content = Content(chunks)
+
+    async def is_empty(self) -> bool:
+        """Return whether a request without a valid signature has no content. If so, none may reach the application.
+
+        Raises:
+            UnreadRequest: as `read_unverified`.
+            SignatureError: as `read_chunk`.
+        """
+        await self.read_unverified()
+        self.must_stay_empty = not self.chunks
+        return self.must_stay_empty

@@ -12,7 +12,7 @@ import time
 from base64 import b64encode
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import (
     CHECKS,
@@ -106,63 +106,57 @@ def reject(
     if by_route and sent is None and service.rejection is not None:
         received.shaped.append(answer)
     outcome: Outcome = "unavailable" if isinstance(error, VerificationUnavailable) else "rejected"
-    decision = _decision(
-        outcome, received, service, error, request=request, status=answer.status, route=route, by_route=by_route
-    )
-    log_error(error, decision)
-    _log_request(received, service, request, content)
-    _publish(decision, service)
+    record(
+        outcome, received, service, error, request=request, content=content, status=answer.status, route=route,
+        by_route=by_route,
+    )  # fmt: skip
     return answer
 
 
-def record_error(
-    error: SignatureError,
+def record(
+    outcome: Outcome,
     received: Received,
     service: Service,
-    *,
-    request: Request,
-    outcome: Literal["warned", "unknown"],
-) -> None:
-    """Record a request that passes although its signature failed.
-
-    Args:
-        error: why the signature failed.
-        received: the request.
-        service: the service that it came to.
-        request: the request as it was on the wire.
-        outcome: what was decided.
-    """
-    decision = _decision(outcome, received, service, error, request=request)
-    log_error(error, decision)
-    _log_request(received, service, request, None)
-    _publish(decision, service)
-
-
-def record_acceptance(
-    signature: VerifiedSignature | None,
-    received: Received,
-    service: Service,
+    result: VerifiedSignature | SignatureError | None = None,
     *,
     request: Request | None = None,
-    observed: bool = False,
+    content: Content | None = None,
+    status: int | None = None,
+    route: str | None = None,
+    by_route: bool = False,
 ) -> None:
-    """Record a request that the application gets, without an error.
+    """Pass on what was decided. Log a failed signature, and an unsigned request if the mode only observes.
 
     Args:
-        signature: the verified signature, or None.
+        outcome: what was decided.
         received: the request.
         service: the service that it came to.
-        request: the request as it was on the wire, if it was rebuilt.
-        observed: whether the mode only observes that the request is unsigned, so that a line is logged.
+        result: the verified signature, why there is none, or None for an unsigned request.
+        request: as for `reject`, with the arguments that follow.
+        content: the content, if it was read.
+        status: the status of the answer to a rejected request.
+        route: the path of the route, as the framework spells it.
+        by_route: whether a route of the application rejects it.
     """
-    if observed or service.on_decision is not None:
-        outcome: Outcome = "unsigned" if signature is None else "verified"
-        decision = _decision(outcome, received, service, signature, request=request)
-        if observed:
-            why = 'mode="observe" lets it pass, mode="required" would reject it'
-            line = f"unsigned request accepted: {why} ({'; '.join(_request(decision))})"
-            logger.warning("%s", line, extra=_fields(decision))
-        _publish(decision, service)
+    error = result if isinstance(result, SignatureError) else None
+    observes = outcome == "unsigned" and service.mode == "observe"
+    if error is None and not observes and service.on_decision is None:
+        return
+    decision = _decision(
+        outcome, received, service, result, request=request, status=status, route=route, by_route=by_route
+    )
+    if error is not None:
+        log_error(error, decision)
+        _log_request(received, service, request, content)
+    elif observes:
+        why = 'mode="observe" lets it pass, mode="required" would reject it'
+        line = f"unsigned request accepted: {why} ({'; '.join(_request(decision))})"
+        logger.warning("%s", line, extra=_fields(decision))
+    if service.on_decision is not None:
+        try:
+            service.on_decision(decision)
+        except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
+            logger.error("on_decision raised an exception; ignored", exc_info=failure)
 
 
 def _decision(
@@ -172,9 +166,9 @@ def _decision(
     result: VerifiedSignature | SignatureError | None,
     *,
     request: Request | None,
-    status: int | None = None,
-    route: str | None = None,
-    by_route: bool = False,
+    status: int | None,
+    route: str | None,
+    by_route: bool,
 ) -> Decision:
     profile, origins, fields = service.profile, service.origins, received.fields
     error = result if isinstance(result, SignatureError) else None
@@ -213,15 +207,6 @@ def _decision(
             url, fields, base=base, detail=detail, received=told, is_local=origins.are_loopback
         ),
     )
-
-
-def _publish(decision: Decision, service: Service) -> None:
-    if service.on_decision is None:
-        return
-    try:
-        service.on_decision(decision)
-    except Exception as failure:  # noqa: BLE001 - what counts or shows requests must not decide about them
-        logger.error("on_decision raised an exception; ignored", exc_info=failure)
 
 
 def log_error(error: SignatureError, decision: Decision) -> None:

@@ -11,7 +11,7 @@ from undersigned.errors import ConfigurationError, MalformedSignature, Signature
 from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.content import may_name, names_webhook, registers_webhook
 from undersigned.policy.jsonrpc import TOOL_CALL
-from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation
+from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation, check_path
 from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
@@ -152,6 +152,21 @@ class Policy:
         listed, plain = {*self.required_for, *self.protocol_methods_required_for}, _squeezed(path)
         in_content = self.resolver.reads_body and bool(listed) and may_name(request, listed)
         return in_content or any(_squeezed(name) in plain for name in listed)
+
+    def resolve(self, request: Request, path: str = "") -> Operation | UnresolvedOperation:
+        """Return the operation that the resolver finds in what has been read, or the error that it raises.
+
+        Args:
+            request: the request.
+            path: as for `decide`.
+        """
+        try:
+            if path and not isinstance(self.resolver, RouteResolver):
+                check_path(path)
+            return self.resolver.resolve(request)
+        except UnresolvedOperation as unresolved:
+            unresolved.__context__ = unresolved.__traceback__ = None  # the frames refer to it, and it to them
+            return unresolved
 
     def decide(
         self,

@@ -4,9 +4,8 @@
 """
 
 from undersigned.middleware.admission import ADMISSION, SIGNATURE, find_signature, required_signature
-from undersigned.wsgi.guard import SyncGuard
 from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
-from undersigned.wsgi.middleware import ReadyRoute, SignatureMiddleware, check_route
+from undersigned.wsgi.middleware import ReadyRoute, SignatureMiddleware, SyncGuard, check_route
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from http import HTTPStatus
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from undersigned.errors import ConfigurationError
 from undersigned.middleware.admission import PUBLISHED, shown_outside
-from undersigned.middleware.answer import ErrorResponse, merged
+from undersigned.middleware.answer import ErrorResponse, logger, merged
+from undersigned.middleware.guard import Guard
 from undersigned.middleware.readiness import Readiness
+from undersigned.middleware.service import Service
+from undersigned.url import Origins
 from undersigned.verification.asking import finish
-from undersigned.wsgi.guard import SyncGuard
+from undersigned.verification.verifier import Verifier
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
+from undersigned.wsgi.servers import NOTICES, SEVERAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Unpack
 
-    from undersigned.middleware.options import WSGIOptions
+    from undersigned.middleware.admission import Admission
+    from undersigned.middleware.service import WSGIOptions
     from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verified_signature import VerifiedSignature
-    from undersigned.verification.verifier import Verifier
     from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
 
 # http.HTTPStatus has older phrases for some of them until Python 3.13.
@@ -30,6 +35,40 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
     414: "URI Too Long",
     422: "Unprocessable Content",
 }
+
+
+class SyncGuard(Guard):
+    """A guard that verifies requests without waiting.
+
+    Args:
+        verifier: as in `SignatureMiddleware`, with all other options.
+        origins: the public origins of the service.
+        options: the options of every WSGI middleware, as `WSGIOptions` lists them.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+
+    def __init__(self, *, verifier: Verifier, origins: ConfiguredOrigins, **options: Unpack[WSGIOptions[Any]]) -> None:
+        if not isinstance(verifier, Verifier):
+            raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
+        super().__init__(Service(verifier=verifier, origins=Origins(origins), **options))
+        self._noticed = False
+
+    def verify_now(self, received: EnvironReceived, body: EnvironBody) -> Admission | ErrorResponse:
+        """Verify one request, as `verify` does."""
+        if not self._noticed:
+            self._notice(received)
+        return finish(self.verify(received, body))
+
+    def _notice(self, received: EnvironReceived) -> None:
+        """Log once what the operator of a development server, or of several processes, has to know."""
+        text = NOTICES.get(received.server)
+        if text is None and self.service.in_memory and received.environ.get("wsgi.multiprocess"):
+            text = SEVERAL
+        if text is not None:
+            self._noticed = True
+            logger.warning(text)
 
 
 class SignatureMiddleware:
@@ -66,7 +105,7 @@ class SignatureMiddleware:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Verify one request, then call the application with what was verified."""
-        received = EnvironReceived.of(environ, start_response, reconstruct=self._guard.reconstruct)
+        received = EnvironReceived.of(environ, start_response, reconstruct=self._guard.service.reconstruct)
         body = EnvironBody(self._guard.service, received)
         result = self._guard.verify_now(received, body)
         if isinstance(result, ErrorResponse):

@@ -1,4 +1,7 @@
-"""A request in a server with an event loop: its header fields as octets, and a body that must come within a time."""
+"""What serves every server with an event loop: ASGI, and the frameworks with a server of their own.
+
+Its guard blocks none, it reads the header fields as octets, and a body must come within a time.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,78 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 from urllib.parse import unquote
 
-from undersigned.limits import MOST_FIELDS
+from undersigned.limits import MOST_FIELDS, TURNS_BEFORE_REJECTION
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.middleware.answer import UnreadRequest
 from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.body import Body
+from undersigned.middleware.guard import Guard
 from undersigned.middleware.received import NO_FIELDS, Received
+from undersigned.middleware.service import Service
+from undersigned.url import Origins
+from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
+    from typing import Unpack
 
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
+    from undersigned.middleware.service import AsyncOptions
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
+    from undersigned.url.origin import ConfiguredOrigins
+    from undersigned.verification.verifier import AsyncVerifier
+
+__all__ = ["AsyncGuard", "TimedBody", "WireBody", "WireReceived"]
 
 Answer = TypeVar("Answer")
+
+
+class AsyncGuard(Guard):
+    """A guard that verifies requests in an event loop.
+
+    Args:
+        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
+        origins: the public origins of the service.
+        http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
+        options: the options of every middleware, as `AsyncOptions` lists them.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+
+    def __init__(
+        self,
+        *,
+        verifier: Verifier | AsyncVerifier,
+        origins: ConfiguredOrigins,
+        http2_server: str | None = None,
+        **options: Unpack[AsyncOptions[Any]],
+    ) -> None:
+        super().__init__(
+            Service(verifier=awaitable(verifier), origins=Origins(origins), http2_server=http2_server, **options)
+        )
+
+    async def run(self, call: Callable[[], Answer]) -> Answer:
+        """Return the result of a slow function, which other requests do not wait for."""
+        import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
+
+        return await asyncio.to_thread(call)
+
+    async def let_others_first(self) -> None:
+        """Wait some turns of the event loop, so that a flood of rejected requests does not have them all."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        for _ in range(TURNS_BEFORE_REJECTION):
+            await asyncio.sleep(0)
+
+
+def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:
+    """Return the verifier as a guard awaits it, without blocking the event loop."""
+    return verifier.for_tasks() if isinstance(verifier, Verifier) else verifier
 
 
 class Head(TypedDict):

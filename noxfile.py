@@ -105,6 +105,7 @@ def interop(session: nox.Session) -> None:
     session.run("python", "-m", "venv", "--clear", str(peers))
     session.run(f"{peers}/bin/pip", "install", "-q", "-r", "tests/interop/pypi.txt", external=True)
     npm.mkdir(exist_ok=True)
+    shutil.copy("tests/interop/package.json", npm)
     packages = Path("tests/interop/npm.txt").read_text("utf-8").split()
     options = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--silent", "--prefix", str(npm))
     session.run("npm", "install", *options, *packages, external=True)

@@ -163,7 +163,14 @@ def test_content_of_an_answer_is_not_needed(send, server):
 
 @pytest.mark.parametrize(
     "url",
-    ["http://keys.example.com/", "https://keys.example.com:99999/", "no url", "https://127.0.0.1/", "https://[::1]/"],
+    [
+        "http://keys.example.com/",
+        "https://keys.example.com:99999/",
+        "no url",
+        "https://keys.example.com/?%zz",
+        "https://127.0.0.1/",
+        "https://[::1]/",
+    ],
 )
 def test_url_that_must_not_be_fetched_is_final_and_gets_no_request(url, send, server):
     network = Network(resolve=lambda host, _port: [host.strip("[]")])

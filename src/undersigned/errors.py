@@ -55,6 +55,9 @@ Reason = Literal[
 ]
 """Why a message is rejected. AdCP's codes are these with a prefix (AdCP verifier checklist)."""
 
+TooLarge = Literal["", "uri_too_long", "request_header_fields_too_large"]
+"""What of a request is larger than is read, as the code of its answer: 414 (RFC 9110) or 431 (RFC 6585)."""
+
 
 class UndersignedError(Exception):
     """The base of every error this package raises."""
@@ -110,6 +113,18 @@ class MalformedURL(UndersignedError, ValueError):
         """Take a `message` without control characters, and the `rule` that rejected the URL."""
         super().__init__(message)
         self.rule = rule
+
+    @property
+    def too_large(self) -> TooLarge:
+        """The code of a request whose URL or authority is too long, else ""."""
+        return _LENGTHS.get(self.rule, "")
+
+
+_LENGTHS: Final[Mapping[str, TooLarge]] = {
+    "length": "uri_too_long",
+    "authority-length": "request_header_fields_too_large",
+}
+"""The code for each rule that rejects a URL or an authority for its length alone."""
 
 
 class AnswerForm(NamedTuple):
@@ -169,6 +184,8 @@ class SignatureError(UndersignedError):
         form: how the sender is told.
         fix: what the operator does, if this error needs other advice than its reason; else None.
         answer: the answer, once a request has been rejected. `undersigned.middleware.ErrorResponse.of` returns it.
+        too_large: with what code a middleware rejects a request of this size, whatever is wrong with it otherwise, or
+            "" if the size is not what is wrong.
     """
 
     _status = 401
@@ -188,6 +205,7 @@ class SignatureError(UndersignedError):
         self.form = AnswerForm(self._status, (), ())
         self.fix: str | None = None
         self.answer: object = None
+        self.too_large: TooLarge = ""
         self.step: Step = step
         self.detail = detail
         self.received = received

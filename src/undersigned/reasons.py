@@ -194,7 +194,7 @@ UNREAD_FIXES: Final[Mapping[str, str]] = {
     "uri_too_long": "the sender must send a shorter target; a signature does not help",
     "content_too_large": "raise each option that this line names, or send less",
     "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",
-    "request_header_fields_too_large": "the sender must send fewer headers",
+    "request_header_fields_too_large": "the sender must send fewer or smaller headers",
 }
 """What to do about each code of a request that was not read to its end."""
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from undersigned.client.signer import url_as_sent
 from undersigned.discovery.fetch import FetchRequest, fetch, fetch_async
 from undersigned.discovery.fetch_errors import FetchError, NotConnected, Unreachable, UnusableDocument
 from undersigned.discovery.network import Network
@@ -21,7 +22,6 @@ from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES
 from undersigned.message.challenge import read_challenge
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
-from undersigned.url import canonicalize
 from undersigned.verification.asking import finish
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ async def _deliver(
     """Sign and send the payload until the receiver has it, rejects it for good, or the last wait is over."""
     content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     try:
-        target = canonicalize(url).target_uri
+        target = url_as_sent(url).target_uri
     except MalformedURL as malformed:
         return Delivery(is_delivered=False, attempts=1, detail=f"the rule {malformed.rule!r} rejects the URL")
     attempts = 0

@@ -252,6 +252,37 @@ def test_content_over_the_limit_is_answered_413(framework, party):
         assert ask(port, party.raw("POST", "/read", BODY)).status == 413
 
 
+TOO_LARGE = {
+    "target": (414, f"/open/{'a' * 8995}", []),
+    "query": (414, f"/open/x?{'a' * 8993}", []),
+    "method": (414, "/open/x", []),
+    "fields": (431, "/open/x", [(f"X-{at}", "v") for at in range(98)]),
+    "names": (431, "/open/x", [(f"X-{at:0248}", "v") for at in range(90)]),
+    "Signature-Input": (431, "/open/x", [("Signature-Input", f'a=("x");p="{"v" * 4096}";q=1.5')]),
+    "parameters": (431, "/open/x", [("Signature-Input", "sig1=()" + "".join(f";p{at}=1.5" for at in range(30)))]),
+    "components": (431, "/open/x", [("Signature-Input", "a=(" + " ".join(f'"{at}"' for at in range(33)) + ")")]),
+    "Signature": (431, "/open/x", [("Signature", f"a=:{'A' * 4096}:")]),
+    "signatures": (431, "/open/x", [("Signature", ", ".join(f"s{at}=:AAAA:" for at in range(33)))]),
+    "Host": (431, "/open/x", [("Host", "h" * 1025)]),
+}
+
+
+@every_framework
+def test_size_that_the_server_takes_and_the_middleware_does_not_is_answered_414_or_431(framework, party):
+    def raw(name: str) -> bytes:
+        _, target, fields = TOO_LARGE[name]
+        given = {name for name, _ in fields}
+        signed = [field for field in party.fields("GET", "/open/x") if field[0] not in given]
+        return raw_request("A" * 65 if name == "method" else "GET", target, [*signed, *fields])
+
+    with framework.running() as port:
+        alone = {name: ask(port, raw(name)).status for name in TOO_LARGE}
+    taken = [name for name, status in alone.items() if status in {200, 405}]
+    assert "parameters" in taken
+    with framework.running(optional(party)) as port:
+        assert {name: ask(port, raw(name)).status for name in taken} == {name: TOO_LARGE[name][0] for name in taken}
+
+
 @every_framework
 def test_unsigned_request_reaches_no_view_in_mode_required_and_gets_the_code_of_the_profile(framework, party):
     verifier = party.verifier(profiles.ADCP_WEBHOOK)

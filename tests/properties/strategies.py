@@ -30,7 +30,8 @@ _hosts = st.one_of(
 )
 _triplets = st.integers(0, 255).filter(lambda octet: octet != 0x2E).map(lambda octet: f"%{octet:02x}")
 _segments = st.lists(st.sampled_from([*"aZ09-_~!$&'()*+,;=:@", "..", "."]) | _triplets, max_size=6).map("".join)
-_queries = st.text("abcAZ019-._~!$&'()*+,;=:@/?%", max_size=20)
+_characters = st.sampled_from("abcAZ019-._~!$&'()*+,;=:@/?")
+_queries = st.lists(_characters | st.sampled_from(["%41", "%2f", "%FF"]), max_size=20).map("".join)
 
 
 @st.composite

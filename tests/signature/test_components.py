@@ -305,7 +305,7 @@ def test_target_over_the_length_limit_is_rejected_without_parsing():
 def test_host_over_the_length_limit_is_rejected_without_parsing():
     with pytest.raises(MalformedURL) as caught:
         Request("GET", "https://seller.example.com/", [("host", "a" * 1025)]).received_target()
-    assert caught.value.rule == "length"
+    assert caught.value.rule == "authority-length"
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,7 @@ def test_function_is_not_asked_about_what_is_no_authority(authority):
         Origins(lambda _authority: pytest.fail("it was asked")).match(authority)
 
 
-@pytest.mark.parametrize(("length", "rule"), [(1024, "reg-name"), (1025, "length")])
+@pytest.mark.parametrize(("length", "rule"), [(1024, "reg-name"), (1025, "authority-length")])
 def test_authority_that_is_too_long_is_rejected_before_it_is_read(length, rule):
     with pytest.raises(MalformedURL) as caught:
         Origins(["https://h"]).match("h" * length)

@@ -17,8 +17,9 @@ from undersigned.cavage.header import (
     read_http_date,
 )
 from undersigned.message.covered import Coverage
+from undersigned.message.header_fields import check_fields
 from undersigned.message.structured_fields import MalformedField
-from undersigned.verification.verifier import ReceivedSignature, check_fields
+from undersigned.verification.verifier import ReceivedSignature, field_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -64,7 +65,7 @@ def screen_cavage(request: Request, profile: Profile, *, now: float, required: C
         dated = _date(request) if "date" in given.names else None
         digest = _covered_digest(request) if "digest" in given.names else None
     except MalformedField as malformed:
-        raise profile.error("signature_header_malformed", step=1, detail=str(malformed)) from None
+        raise field_error(malformed, profile) from None
     algorithm = _RSA if given.algorithm == RSA_SHA256 else ""
     if given.algorithm not in {HS2019, RSA_SHA256} or (algorithm and algorithm not in profile.algorithms):
         detail = "the algorithm is neither hs2019 nor rsa-sha256, or not one of the profile's"

@@ -11,7 +11,7 @@ from typing import Final
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message import token
 from undersigned.message.content_digest import RunningDigest
-from undersigned.message.structured_fields import MalformedField
+from undersigned.message.structured_fields import MalformedField, OversizedField
 
 CREATED: Final = "(created)"
 EXPIRES: Final = "(expires)"
@@ -91,7 +91,7 @@ def serialize_parameters(keyid: str, algorithm: str, names: tuple[str, ...], sig
 
 def _parameters(value: str) -> dict[str, str]:
     if len(value) > LONGEST_FIELD:
-        raise MalformedField(
+        raise OversizedField(
             f"the Signature field has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: sign fewer "
             "fields, or use a shorter keyId"
         )
@@ -118,7 +118,7 @@ def _names(value: str) -> tuple[str, ...]:
     # Case and spaces cannot change what was signed: the signing string has each name in lower case (section 2.3).
     names = tuple(value.lower().split())
     if len(names) > MOST_COMPONENTS:
-        raise MalformedField(f"headers has {len(names):,} names, and at most {MOST_COMPONENTS} are read: sign fewer")
+        raise OversizedField(f"headers has {len(names):,} names, and at most {MOST_COMPONENTS} are read: sign fewer")
     if not names or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
         raise MalformedField("headers is not a list of different names")
     return names
@@ -157,7 +157,7 @@ def parse_digest(value: str) -> dict[str, bytes]:
     """
     members = value.split(",", MOST_SIGNATURES)
     if len(value) > LONGEST_FIELD or len(members) > MOST_SIGNATURES:
-        raise MalformedField(
+        raise OversizedField(
             f"the Digest field has {len(value):,} characters and {value.count(',') + 1:,} digests, and at most "
             f"{LONGEST_FIELD:,} and {MOST_SIGNATURES} are read: send SHA-256 alone"
         )

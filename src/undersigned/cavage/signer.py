@@ -6,16 +6,24 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from undersigned.cavage.base import signing_string
-from undersigned.cavage.header import REQUEST_TARGET, digest_builder, http_date, legacy_digest, serialize_parameters
+from undersigned.cavage.header import (
+    REQUEST_TARGET,
+    CavageParameters,
+    digest_builder,
+    http_date,
+    legacy_digest,
+    serialize_parameters,
+)
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message import token
 from undersigned.message.content_digest import content_digest
 from undersigned.message.request import Request
-from undersigned.message.request_target import typed_target
+from undersigned.message.request_target import check_sent, typed_target
+from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
-from undersigned.signature.signer import SignedFields, check_fields
+from undersigned.signature.signer import SignedFields, check_base, check_sent_fields
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
@@ -87,7 +95,8 @@ class CavageSigner:
                 content. Its Digest is added.
 
         Raises:
-            MalformedURL: the URL or Host has no canonical form.
+            MalformedURL: the URL or Host has no canonical form, or no receiver reads the target: it is too long, or a
+                character must be percent-encoded.
             SigningError: the request lacks a field to sign, or a receiver could not read its fields.
             ConfigurationError: the `sign` of the key must be awaited.
         """
@@ -108,8 +117,9 @@ class CavageSigner:
     ) -> tuple[list[tuple[str, str]], tuple[str, ...], str, CanonicalURL]:
         """Return the fields to add, the signed names, the signing string and the target."""
         target = canonicalize(request.url)
-        check_fields(request, target)
         typed = typed_target(request.url, target)
+        check_sent(typed)
+        check_sent_fields(request, target, added=(*_MADE,))
         added = [("Date", http_date(self._clock()))]
         if request.has_body or request.method == "POST":
             added.append(("Digest", legacy_digest(digest or content_digest(request.body, "base64"))))
@@ -122,10 +132,15 @@ class CavageSigner:
             base = signing_string(sent, typed, names)
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable} (covered: {', '.join(names)})") from None
+        check_base(base)
         return added, names, base, typed
 
     def _signed_fields(
         self, added: list[tuple[str, str]], names: tuple[str, ...], base: str, target: CanonicalURL, signature: bytes
     ) -> SignedFields:
         value = serialize_parameters(self._key.keyid, self._algorithm, names, signature)
+        try:
+            CavageParameters.parse(value)
+        except MalformedField as malformed:
+            raise SigningError(f"headers: {malformed}") from None
         return SignedFields((*added, ("Signature", value)), names, target.target_uri, base)

@@ -15,6 +15,7 @@ from undersigned.client.double_knock import AnySigner, DoubleKnock, asked_nonce
 from undersigned.client.signed_request import SignedRequest
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
+from undersigned.message.request_target import check_sent
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize, canonicalize_authority
 from undersigned.url.origin import Origins
@@ -101,7 +102,7 @@ class ClientSigner:
         self.max_spooled = max_spooled
         self.responses = responses
         # A client sends to a few URLs again and again.
-        self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(_canonical)
+        self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(url_as_sent)
 
     def tries(self, method: str, url: str, fields: Iterable[tuple[str, str]], content: bytes | FileDigest) -> Tries:
         """Return the tries of a request: one, or two with a `DoubleKnock`.
@@ -293,12 +294,22 @@ class Tries:
         return self._signed
 
 
-def _canonical(url: str) -> CanonicalURL:
+def url_as_sent(url: str) -> CanonicalURL:
+    """Return the canonical form of a URL as every client sends it.
+
+    Args:
+        url: an absolute URL. `ws` and `wss` become `http` and `https`.
+
+    Raises:
+        MalformedURL: it has no canonical form, or one that no receiver reads, as with a bad escape in its query.
+    """
     scheme, separator, rest = url.partition("://")
     after = _AFTER_AUTHORITY.search(rest)
     if after is not None:
         rest = rest[: after.start()] + _UNQUOTED.sub(lambda found: quote(found[0]), after[0])
-    return canonicalize(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
+    canonical = canonicalize(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
+    check_sent(canonical)
+    return canonical
 
 
 def _function(ask: Callable[[str], bool]) -> Callable[[CanonicalURL], bool]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, Protocol, Self, cast
 from urllib.parse import unquote
 
+from undersigned.limits import LONGEST_NAMES
 from undersigned.message import token
+from undersigned.message.structured_fields import MalformedField, OversizedField
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,3 +132,23 @@ def _join(lines: list[tuple[str, str]], combined: dict[str, str]) -> Mapping[str
     for name, several in repeated.items():
         combined[name] = ", ".join(several)
     return repeated
+
+
+def check_fields(fields: HeaderFields, added: Iterable[str] = ()) -> None:
+    """Check the names and values of all header fields, before one of them is read.
+
+    Args:
+        fields: the header fields.
+        added: the names of fields that a signer adds to them.
+
+    Raises:
+        MalformedField: the names are too long together, one is not a token, or a value has CR, LF or NUL.
+    """
+    names = sum(map(len, fields.combined)) + sum(map(len, added))
+    if names > LONGEST_NAMES:
+        raise OversizedField(
+            f"the names of the header fields have {names:,} characters together, and at most {LONGEST_NAMES:,} are "
+            "read: send fewer fields or shorter names"
+        )
+    if not fields.are_valid:
+        raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")

@@ -123,6 +123,26 @@ def check_length(target: str) -> None:
         )
 
 
+def check_sent(target: CanonicalURL) -> None:
+    """Check that a receiver reads a target that is about to be signed and sent as it is.
+
+    Raises:
+        MalformedURL: it is longer than `LONGEST_TARGET`, or has a character or a bad escape that `RequestTarget.parse`
+            rejects.
+    """
+    check_length(target.target_uri)
+    rest = _TARGET.sub("", target.target_uri.removeprefix(f"{target.scheme}://{target.authority}"), count=1)
+    if rest[:1] == "%":
+        raise MalformedURL(
+            f"the target contains {rest[:3]!r}: expected two hexadecimal digits after '%'; write a percent sign as %25",
+            rule=_RULE,
+        )
+    if rest:
+        raise MalformedURL(
+            f"the target contains {rest[0]!r}, which receivers reject there; percent-encode it", rule=_RULE
+        )
+
+
 def typed_target(url: str, target: CanonicalURL) -> CanonicalURL:
     """Return a target with its path and query exactly as in `url` (RFC 9421 sections 2.2.2, 2.2.6 and 2.2.7).
 

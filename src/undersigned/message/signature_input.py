@@ -14,6 +14,7 @@ from undersigned.message.covered import Component, Coverage
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
+    OversizedField,
     check_size,
     parse_dictionary,
     serialize_member,
@@ -101,18 +102,6 @@ def choose_signature_inputs(
     return [(label, members[label].read()) for label in chosen]
 
 
-def labels_of_inputs(value: str) -> set[str]:
-    """Return the labels of a Signature-Input field value of any size.
-
-    Raises:
-        MalformedField: not a dictionary of inner lists, or a repeated label or parameter.
-    """
-    members = parse_dictionary(value)
-    if not all(isinstance(items, list) for items, _ in members.values()):
-        raise MalformedField("a member of Signature-Input is not an inner list")
-    return set(members)
-
-
 def serialize_signature_input(components: Iterable[str], parameters: Mapping[str, Parameter]) -> str:
     """Return the `@signature-params` value of bare `components` and `parameters` (RFC 9421 section 2.3)."""
     items: list[tuple[str, Mapping[str, Parameter]]] = [(name, {}) for name in components]
@@ -164,7 +153,7 @@ class _Parsed(NamedTuple):
         """
         count = len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items)
         if count > MOST_PARAMETERS:
-            raise MalformedField(
+            raise OversizedField(
                 f"a signature and its components have {count:,} parameters, and at most {MOST_PARAMETERS} are read "
                 "where a value is not a plain string or integer: send fewer"
             )
@@ -220,7 +209,7 @@ def _parsed_member(value: object, parameters: Mapping[str, Parameter]) -> _Parse
         raise MalformedField("a member of Signature-Input is not an inner list")
     items = cast("list[tuple[str, dict[str, Parameter]]]", value)
     if len(items) > MOST_COMPONENTS:
-        raise MalformedField(
+        raise OversizedField(
             f"a signature covers {len(items):,} components, and at most {MOST_COMPONENTS} are verified: cover fewer"
         )
     seen: set[tuple[str, frozenset[tuple[str, Parameter]]]] = set()

@@ -57,6 +57,10 @@ class MalformedField(UndersignedError, ValueError):
     """Raised when a value does not have the syntax of its field. The message has no text of the sender."""
 
 
+class OversizedField(MalformedField):
+    """Raised when a field is larger than one of our bounds (`undersigned.limits`), whatever its syntax is."""
+
+
 def count_delimiters(value: str) -> int:
     """Return how many delimiters a field value has, counting each run of blanks as one."""
     return len(value.split()) + sum(map(value.count, _DELIMITERS))
@@ -66,20 +70,20 @@ def check_size(value: str) -> None:
     """Check that a field value is small enough for a parser, which looks at one character after another.
 
     Raises:
-        MalformedField: it has more than `LONGEST_FIELD` characters or `MOST_DELIMITERS` delimiters.
+        OversizedField: it has more than `LONGEST_FIELD` characters or `MOST_DELIMITERS` delimiters.
     """
     if len(value) > LONGEST_FIELD:
         raise _too_long(value)
     delimiters = count_delimiters(value)
     if delimiters > MOST_DELIMITERS:
-        raise MalformedField(
+        raise OversizedField(
             f"a field that must be parsed has {delimiters:,} delimiters, and at most {MOST_DELIMITERS} are read: send "
             "fewer members, parameters or covered components, one space apart"
         )
 
 
-def _too_long(value: str) -> MalformedField:
-    return MalformedField(
+def _too_long(value: str) -> OversizedField:
+    return OversizedField(
         f"a field that must be parsed has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
         "fewer or shorter members"
     )
@@ -108,19 +112,10 @@ def parse_byte_sequences(value: str, *encodings: Encoding, repeated_keys: bool =
             raise MalformedField("a label or key is repeated")
         members[key] = sequence
         if len(members) > MOST_SIGNATURES:
-            raise MalformedField(
+            raise OversizedField(
                 f"a field has more than {MOST_SIGNATURES} signatures or digests: send at most {MOST_SIGNATURES}"
             )
     return members
-
-
-def labels_of(signatures: str, *encodings: Encoding) -> set[str]:
-    """Return the labels of a Signature field value of any size.
-
-    Raises:
-        MalformedField: not a dictionary of byte sequences, or one in another spelling.
-    """
-    return {label for label, _ in _byte_sequences(signatures, encodings)}
 
 
 def _byte_sequences(value: str, encodings: Sequence[Encoding]) -> Iterator[tuple[str, bytes]]:

@@ -94,7 +94,7 @@ def check_head(method: str, fields: HeaderFields, names: Collection[str], profil
     if len(method) > LONGEST_METHOD:
         raise MalformedURL(
             f"the method has {len(method):,} characters, and at most {LONGEST_METHOD} are read: send a shorter one",
-            rule="method",
+            rule="length",
         )
     if _METHOD.fullmatch(method) is None or method == "CONNECT":
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")

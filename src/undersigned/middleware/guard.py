@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from undersigned.errors import MalformedURL, SignatureError, printable
-from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP
+from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP, MOST_FIELDS
 from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger
@@ -63,14 +63,16 @@ class Guard:
         try:
             try:
                 if received.has_too_many_fields:
-                    raise UnreadRequest("request_header_fields_too_large", "there are too many header fields")
+                    many = f"there are too many header fields: at most {MOST_FIELDS} are read"
+                    raise UnreadRequest("request_header_fields_too_large", many)
                 if service.verifier.is_signed(received.fields):
                     request = rebuilt_request(received, service)
                 admission = await self._admit(received, body, request)
             except MalformedURL as malformed:
                 raise target_error(malformed, received, service.profile) from None
         except SignatureError as error:
-            answer = reject(error, received, service, request=request, content=body.content)
+            rejected = UnreadRequest(error.too_large, error.detail) if error.too_large else error
+            answer = reject(rejected, received, service, request=request, content=body.content)
             await self.let_others_first()
             return answer
         signature = admission.signature

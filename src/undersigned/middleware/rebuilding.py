@@ -60,9 +60,11 @@ def routed_request(received: Received, service: Service) -> tuple[Request, str]:
 def target_error(malformed: MalformedURL, received: Received, profile: Profile) -> SignatureError:
     """Return the error for a rejected target or authority (AdCP step 10), with both as evidence for the log."""
     hosts, target = ", ".join(received.fields.values("host")), without_query(received.shown_target())
-    return profile.error(
+    error = profile.error(
         "target_uri_malformed",
         step=10,
         detail=f"{malformed.rule}: {malformed}",
         received=f"Host {hosts or '(none)'}, request target {target or '(none)'}",
     )
+    error.too_large = malformed.too_large
+    return error

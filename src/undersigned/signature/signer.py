@@ -12,18 +12,24 @@ from os import urandom
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, SigningError
+from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_FIELDS
 from undersigned.message import token
 from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
 from undersigned.message.covered import Component
-from undersigned.message.request_target import typed_target
-from undersigned.message.signature_input import labels_of_inputs, serialize_signature_input
+from undersigned.message.header_fields import check_fields
+from undersigned.message.request_target import check_sent, typed_target
+from undersigned.message.signature_input import (
+    choose_signature_inputs,
+    parse_signature_input,
+    serialize_signature_input,
+)
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
     Parameter,
     base64url,
     is_list,
-    labels_of,
+    parse_byte_sequences,
     serialize_byte_sequence,
 )
 from undersigned.message.timestamps import system_clock
@@ -36,7 +42,7 @@ from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.url import CanonicalURL, canonicalize, canonicalize_authority
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 
     from undersigned.message.request import Request
     from undersigned.message.response import Response
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
 _FIELD_NAME: Final = re.compile(rf"{token.LOWER}+")
 _LARGEST_INTEGER: Final = 999_999_999_999_999
 _NONCE_BYTES: Final = 16
+_ADDED: Final = ("signature-input", "signature")
 _LISTS_KEPT: Final = 32
 _URLS_KEPT: Final = 128
 
@@ -189,7 +196,8 @@ class Signer:
             options: as `SignatureOptions` says.
 
         Raises:
-            MalformedURL: the URL or Host has no canonical form.
+            MalformedURL: the URL or Host has no canonical form, or no receiver reads the target: it is too long, or a
+                character must be percent-encoded.
             SigningError: the request lacks a component to cover, or a receiver could not read its fields. Or an
                 argument is out of the profile's bounds. Or a remote key returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
@@ -260,7 +268,9 @@ class Signer:
     def _targets(self, url: str) -> tuple[CanonicalURL, CanonicalURL]:
         """Return the target of a message in its canonical form, and in the form that the profile signs."""
         canonical = canonicalize(url)
-        return canonical, canonical if self.profile.target == "canonical" else typed_target(url, canonical)
+        target = canonical if self.profile.target == "canonical" else typed_target(url, canonical)
+        check_sent(target)
+        return canonical, target
 
     def _prepare(
         self,
@@ -279,8 +289,6 @@ class Signer:
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
         canonical, target = self._target(message.url)
-        check_fields(message, canonical)
-        _check_label(message, label, encoding=profile.encoding)
         names, components, listed = self._covered(self._names(message, label))
         if "content-type" in names:
             _check_content_type(message)
@@ -290,9 +298,11 @@ class Signer:
             self._check_digest(message, digest)
         elif digest is None:
             digest = content_digest(message.body, profile.digest.encodings[0], algorithms=profile.digest.algorithms[:1])
+        check_sent_fields(message, canonical, added=_ADDED if digest is None else (*_ADDED, "content-digest"))
         text = f"{listed}{self._parameters(created, expires, nonce)}"
         if parameters or profile.parameters.own:
             text += self._own({**written_parameters(profile, message), **parameters})
+        _check_signatures(message, label, text, encoding=profile.encoding)
         values = ComponentValues(message, target, digest, reading=profile.reading)
         try:
             base = signature_base(values, components, text).encode("ascii")
@@ -300,6 +310,7 @@ class Signer:
             raise SigningError(
                 f"{unresolvable}: {unresolvable.component}; correct the message before it is signed"
             ) from None
+        check_base(base)
         key = self._key
         return PreparedSignature(key.keyid, key.algorithm, base, names, target.target_uri, message, label, text, digest)
 
@@ -374,6 +385,7 @@ class Signer:
             ("Signature-Input", f"{label}={prepared.parameters}"),
             ("Signature", f"{label}={serialize_byte_sequence(signature, self.profile.encoding)}"),
         )
+        _check_length(prepared.message, fields[1][1])
         if prepared.digest is not None:
             fields = (("Content-Digest", prepared.digest), *fields)
         return SignedFields(fields, prepared.components, prepared.target_uri, prepared.signature_base.decode("ascii"))
@@ -396,11 +408,26 @@ def _covered(names: tuple[str, ...]) -> _Covered:
     return _Covered(unique, components, f"({' '.join([component.text for component in components])})")
 
 
-def check_fields(request: Request | Response, target: CanonicalURL) -> None:
-    """Check that a receiver reads the header fields as they are signed, and the authority as the URL's."""
+def check_sent_fields(request: Request | Response, target: CanonicalURL, *, added: Sequence[str]) -> None:
+    """Check that a receiver reads the header fields as they are signed, and the authority as the URL's.
+
+    Args:
+        request: the message to be sent.
+        target: its target.
+        added: the names of the fields that the signer adds.
+
+    Raises:
+        MalformedURL: an authority has no canonical form.
+        SigningError: a field is malformed, there are more than `MOST_FIELDS`, or an authority is another one.
+    """
     combined = request.fields.combined
-    if not request.fields.are_valid:
-        raise SigningError("headers: a name is not a token, or a value contains CR, LF or NUL: correct them")
+    own_names = added if "host" in combined else (*added, "host")
+    try:
+        check_fields(request.fields, own_names)
+    except MalformedField as malformed:
+        raise SigningError(f"headers: {malformed}") from None
+    if (count := len(request.fields) + len(own_names)) > MOST_FIELDS:
+        raise SigningError(f"headers: {count} with the signature, and at most {MOST_FIELDS} are read: send fewer")
     own = target.authority
     for name, key in ((":authority", ":authority"), ("Host", "host")):
         value = combined.get(key, own)
@@ -412,25 +439,54 @@ def check_fields(request: Request | Response, target: CanonicalURL) -> None:
             raise SigningError(f"headers: {name} is not the URL's authority; sign the URL that is sent")
 
 
+def check_base(base: Sized) -> None:
+    """Check that a receiver verifies a signature base of this length.
+
+    Raises:
+        SigningError: it is longer than `LONGEST_BASE`.
+    """
+    if len(base) > LONGEST_BASE:
+        raise SigningError(
+            f"headers: the signature base has {len(base):,} characters, and at most {LONGEST_BASE:,} are verified: "
+            "cover fewer or shorter fields"
+        )
+
+
 def _check_content_type(message: Request | Response) -> None:
     """Check that the covered Content-Type has one value."""
     value = message.fields.combined.get("content-type")
     if value is None or "content-type" in message.fields.repeated:
         raise SigningError("headers: the signature covers Content-Type; add exactly one to the request")
-    if is_list(value):
-        raise SigningError("headers: Content-Type has several values, which receivers reject; send one")
+    if is_list(value) or len(value) > LONGEST_FIELD:
+        raise SigningError(
+            f"headers: Content-Type has several values, or more than {LONGEST_FIELD:,} characters, which receivers "
+            "reject; send one"
+        )
 
 
-def _check_label(message: Request | Response, label: str, *, encoding: Encoding) -> None:
-    """Check that signatures the message already has can be read, and that none has this label.
+def _check_length(message: Request | Response, signature: str) -> None:
+    """Check that a receiver reads the Signature field, with the signatures that the message has."""
+    length = len(signature) + sum(len(other) + 2 for other in message.fields.values("signature"))
+    if length > LONGEST_FIELD:
+        raise SigningError(
+            f"headers: Signature has {length:,} characters, and at most {LONGEST_FIELD:,} are read: pass a shorter "
+            "label=, or send fewer signatures"
+        )
 
-    A receiver reads the two fields as a whole: because of one that is not a dictionary, it would reject ours too.
+
+def _check_signatures(message: Request | Response, label: str, member: str, *, encoding: Encoding) -> None:
+    """Check that receivers can read this signature beside those that the message has, and that none has its label.
+
+    A receiver reads the two fields as a whole: because of one that it cannot read, it would reject ours too.
     """
     inputs, signatures = message.fields.combined.get("signature-input"), message.fields.combined.get("signature")
     try:
-        labels: set[str] = set() if inputs is None else labels_of_inputs(inputs)
+        labels: set[str] = set() if inputs is None else {*parse_signature_input(inputs)}
         if signatures is not None:
-            labels |= labels_of(signatures, encoding)
+            labels |= parse_byte_sequences(signatures, encoding).keys()
+        if label not in labels:
+            before = "" if inputs is None else f"{inputs}, "
+            choose_signature_inputs(f"{before}{label}={member}", lambda _members: (label,))
     except MalformedField as malformed:
         raise SigningError(
             f"headers: Signature-Input or Signature cannot be read: {malformed}; remove both, or correct them"

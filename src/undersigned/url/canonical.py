@@ -121,7 +121,7 @@ def comparable_authority(authority: str, scheme: str) -> str:
         raise MalformedURL(
             f"the authority has {len(authority):,} characters, and at most {LONGEST_AUTHORITY:,} are read: a domain "
             f"name has at most {LONGEST_NAME}",
-            rule="length",
+            rule="authority-length",
         )
     return _authority(_A_LABELS_UNCHECKED, authority, scheme)
 

@@ -42,7 +42,6 @@ from undersigned.limits import (
     LONGEST_BASE,
     LONGEST_FIELD,
     LONGEST_IN_LINE,
-    LONGEST_NAMES,
     MOST_CANDIDATES,
     MOST_CAPS_KNOWN,
     MOST_LOGGED_HOSTS,
@@ -52,10 +51,11 @@ from undersigned.message.content import Content, is_json, strict_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.covered import whole_field
 from undersigned.message.draft_signature import has_draft, unsigned_detail, without_draft
+from undersigned.message.header_fields import check_fields
 from undersigned.message.request import Request
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.strict_json import AmbiguousJSON
-from undersigned.message.structured_fields import MalformedField, is_list, parse_byte_sequences
+from undersigned.message.structured_fields import MalformedField, OversizedField, is_list, parse_byte_sequences
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import (
     NO_FIELD,
@@ -257,8 +257,18 @@ def screen(
 
 def _rejection(error: MalformedField | SignatureError, profile: Profile, message: Request | Response) -> SignatureError:
     if isinstance(error, MalformedField):
-        return profile.error("signature_header_malformed", step=1, detail=str(error), message=message)
+        return field_error(error, profile, message)
     return profile.add_answer(error, message)
+
+
+def field_error(
+    malformed: MalformedField, profile: Profile, message: Request | Response | None = None
+) -> SignatureError:
+    """Return the error for a field that cannot be read (step 1)."""
+    error = profile.error("signature_header_malformed", step=1, detail=str(malformed), message=message)
+    if isinstance(malformed, OversizedField):
+        error.too_large = "request_header_fields_too_large"
+    return error
 
 
 def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, SignatureInput, bytes]]:
@@ -274,16 +284,16 @@ def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, Signatu
     try:
         members = choose_signature_inputs(given, profile.selection.labels)
     except MalformedField as malformed:
-        raise MalformedField(f"Signature-Input: {malformed}") from None
+        raise type(malformed)(f"Signature-Input: {malformed}") from None
     try:
         signatures = parse_byte_sequences(signature, profile.encoding)
     except MalformedField as malformed:
-        raise MalformedField(f"Signature: {malformed}") from None
+        raise type(malformed)(f"Signature: {malformed}") from None
     for label, _ in members:
         if label not in signatures:
             raise MalformedField("the label to verify is in Signature-Input and not in Signature")
     if len(members) > MOST_SELECTED:
-        raise MalformedField(f"more than {MOST_SELECTED} signatures are of this profile: send at most {MOST_SELECTED}")
+        raise OversizedField(f"more than {MOST_SELECTED} signatures are of this profile: send at most {MOST_SELECTED}")
     if not members:
         expected = f", whose tag is {' or '.join(profile.selection.tags)}" if profile.selection.tags else ""
         detail = f"no signature of the message is of this profile{expected}"
@@ -298,22 +308,6 @@ def is_signed(fields: HeaderFields, profile: Profile) -> bool:
     if "signature-input" in fields.combined or profile.selection.is_exclusive:
         return True
     return not has_draft(fields.combined["signature"][:LONGEST_FIELD])
-
-
-def check_fields(fields: HeaderFields) -> None:
-    """Check the names and values of all header fields, before one of them is read.
-
-    Raises:
-        MalformedField: the names are too long together, one is not a token, or a value has CR, LF or NUL.
-    """
-    names = sum(map(len, fields.combined))
-    if names > LONGEST_NAMES:
-        raise MalformedField(
-            f"the names of the header fields have {names:,} characters together, and at most {LONGEST_NAMES:,} are "
-            "read: send fewer fields or shorter names"
-        )
-    if not fields.are_valid:
-        raise MalformedField("a field name is not a token, or a field value has CR, LF or NUL")
 
 
 def _screened(
@@ -375,7 +369,7 @@ def _check_content_type(fields: HeaderFields, coverage: Coverage) -> None:
         return
     value = fields.combined.get("content-type", "")
     if len(value) > LONGEST_FIELD:
-        raise MalformedField(
+        raise OversizedField(
             f"the covered Content-Type has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
             "a shorter value"
         )
@@ -400,7 +394,7 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
     try:
         digest = parse_content_digest(value, *profile.digest.encodings, algorithms=profile.digest.algorithms)
     except MalformedField as malformed:
-        raise MalformedField(f"Content-Digest: {malformed}") from None
+        raise type(malformed)(f"Content-Digest: {malformed}") from None
     # Anybody can change a digest that is not covered. If no digest is covered, no content matches.
     return digest if not keys or any(key in digest for key in keys) else {}
 
@@ -527,11 +521,13 @@ def _rebuilt(signature: ReceivedSignature) -> tuple[CanonicalURL, str]:
     except MalformedURL as malformed:
         # Except for a length, the detail has only the name of the rule, because the message may quote the URL.
         detail = f"the rule {malformed.rule!r} rejects the target URI or an authority"
-        detail = str(malformed) if malformed.rule == "length" else detail
-        raise profile.error("target_uri_malformed", step=10, detail=detail) from None
+        too_large = malformed.too_large
+        error = profile.error("target_uri_malformed", step=10, detail=str(malformed) if too_large else detail)
+        error.too_large = too_large
+        raise error from None
     except OutOfBounds as beyond:
         # The signature may be valid, so it is not called invalid.
-        raise profile.error("signature_header_malformed", step=10, detail=str(beyond)) from None
+        raise _too_large(profile, str(beyond)) from None
     except UnresolvableComponent as unresolvable:
         error = profile.error("signature_invalid", step=10, detail=str(unresolvable), received=unresolvable.component)
         error.fix = _SAME_COMPONENTS
@@ -541,8 +537,14 @@ def _rebuilt(signature: ReceivedSignature) -> tuple[CanonicalURL, str]:
             f"the signature base has {len(base):,} characters, and at most {LONGEST_BASE:,} are verified: cover fewer "
             "or shorter fields"
         )
-        raise profile.error("signature_header_malformed", step=10, detail=detail)
+        raise _too_large(profile, detail)
     return target, base
+
+
+def _too_large(profile: Profile, detail: str) -> SignatureError:
+    error = profile.error("signature_header_malformed", step=10, detail=detail)
+    error.too_large = "request_header_fields_too_large"
+    return error
 
 
 def _is_signed(signature: ReceivedSignature, keys: Sequence[VerificationKey], target: CanonicalURL, base: str) -> bool:

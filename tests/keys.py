@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-import os
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -217,16 +216,6 @@ def hostile_request(request: Request, signature_input: str, *, key: SigningKey =
     signature = serialize_byte_sequence(key.sign(base.encode("ascii")), encoding)
     added = [("Signature-Input", signature_input), ("Signature", f"{label}={signature}")]
     return Request(request.method, request.url, [*request.fields, *added], request.body)
-
-
-def fields_of_a_peer(
-    method: str, url: str, fields: Iterable[tuple[str, str]] = (), body: bytes = b""
-) -> list[tuple[str, str]]:
-    """The fields of a request that a peer signs now for a URL as it is: also one that our signer refuses."""
-    given = [*fields, *([("Content-Digest", digest_of(body))] if body else [])]
-    now = int(time.time())
-    claimed = covering(*(FULL if body else BARE), created=now, expires=now + 300, nonce=f'"{b64url(os.urandom(16))}"')
-    return [*hostile_request(Request(method, url, given, body), claimed).fields]
 
 
 def unsigned_claim(signature_input: str, signature: str = "sig1=:AAAA:", **parts) -> Request:

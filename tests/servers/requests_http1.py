@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.keys import KEY, fields_of_a_peer
+from tests.keys import KEY
 
-from undersigned import MalformedURL, Request, Signer, profiles
+from undersigned import Request, Signer, profiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +20,8 @@ SIGNER = Signer(KEY, profile=profiles.ADCP_3_2)
 
 
 def signed(method: str, url: str, fields=(), body: bytes = b"") -> list[tuple[str, str]]:
-    """Return the given fields with the fields that sign them, as a peer signs what our signer refuses."""
-    try:
-        return [*fields, *SIGNER.sign(Request(method, url, fields, body))]
-    except MalformedURL:
-        return fields_of_a_peer(method, url, fields, body)
+    """Return the given fields with the fields that sign them."""
+    return [*fields, *SIGNER.sign(Request(method, url, fields, body))]
 
 
 def write_request(line: str, fields, content: bytes = b"") -> bytes:

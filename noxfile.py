@@ -1,7 +1,7 @@
 """What a change must pass, one session for each kind of check: `nox -l` lists them, `nox -s tests-3.13` runs one.
 
-`nox` alone runs the linters, the types and the tests. `.ci/run` runs all but `lowest`, `newest` and
-the other Pythons, which run every night. Arguments after `--` go to pytest.
+`nox` alone runs the linters, the types and the tests. `.ci/run` runs all sessions but `tests`, whose tests `coverage`
+runs too, and those of the night: `lowest` and `newest`. Arguments after `--` go to pytest.
 """
 
 from __future__ import annotations
@@ -165,10 +165,10 @@ def wheel(session: nox.Session) -> None:
         session.error(f"the wheel also has {others}")
     session.install(f"undersigned[test] @ file://{built}")
     files = (*Path().glob("*.md"), "CITATION.cff", "LICENSE", "pyproject.toml")
-    for held in (".github", "docs", "examples", "tests", *files):
+    for held in ("docs", "examples", "tests", *files):
         copy = shutil.copytree if Path(held).is_dir() else shutil.copy
         copy(held, away / held)
     session.chdir(away)
     session.run("python", "-c", "import undersigned; assert 'site-packages' in undersigned.__file__, undersigned")
     session.run("undersigned", "demo")
-    pytest(session, session.name, "tests/test_imports.py", "tests/test_readme.py", "tests/docs")
+    pytest(session, session.name, "tests/test_imports.py", "tests/test_readme.py")

@@ -97,7 +97,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--attack-minutes",
         type=float,
-        default=3,
+        default=1,
         metavar="N",
         help="minutes that the selected searches share; each one tries its first messages whatever the time",
     )

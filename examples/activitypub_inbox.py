@@ -14,15 +14,15 @@ from starlette.routing import Route
 
 from undersigned import AsyncKeySource
 from undersigned.activitypub import AsyncActivityPubVerifier
-from undersigned.asgi import SignatureMiddleware
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.middleware import ConfiguredOrigins
+from undersigned_starlette import SignatureMiddleware, verified_signature
 
 ORIGIN = "https://inbox.example"
 
 
 async def receive(request: Request) -> JSONResponse:
-    signature = request.state.signature
+    signature = verified_signature(request)
     activity = signature.json()
     # The signature says who sent the activity. The application decides who may send it.
     if not isinstance(activity, dict) or activity.get("actor") != signature.signer:

@@ -14,13 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
-from undersigned import KeySet, MemoryReplayStore, Profile, VerifiedSignature, Verifier, profiles
+from undersigned import KeySet, MemoryReplayStore, Profile, Verifier, profiles
 from undersigned.middleware import ConfiguredOrigins
-from undersigned_starlette import SignatureMiddleware
+from undersigned_starlette import SignatureMiddleware, verified_signature
 
 
 async def buy(request: Request) -> JSONResponse:
-    signature: VerifiedSignature = request.state.signature
+    signature = verified_signature(request)
     # AdCP 3.1 lets a buyer leave the content unsigned. Somebody between could have changed it: let that buy nothing.
     if '"content-digest"' not in signature.components:
         return JSONResponse({"error": "sign the content as well"}, status_code=403)

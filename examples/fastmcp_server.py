@@ -12,7 +12,7 @@ from fastmcp import FastMCP
 from fastmcp.server.dependencies import get_http_request
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware, required_signature
+from undersigned.asgi import SignatureMiddleware, verified_signature
 
 server = FastMCP("plans")
 
@@ -20,7 +20,7 @@ server = FastMCP("plans")
 @server.tool
 def buy(plan: str) -> str:
     """Buy a plan."""
-    signature = required_signature(get_http_request().scope)
+    signature = verified_signature(get_http_request().scope)
     return f"{signature.signer} bought {plan}"
 
 

@@ -7,11 +7,11 @@ Run it where `undersigned keygen --out keys` wrote the callers' public keys:
 `POST /plans/<plan>` needs a signature; `GET /` does not.
 """
 
-from flask import Flask
+from flask import Flask, request
 from waitress import serve
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned_flask import Undersigned, current_signature, signature_required
+from undersigned_flask import Undersigned, signature_required, verified_signature
 
 app = Flask(__name__)
 
@@ -24,7 +24,8 @@ def welcome() -> dict[str, str]:
 @app.post("/plans/<plan>")
 @signature_required
 def buy(plan: str) -> dict[str, str]:
-    return {"plan": plan, "caller": current_signature.signer, "signed": current_signature.target_uri}
+    signature = verified_signature(request)
+    return {"plan": plan, "caller": signature.signer, "signed": signature.target_uri}
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from undersigned import KeyLookup, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware
 from undersigned.middleware import ConfiguredOrigins
+from undersigned_starlette import SignatureMiddleware, verified_signature
 
 
 class TokenKeys:
@@ -34,7 +34,7 @@ class TokenKeys:
 
 def server(keys: TokenKeys, origins: ConfiguredOrigins) -> Starlette:
     async def photos(request: StarletteRequest) -> JSONResponse:
-        signature = request.state.signature
+        signature = verified_signature(request)
         return JSONResponse({"photos of": signature.json()["album"], "key": signature.keyid})
 
     verifier = Verifier(profiles.GNAP, keys=keys, replay=MemoryReplayStore())

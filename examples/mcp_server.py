@@ -11,7 +11,7 @@ import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware, required_signature
+from undersigned.asgi import SignatureMiddleware, verified_signature
 
 server = MCPServer("plans")
 
@@ -20,7 +20,7 @@ server = MCPServer("plans")
 def buy(plan: str, context: Context) -> str:
     """Buy a plan."""
     # The request that carried this very call, not the one that began the session.
-    signature = required_signature(context.request_context.request.scope)
+    signature = verified_signature(context.request_context.request.scope)
     return f"{signature.signer} bought {plan}"
 
 

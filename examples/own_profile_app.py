@@ -17,7 +17,7 @@ from starlette.routing import Route
 from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
 from undersigned.middleware import ConfiguredOrigins
 from undersigned.signature.rules import CoverageRule, Selection, Validity
-from undersigned_starlette import SignatureMiddleware
+from undersigned_starlette import SignatureMiddleware, verified_signature
 
 INTERNAL = profiles.DEFAULT.derive(
     name="internal-2026",
@@ -29,7 +29,7 @@ INTERNAL = profiles.DEFAULT.derive(
 
 async def invoices(request: Request) -> JSONResponse:
     # The profile makes every caller sign the tenant. Ask here whether this caller may act for it.
-    return JSONResponse({"invoices of": request.headers["x-tenant"], "caller": request.state.signature.signer})
+    return JSONResponse({"invoices of": request.headers["x-tenant"], "caller": verified_signature(request).signer})
 
 
 def service(keys: KeySet, origins: ConfiguredOrigins) -> Starlette:

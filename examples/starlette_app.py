@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from undersigned import KeySet, MemoryReplayStore, VerifiedSignature, Verifier, profiles
-from undersigned_starlette import SignatureMiddleware, signature_required
+from undersigned import KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned_starlette import SignatureMiddleware, signature_required, verified_signature
 
 
 async def welcome(_request: Request) -> JSONResponse:
@@ -24,7 +24,7 @@ async def welcome(_request: Request) -> JSONResponse:
 
 @signature_required
 async def buy(request: Request) -> JSONResponse:
-    signature: VerifiedSignature = request.state.signature
+    signature = verified_signature(request)
     plan = request.path_params["plan"]
     return JSONResponse({"plan": plan, "caller": signature.signer, "signed": signature.target_uri})
 

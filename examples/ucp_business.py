@@ -18,9 +18,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Profile, Signer, SigningKey, profiles
-from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
+from undersigned.asgi import ResponseSigningMiddleware
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.middleware import ConfiguredOrigins
+from undersigned_starlette import SignatureMiddleware, verified_signature
 
 ORIGIN = "https://shop.example"
 
@@ -31,7 +32,7 @@ def business(
     checkouts: dict[tuple[str, str], str] = {}
 
     async def checkout(request: Request) -> JSONResponse:
-        signature, idempotency_key = request.state.signature, request.headers.get("idempotency-key", "")
+        signature, idempotency_key = verified_signature(request), request.headers.get("idempotency-key", "")
         if not idempotency_key:
             return JSONResponse({"code": "idempotency_key_missing", "content": "send one"}, status_code=400)
         order = (signature.signer, idempotency_key)

@@ -18,9 +18,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from undersigned import AsyncKeySource, AsyncVerifier, MemoryReplayStore, Signer, SigningKey, profiles
-from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
+from undersigned.asgi import ResponseSigningMiddleware
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.middleware import ConfiguredOrigins
+from undersigned_starlette import SignatureMiddleware, verified_signature
 
 ORIGIN = "https://shop.example"
 
@@ -38,7 +39,7 @@ def business(keys: AsyncKeySource, key: SigningKey, origins: ConfiguredOrigins) 
                 pass
             case _:
                 return failed(-32601, "the only tool is create_checkout", 404)
-        signature, idempotency_key = request.state.signature, request.headers.get("idempotency-key", "")
+        signature, idempotency_key = verified_signature(request), request.headers.get("idempotency-key", "")
         if not idempotency_key:
             return failed(-32602, "send an Idempotency-Key", 400, call)
         order = (signature.signer, idempotency_key)

@@ -19,9 +19,10 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from undersigned import KeySet, MemoryReplayStore, Signer, SigningKey, Verifier, profiles
-from undersigned.asgi import ResponseSigningMiddleware, SignatureMiddleware
+from undersigned.asgi import ResponseSigningMiddleware
 from undersigned.middleware import ConfiguredOrigins
 from undersigned.tokens import WorkloadTokenKeys
+from undersigned_starlette import SignatureMiddleware, verified_signature
 
 TRUST_DOMAIN = "example.com"
 ORIGIN = "http://127.0.0.1:8000"
@@ -31,7 +32,7 @@ def server(
     issuers: Mapping[str, KeySet], key: SigningKey, token: str, origins: ConfiguredOrigins
 ) -> ResponseSigningMiddleware:
     async def orders(request: Request) -> JSONResponse:
-        return JSONResponse({"orders of": request.state.signature.signer})
+        return JSONResponse({"orders of": verified_signature(request).signer})
 
     verifier = Verifier(profiles.WIMSE, keys=WorkloadTokenKeys(issuers), replay=MemoryReplayStore())
     middleware = Middleware(SignatureMiddleware, verifier=verifier, origins=origins)

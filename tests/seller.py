@@ -105,7 +105,7 @@ class Seller:
 
     async def answer(self, scope, receive, send):
         arrival = scope["arrival"]
-        signature = scope["state"]["signature"]
+        signature = scope["undersigned"].signature
         arrival.keyid = None if signature is None else signature.keyid
         more = True
         while more:

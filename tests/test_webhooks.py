@@ -217,7 +217,7 @@ def receiver(pem):
     came = []
 
     async def receive(request) -> Response:
-        signature = request.state.signature
+        signature = request.scope["undersigned"].signature
         came.append((signature.keyid, signature.json()))
         return Response(status_code=503 if len(came) == 1 else 204)
 

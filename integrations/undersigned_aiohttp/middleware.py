@@ -11,12 +11,12 @@ from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from undersigned import MalformedURL, SignatureError
+from undersigned import MalformedURL
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ErrorResponse, incomplete
 from undersigned.policy import MatchedRoute, RouteResolver
 
-from .requirement import ADMISSION, response, route_of
+from .requirement import PUBLISHED, response, route_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from aiohttp import StreamReader
     from aiohttp.typedefs import Handler
 
-    from undersigned import AsyncVerifier, Verifier
-    from undersigned.middleware import AsyncOptions, ConfiguredOrigins, Service
+    from undersigned.middleware import Admission, AsyncSetup, Service
     from undersigned.url import CanonicalURL, Origin
 
 
@@ -39,24 +38,15 @@ class SignatureMiddleware:
     signature does not verify. To accept such a body, run the application with `auto_decompress=False`.
 
     Args:
-        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
-        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
-            and so on. Their functions get the request.
+        options: `verifier`, `origins` and the options of every middleware, as `undersigned.middleware.AsyncSetup` lists
+            them. Their functions get the request.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
 
-    def __init__(
-        self,
-        *,
-        verifier: Verifier | AsyncVerifier,
-        origins: ConfiguredOrigins,
-        **options: Unpack[AsyncOptions[web.Request]],
-    ) -> None:
-        self._guard = AsyncGuard(verifier=verifier, origins=origins, **options)
+    def __init__(self, **options: Unpack[AsyncSetup[web.Request]]) -> None:
+        self._guard = AsyncGuard(**options)
         self._guard.service.announce()
         policy = options.get("policy")
         if policy is not None and isinstance(policy.resolver, RouteResolver):
@@ -76,27 +66,47 @@ class SignatureMiddleware:
         admission = await self._guard.verify(received, body)
         if isinstance(admission, ErrorResponse):
             return response(admission)
-        route = _route(request)
+        PUBLISHED.publish(request, admission)
         try:
-            if route is not None:
-                admission = await admission.check_route(route)
-        except SignatureError as error:
-            return response(ErrorResponse.of(error))
-        body.rest()
-        request[ADMISSION] = admission
-        signed = admission.as_signed((_text(name), _text(value)) for name, value in request.raw_headers)
-        if signed is None and body.target in {None, request.raw_path}:
-            return await handler(request)
-        verified = request.clone(rel_url=URL(body.target or request.raw_path, encoded=True))
-        # Layers outside see what the handler puts there.
-        vars(verified)["_state"] = vars(request)["_state"]
-        if signed is not None:
-            _replace_headers(verified, signed)
-        try:
-            return await handler(verified)
-        finally:
-            # aiohttp closes the files of an upload.
-            vars(request)["_post"] = vars(verified).get("_post")
+            if (route := _route(request)) is not None:
+                await PUBLISHED.check_route(request, route)
+            body.rest()
+            answer = await _handle(request, admission, body.target, handler)
+        except web.HTTPException as raised:
+            answer = _replaced(raised, received)
+            if answer is raised:
+                raise
+            return answer
+        return _replaced(answer, received)
+
+
+def _replaced(answer: web.StreamResponse, received: WireReceived) -> web.StreamResponse:
+    """Return the answer by `rejection=` if a route has rejected the request, or else its own answer."""
+    shaped = None if answer.prepared else received.replacement(answer.status)
+    if shaped is None:
+        return answer
+    return web.Response(
+        status=shaped.status, body=shaped.body, headers=CIMultiDict(shaped.merged(answer.headers.items()))
+    )
+
+
+async def _handle(
+    request: web.Request, admission: Admission, target: str | None, handler: Handler
+) -> web.StreamResponse:
+    """Call the handler with the request that was verified."""
+    signed = admission.as_signed((_text(name), _text(value)) for name, value in request.raw_headers)
+    if signed is None and target in {None, request.raw_path}:
+        return await handler(request)
+    verified = request.clone(rel_url=URL(target or request.raw_path, encoded=True))
+    # Layers outside see what the handler puts there.
+    vars(verified)["_state"] = vars(request)["_state"]
+    if signed is not None:
+        _replace_headers(verified, signed)
+    try:
+        return await handler(verified)
+    finally:
+        # aiohttp closes the files of an upload.
+        vars(request)["_post"] = vars(verified).get("_post")
 
 
 class _Body(WireBody):

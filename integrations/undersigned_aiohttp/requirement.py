@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from aiohttp import web
 
-from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import Admission, ErrorResponse, Published
+from undersigned import ConfigurationError
+from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from undersigned import VerifiedSignature
+    from undersigned import SignatureError
 
 
 class SignatureRequired(web.HTTPUnauthorized):
@@ -38,9 +37,6 @@ class SignatureRequired(web.HTTPUnauthorized):
 Target = TypeVar("Target", web.Request, web.View)
 Parameters = ParamSpec("Parameters")
 
-ADMISSION = web.RequestKey("undersigned", Admission)
-"""The key of a request for what the middleware published."""
-
 
 def route_of(request: web.Request) -> str | None:
     """Return the path of the route that aiohttp found, such as `/plans/{plan}`."""
@@ -49,32 +45,13 @@ def route_of(request: web.Request) -> str | None:
 
 
 PUBLISHED = Published[web.Request](
-    lambda request: request.get(ADMISSION),
+    lambda request: vars(request)["_state"],  # aiohttp warns of a key that is a string
+    error=lambda _request, error: SignatureRequired(error),
     route=route_of,
     advice="pass web.Application(middlewares=[SignatureMiddleware(...)])",
 )
-
-
-def find_signature(request: web.Request) -> VerifiedSignature | None:
-    """Return the verified signature of a request, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return PUBLISHED.find(request)
-
-
-def verified_signature(request: web.Request) -> VerifiedSignature:
-    """Return the verified signature of a request.
-
-    Raises:
-        SignatureRequired: the request is unsigned. aiohttp answers 401 with the code in JSON.
-        ConfigurationError: no middleware has verified it.
-    """
-    try:
-        return PUBLISHED.require(request)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
 def signature_required(
@@ -93,13 +70,11 @@ def signature_required(
     """
     if not iscoroutinefunction(handler):
         raise ConfigurationError("signature_required: decorate an async function, or the methods of a web.View")
+    return PUBLISHED.guarded(handler, decorate="an async function, or the methods of a web.View", request_of=_request)
 
-    @wraps(handler)
-    async def guard(target: Target, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> web.StreamResponse:
-        verified_signature(target.request if isinstance(target, web.View) else target)
-        return await handler(target, *args, **kwargs)
 
-    return guard
+def _request(target: web.Request | web.View, *_args: object, **_kwargs: object) -> web.Request:
+    return target.request if isinstance(target, web.View) else target
 
 
 def response(rejection: ErrorResponse) -> web.Response:

@@ -17,12 +17,12 @@ import requests
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
-from flask import Flask
+from flask import Flask, request
 from werkzeug.serving import make_server
 
 from undersigned import KeyPair, MemoryReplayStore, Signer, Verifier
 from undersigned_fastapi import Signature, SignatureMiddleware
-from undersigned_flask import Undersigned, current_signature, signature_required
+from undersigned_flask import Undersigned, signature_required, verified_signature
 from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAuth
 
@@ -167,7 +167,7 @@ def _flask_server(verifier: Verifier, origin: str) -> _Server:
     @app.route("/<path:path>", methods=["POST", "PUT"])
     @signature_required
     def endpoint(path: str) -> str:  # noqa: ARG001 - Flask passes what the rule names
-        return f"verified {current_signature.target_uri.removeprefix(origin)}"
+        return f"verified {verified_signature(request).target_uri.removeprefix(origin)}"
 
     Undersigned(app, verifier=verifier, origins=[origin])
     server = make_server("127.0.0.1", 0, app, threaded=True)

@@ -2,8 +2,8 @@
 
 Add `"undersigned_django"` to INSTALLED_APPS, `"undersigned_django.middleware.SignatureMiddleware"` as the first of
 MIDDLEWARE, and the setting `UNDERSIGNED`. The decorator `signature_required` lets a view run only for a signed
-request; `request.signature` is the verified signature, or None. `undersigned_django.rest_framework` has an
-authentication class. `jwks_route` publishes the keys of this service or bot.
+request, and `find_signature` and `verified_signature` return the signature of a request.
+`undersigned_django.rest_framework` has an authentication class. `jwks_route` publishes the keys of this service or bot.
 With `RouteResolver`, a policy decides about the view that is about to run.
 """
 

@@ -19,7 +19,7 @@ from undersigned.eventloop import AsyncGuard
 from undersigned.middleware import ErrorResponse
 from undersigned.wsgi import EnvironBody, EnvironReceived, SyncGuard
 
-from .requirement import SignatureRequired, answer_denial, key, options, publish, read_setting, response
+from .requirement import SignatureRequired, answered_by_view, key, options, read_setting, response
 from .routes import RouteMiddleware
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class SignatureMiddleware(RouteMiddleware):
     """A middleware that verifies requests by the setting `UNDERSIGNED`. Put it first.
 
     It works over WSGI and ASGI, in sync and async. The application gets what was verified: Django reads the request
-    again from the verified environ or scope. `request.signature` is the signature, or None for an unsigned request.
+    again from the verified environ or scope. `find_signature(request)` returns the signature, or None.
 
     Over ASGI, Django reads a whole body before any middleware runs. `undersigned.asgi.SignatureMiddleware` around
     `get_asgi_application()` reads no body before the signature over the header fields has been verified.
@@ -81,7 +81,7 @@ class SignatureMiddleware(RouteMiddleware):
             rejection = self._verify_wsgi(request)
         if rejection is not None:
             return rejection
-        return answer_denial(request, cast("HttpResponseBase", self._get_response(request)))
+        return answered_by_view(request, cast("HttpResponseBase", self._get_response(request)))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Answer a view that has asked for the signature of an unsigned request: Django calls this."""
@@ -96,7 +96,7 @@ class SignatureMiddleware(RouteMiddleware):
             rejection = await sync_to_async(self._verify_wsgi)(request)
         if rejection is not None:
             return rejection
-        return answer_denial(request, await cast("Awaitable[HttpResponseBase]", self._get_response(request)))
+        return answered_by_view(request, await cast("Awaitable[HttpResponseBase]", self._get_response(request)))
 
     def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | None:
         """Verify a request over WSGI. Return the response if the request is rejected."""
@@ -113,7 +113,6 @@ class SignatureMiddleware(RouteMiddleware):
             return response(result, request)
         _forget(request)
         type(request).__init__(request, body.forwarded(result))
-        publish(request, result)
         return None
 
     async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | None:
@@ -136,7 +135,6 @@ class SignatureMiddleware(RouteMiddleware):
             stream = BytesIO(await _whole(forwarded))
         _forget(request)
         type(request).__init__(request, dict(scope), stream)
-        publish(request, result)
         return None
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import wraps
-from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from django.conf import settings
@@ -14,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_exempt
 
-from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.middleware import Admission, ErrorResponse, Published, configured_verifier
+from undersigned import ConfigurationError, SignatureError
+from undersigned.middleware import ErrorResponse, Published, configured_verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, MutableMapping
 
     from django.http.response import HttpResponseBase
 
@@ -92,50 +90,43 @@ class Denial:
     applies: Callable[[], bool] = _always
 
     def note(self, request: HttpRequest) -> None:
-        """Let `answer_denial` know of it."""
+        """Let `answered_by_view` know of it."""
         vars(request)["signature_denial"] = self
 
 
-def answer_denial(request: HttpRequest, answered: HttpResponseBase) -> HttpResponseBase:
+def answered_by_view(request: HttpRequest, answered: HttpResponseBase) -> HttpResponseBase:
     """Return the response to a request, after a view has answered it.
 
-    If the view noted a `Denial` and answered so, that rejection is recorded. `UNDERSIGNED["REJECTION"]` shapes it.
-    Without it, the view's own response is sent. That to an unsigned request then also has Accept-Signature (RFC 9421
-    section 5), if the profile sends it.
+    If the view noted a `Denial` and answered so, that rejection is recorded. `UNDERSIGNED["REJECTION"]` shapes whatever
+    a view has rejected. Without it, the view's own response is sent. That to an unsigned request that was denied then
+    also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
     """
+    admission = PUBLISHED.admission(request)
     denial: Denial | None = vars(request).pop("signature_denial", None)
     if denial is None or answered.status_code not in _DENIED or not denial.applies():
+        shaped = admission.received.replacement(answered.status_code)
+    else:
+        is_shaped = admission.service.rejection is not None
+        sent = None if is_shaped else answered.status_code
+        answer = admission.reject(admission.unsigned_error(denial.detail), route=route(request), sent=sent)
+        shaped = answer if is_shaped else None
+        if shaped is None and admission.signature is None:
+            for name, value in answer.others:
+                if name == _ASKS:
+                    answered[name] = value
+    if shaped is None:
         return answered
-    admission = PUBLISHED.admission(request)
-    is_shaped = admission.service.rejection is not None
-    sent = None if is_shaped else answered.status_code
-    answer = admission.reject(admission.unsigned_error(denial.detail), route=route(request), sent=sent)
-    if is_shaped:
-        return response(answer, request)
-    if admission.signature is None:
-        for name, value in answer.others:
-            if name == _ASKS:
-                answered[name] = value
-    return answered
-
-
-def publish(request: HttpRequest, admission: Admission) -> None:
-    """Let the application read the signature: `request.signature`, or None for an unsigned request."""
-    vars(request).update(signature=admission.signature, signature_admission=admission)
+    replaced = response(shaped, request)
+    for name, value in shaped.merged(answered.items()):
+        replaced[name] = value
+    replaced.cookies = answered.cookies
+    return replaced
 
 
 def route(request: HttpRequest) -> str | None:
     """Return the path of the route as the URLconf spells it, or None before Django has resolved the request."""
     match = request.resolver_match
     return None if match is None else match.route
-
-
-PUBLISHED = Published[HttpRequest](
-    lambda request: vars(request).get("signature_admission"),
-    route=route,
-    advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
-    "django.test.Client, because a RequestFactory runs no middleware",
-)
 
 
 class SignatureRequired(PermissionDenied):
@@ -152,32 +143,26 @@ class SignatureRequired(PermissionDenied):
         self.error = error
 
 
-def find_signature(request: HttpRequest) -> VerifiedSignature | None:
-    """Return the verified signature of a request, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified the request.
-    """
-    return PUBLISHED.find(request)
+def _place(request: HttpRequest) -> MutableMapping[str, Any]:
+    """Return the environ or the scope of a request, or its attributes if no server made it."""
+    return getattr(request, "environ", None) or getattr(request, "scope", None) or vars(request)
 
 
-def verified_signature(request: HttpRequest) -> VerifiedSignature:
-    """Return the verified signature of a request.
-
-    Raises:
-        SignatureRequired: the request is unsigned.
-        ConfigurationError: no middleware has verified the request.
-    """
-    try:
-        return PUBLISHED.require(request)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
+PUBLISHED = Published[HttpRequest](
+    _place,
+    error=lambda _request, error: SignatureRequired(error),
+    route=route,
+    advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
+    "django.test.Client, or put_signature of undersigned.testing, because a RequestFactory runs no middleware",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
 def signature_required(
     view: Callable[Concatenate[HttpRequest, Parameters], Result],
 ) -> Callable[Concatenate[HttpRequest, Parameters], Result]:
-    """Let a view run only for a signed request. An unsigned one gets 401 with the code in JSON.
+    """Let a view run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     The view is exempt from Django's CSRF check: that check protects cookies, and another site cannot sign. For a view
     class use `method_decorator(signature_required, name="dispatch")`.
@@ -191,39 +176,11 @@ def signature_required(
     Raises:
         ConfigurationError: `view` is not a function; or, during a request, no middleware has verified the request.
     """
-    if isinstance(view, type) or not callable(view):
-        raise ConfigurationError(
-            'signature_required: decorate a view function; for a class use method_decorator(..., name="dispatch")'
-        )
-    guarded = _guard_async(view) if iscoroutinefunction(view) else _guard(view)
-    return cast("Callable[Concatenate[HttpRequest, Parameters], Result]", csrf_exempt(guarded))
-
-
-def _guard(view: Callable[..., object]) -> Callable[..., object]:
-    @wraps(view)
-    def guard(request: HttpRequest, *args: object, **kwargs: object) -> object:
-        rejection = _rejection(request)
-        return view(request, *args, **kwargs) if rejection is None else rejection
-
-    return guard
-
-
-def _guard_async(view: Callable[..., Awaitable[object]]) -> Callable[..., object]:
-    @wraps(view)
-    async def guard(request: HttpRequest, *args: object, **kwargs: object) -> object:
-        rejection = _rejection(request)
-        return await view(request, *args, **kwargs) if rejection is None else rejection
-
-    return guard
-
-
-def _rejection(request: HttpRequest) -> HttpResponse | None:
-    """Return the response to an unsigned request, or None if it is signed."""
-    try:
-        verified_signature(request)
-    except SignatureRequired as rejected:
-        return response(ErrorResponse.of(rejected.error), request)
-    return None
+    guarded = PUBLISHED.guarded(
+        view,
+        decorate='a view function; for a class use method_decorator(..., name="dispatch")',
+    )
+    return csrf_exempt(guarded)
 
 
 def response(answer: ErrorResponse, request: HttpRequest) -> HttpResponse:

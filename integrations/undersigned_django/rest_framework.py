@@ -60,7 +60,7 @@ class SignatureAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[object, VerifiedSignature] | None:
         """Return the caller and the signature, or None if the request is unsigned or its caller unknown."""
-        signature = PUBLISHED.find(request._request)  # noqa: SLF001 - as REST framework documents it
+        signature = PUBLISHED.find_signature(request._request)  # noqa: SLF001 - as REST framework documents it
         user: object = None
         if signature is not None:
             user = cast("Callable[[VerifiedSignature], object]", read_setting().get("USER") or _caller)(signature)
@@ -88,7 +88,7 @@ class IsSigned(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:  # noqa: ARG002 - as REST framework calls it
         """Return whether the request is signed."""
         asked = request._request  # noqa: SLF001 - as above
-        if PUBLISHED.find(asked) is not None:
+        if PUBLISHED.find_signature(asked) is not None:
             return True
         Denial(_REQUIRED).note(asked)
         return False

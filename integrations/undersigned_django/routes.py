@@ -12,20 +12,17 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.utils.module_loading import import_string
 from django.views import View
 
-from undersigned import SignatureError, asgi, wsgi
 from undersigned.middleware import ErrorResponse
 from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 
-from .requirement import response
+from .requirement import PUBLISHED, SignatureRequired, response
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
-
-    from undersigned.asgi import Scope
 
 
 class RouteResolver(_RouteResolver):
@@ -92,12 +89,11 @@ def check_view(
     """
     if not isinstance(request, WSGIRequest):
         return async_to_sync(check_view_async)(request, view, arguments, parameters)
-    environ, route = request.environ, _route(request, view, parameters)
+    route = _route(request, view, parameters)
     try:
-        signature = wsgi.find_signature(environ) if route is None else wsgi.check_route(environ, route)
-    except SignatureError as error:
-        return response(ErrorResponse.of(error), request)
-    vars(request)["signature"] = signature
+        PUBLISHED.admission(request) if route is None else PUBLISHED.check_route_now(request, route)
+    except SignatureRequired as rejected:
+        return response(ErrorResponse.of(rejected.error), request)
     return None
 
 
@@ -107,12 +103,11 @@ async def check_view_async(
     """Return the response as `check_view` does, for asyncio."""
     if not isinstance(request, ASGIRequest):
         return await sync_to_async(check_view)(request, view, arguments, parameters)
-    scope, route = cast("Scope", request.scope), _route(request, view, parameters)
+    route = _route(request, view, parameters)
     try:
-        signature = asgi.find_signature(scope) if route is None else await asgi.check_route(scope, route)
-    except SignatureError as error:
-        return response(ErrorResponse.of(error), request)
-    vars(request)["signature"] = signature
+        PUBLISHED.admission(request) if route is None else await PUBLISHED.check_route(request, route)
+    except SignatureRequired as rejected:
+        return response(ErrorResponse.of(rejected.error), request)
     return None
 
 

@@ -8,23 +8,26 @@ import falcon
 import falcon.asgi
 from falcon.routing import StaticRoute
 
-from undersigned import ConfigurationError, SignatureError, asgi, wsgi
+from undersigned import ConfigurationError, asgi, wsgi
 from undersigned.policy import MatchedRoute, RouteResolver
 
-from .requirement import SignatureRequired, scope_of
+from .requirement import PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Unpack
+
+    from undersigned.middleware import ASGISetup, WSGISetup
 
 
 @overload
-def SignatureMiddleware(  # pyright: ignore[reportOverlappingOverload]
-    app: falcon.asgi.App[Any, Any], **options: Any
+def SignatureMiddleware(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+    app: falcon.asgi.App[Any, Any], **options: Unpack[ASGISetup]
 ) -> asgi.SignatureMiddleware: ...
 
 
 @overload
-def SignatureMiddleware(app: falcon.App[Any, Any], **options: Any) -> wsgi.SignatureMiddleware: ...
+def SignatureMiddleware(app: falcon.App[Any, Any], **options: Unpack[WSGISetup]) -> wsgi.SignatureMiddleware: ...
 
 
 def SignatureMiddleware(  # noqa: N802 - it makes the middleware of the interface that the application has
@@ -68,24 +71,24 @@ class _Asking:
     def process_request(self, request: falcon.Request, _answer: object) -> None:
         route = self._sink(request)
         if route is not None:
-            _check(request, route)
+            PUBLISHED.check_route_now(request, route)
 
     async def process_request_async(self, request: falcon.Request, _answer: object) -> None:
         route = self._sink(request)
         if route is not None:
-            await _check_async(request, route)
+            await PUBLISHED.check_route(request, route)
 
     process_request_ws = process_request_async
 
     def process_resource(
         self, request: falcon.Request, _answer: object, resource: object, found: Mapping[str, Any]
     ) -> None:
-        _check(request, _route(request, resource, found))
+        PUBLISHED.check_route_now(request, _route(request, resource, found))
 
     async def process_resource_async(
         self, request: falcon.Request, _answer: object, resource: object, found: Mapping[str, Any]
     ) -> None:
-        await _check_async(request, _route(request, resource, found))
+        await PUBLISHED.check_route(request, _route(request, resource, found))
 
     process_resource_ws = process_resource_async
 
@@ -100,17 +103,3 @@ class _Asking:
 def _route(request: falcon.Request, resource: object, found: Mapping[str, Any]) -> MatchedRoute:
     template = request.uri_template
     return MatchedRoute(type(resource), (template or "",), found, path=template)
-
-
-def _check(request: falcon.Request, route: MatchedRoute) -> None:
-    try:
-        wsgi.check_route(scope_of(request), route)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
-
-
-async def _check_async(request: falcon.Request, route: MatchedRoute) -> None:
-    try:
-        await asgi.check_route(scope_of(request), route)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import falcon
 import falcon.asgi
 
-from undersigned import ConfigurationError, SignatureError
-from undersigned.asgi import ADMISSION
+from undersigned import ConfigurationError
 from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
-    from undersigned import VerifiedSignature
+    from undersigned import SignatureError
 
 
 class SignatureRequired(falcon.HTTPUnauthorized):
@@ -37,33 +36,13 @@ def scope_of(request: falcon.Request) -> dict[str, Any]:
 
 
 PUBLISHED = Published[falcon.Request](
-    lambda request: scope_of(request).get(ADMISSION),
+    scope_of,
+    error=lambda _request, error: SignatureRequired(error),
     route=lambda request: request.uri_template,
     advice="serve SignatureMiddleware(app, ...) instead of the application",
 )
-
-
-def find_signature(request: falcon.Request) -> VerifiedSignature | None:
-    """Return the verified signature of a request or handshake, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return PUBLISHED.find(request)
-
-
-def verified_signature(request: falcon.Request) -> VerifiedSignature:
-    """Return the verified signature of a request or handshake.
-
-    Raises:
-        SignatureRequired: it is unsigned. Falcon answers 401.
-        ConfigurationError: no middleware has verified it.
-    """
-    try:
-        return PUBLISHED.require(request)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
-
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 Responder = TypeVar("Responder")
 
@@ -71,7 +50,7 @@ Responder = TypeVar("Responder")
 def signature_required(resource: Responder) -> Responder:
     """Let a responder, or every responder of a resource class, run only for a signed request.
 
-    A CORS preflight passes, because no browser signs it.
+    OPTIONS passes where Falcon answers it by itself, because no browser signs a CORS preflight.
 
     Args:
         resource: the class of a resource, or one of its responders, sync or async.
@@ -92,8 +71,7 @@ def signature_required(resource: Responder) -> Responder:
 
 
 def _require(request: falcon.Request, *_rest: object) -> None:
-    if not PUBLISHED.admission(request).received.is_preflight:
-        verified_signature(request)
+    verified_signature(request)
 
 
 async def _require_async(request: falcon.Request, *_rest: object) -> None:

@@ -15,7 +15,7 @@ from undersigned.policy import MatchedRoute
 from undersigned.policy import RouteResolver as _RouteResolver
 from undersigned.wsgi import check_route, find_signature
 
-from .extension import SignatureRequired
+from .requirement import SignatureRequired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

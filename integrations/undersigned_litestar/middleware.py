@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from litestar import Litestar
 
-from undersigned import ConfigurationError, SignatureError, asgi
+from undersigned import ConfigurationError, asgi
 from undersigned.policy import MatchedRoute, RouteResolver
 
-from .requirement import SignatureRequired, scope_of
+from .requirement import PUBLISHED, scope_of
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from litestar.connection import ASGIConnection
     from litestar.handlers import BaseRouteHandler
 
-    from undersigned import AsyncVerifier, Verifier
     from undersigned.asgi import Receive, Scope, Send
-    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
+    from undersigned.middleware import ASGISetup
 
 
 class SignatureMiddleware:
@@ -30,42 +29,20 @@ class SignatureMiddleware:
 
     Args:
         app: the application. With a `RouteResolver`, each handler asks the policy before its guards run.
-        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
-        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        server_adds_root_path: as in `undersigned.asgi.SignatureMiddleware`.
-        http2_server: as in `undersigned.asgi.SignatureMiddleware`.
-        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
-            and so on. Their functions get the scope.
+        options: those of `undersigned.asgi.SignatureMiddleware`: `verifier`, `origins`, `mode` and so on.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
 
-    def __init__(
-        self,
-        app: Litestar,
-        *,
-        verifier: Verifier | AsyncVerifier,
-        origins: ConfiguredOrigins,
-        server_adds_root_path: bool = False,
-        http2_server: str | None = None,
-        **options: Unpack[AsyncOptions[Scope]],
-    ) -> None:
+    def __init__(self, app: Litestar, **options: Unpack[ASGISetup]) -> None:
         if not isinstance(app, Litestar):
             raise ConfigurationError("app: pass the Litestar application, not what is wrapped around it")
         policy = options.get("policy")
         if policy is not None and isinstance(policy.resolver, RouteResolver):
             policy.resolver.hook(_ask)
             _guard_handlers(app)
-        guarded = asgi.SignatureMiddleware(
-            cast("asgi.ASGIApp", app.asgi_handler),
-            verifier=verifier,
-            origins=origins,
-            server_adds_root_path=server_adds_root_path,
-            http2_server=http2_server,
-            **options,
-        )
+        guarded = asgi.SignatureMiddleware(cast("asgi.ASGIApp", app.asgi_handler), **options)
         app.asgi_handler = cast("Any", guarded)
         self.app = app
 
@@ -86,11 +63,7 @@ def _guard_handlers(app: Litestar) -> None:
 
 async def _ask(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Apply the policy to a handler: the guard that is the first of each."""
-    scope, is_mount = scope_of(connection), bool(getattr(handler, "is_mount", False))
-    names, path = (handler.name or "",), scope.get("path_template")
-    try:
-        await asgi.check_route(
-            scope, MatchedRoute(handler.fn, names, connection.path_params, is_opaque=is_mount, path=path)
-        )
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
+    names, is_mount = (handler.name or "",), bool(getattr(handler, "is_mount", False))
+    path = scope_of(connection).get("path_template")
+    route = MatchedRoute(handler.fn, names, connection.path_params, is_opaque=is_mount, path=path)
+    await PUBLISHED.check_route(connection, route)

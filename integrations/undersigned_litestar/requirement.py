@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from litestar.exceptions import NotAuthorizedException
 
-from undersigned import SignatureError
-from undersigned.asgi import ADMISSION
 from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
     from litestar.connection import ASGIConnection
     from litestar.handlers import BaseRouteHandler
 
-    from undersigned import VerifiedSignature
+    from undersigned import SignatureError
 
 
 class SignatureRequired(NotAuthorizedException):
@@ -38,42 +36,24 @@ def scope_of(connection: ASGIConnection[Any, Any, Any, Any]) -> dict[str, Any]:
 
 
 PUBLISHED = Published["ASGIConnection[Any, Any, Any, Any]"](
-    lambda connection: scope_of(connection).get(ADMISSION),
+    scope_of,
+    error=lambda _connection, error: SignatureRequired(error),
     route=lambda connection: scope_of(connection).get("path_template"),
     advice="call SignatureMiddleware(app, ...) before the application is served",
 )
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
-def find_signature(connection: ASGIConnection[Any, Any, Any, Any]) -> VerifiedSignature | None:
-    """Return the verified signature of a request or handshake, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return PUBLISHED.find(connection)
-
-
-def verified_signature(connection: ASGIConnection[Any, Any, Any, Any]) -> VerifiedSignature:
-    """Return the verified signature of a request or handshake.
-
-    Raises:
-        SignatureRequired: it is unsigned. Litestar answers 401.
-        ConfigurationError: no middleware has verified it.
-    """
-    try:
-        return PUBLISHED.require(connection)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
-
-
-def signature_required(connection: ASGIConnection[Any, Any, Any, Any], _handler: BaseRouteHandler) -> None:
+def signature_required(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Let a handler run only for a signed request: `@post(guards=[signature_required])`, or of a router or application.
 
-    A CORS preflight passes, because no browser signs it.
+    OPTIONS passes where Litestar answers it by itself, because no browser signs a CORS preflight.
 
     Raises:
         SignatureRequired: the request is unsigned.
         ConfigurationError: no middleware has verified it.
     """
-    if not PUBLISHED.admission(connection).received.is_preflight:
+    answers_itself = handler.fn.__module__.partition(".")[0] == "litestar"
+    if not (answers_itself and scope_of(connection).get("method") == "OPTIONS"):
         verified_signature(connection)

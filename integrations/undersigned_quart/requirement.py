@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
-from quart import Blueprint, Quart, Response, current_app, has_request_context, request, websocket
+from quart import Blueprint, Quart, Response, has_request_context, request, websocket
 from werkzeug.exceptions import Unauthorized
 
-from undersigned import ConfigurationError, SignatureError
-from undersigned.asgi import ADMISSION
 from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
 
     from quart.wrappers import Request, Websocket
 
-    from undersigned import VerifiedSignature
+    from undersigned import SignatureError
 
 Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 AnyBlueprint = TypeVar("AnyBlueprint", bound=Blueprint)
 
 
@@ -40,32 +38,13 @@ class SignatureRequired(Unauthorized):
 
 
 PUBLISHED = Published["Request | Websocket"](
-    lambda asked: cast("dict[str, Any]", asked.scope).get(ADMISSION),
+    lambda asked: cast("dict[str, Any]", asked.scope),
+    error=lambda _asked, error: SignatureRequired(error),
     route=lambda asked: None if asked.url_rule is None else asked.url_rule.rule,
     advice="call Undersigned(app, ...) before the application is served",
 )
-
-
-def find_signature(asked: Request | Websocket) -> VerifiedSignature | None:
-    """Return the verified signature of a request or handshake, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return PUBLISHED.find(asked)
-
-
-def verified_signature(asked: Request | Websocket) -> VerifiedSignature:
-    """Return the verified signature of a request or handshake.
-
-    Raises:
-        SignatureRequired: it is unsigned. Quart answers 401.
-        ConfigurationError: no middleware has verified it.
-    """
-    try:
-        return PUBLISHED.require(asked)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
 @overload
@@ -73,14 +52,14 @@ def signature_required(view: AnyBlueprint) -> AnyBlueprint: ...
 
 
 @overload
-def signature_required(view: Callable[Parameters, object]) -> Callable[Parameters, Coroutine[Any, Any, Any]]: ...
+def signature_required(view: Callable[Parameters, Result]) -> Callable[Parameters, Result]: ...
 
 
 def signature_required(view: object) -> object:
     """Let a view, or every view and WebSocket of a blueprint, run only for a signed request.
 
-    Put `@signature_required` below `@app.route`. The guard of a blueprint lets CORS preflights pass, because no browser
-    signs them.
+    Put `@signature_required` below `@app.route`. The guard of a blueprint lets OPTIONS pass where Quart answers it
+    by itself, because no browser signs a CORS preflight.
 
     Args:
         view: the view function, sync or async, or the blueprint before it is registered.
@@ -95,24 +74,24 @@ def signature_required(view: object) -> object:
         view.before_request(_require_in_blueprint)
         view.before_websocket(_require_in_blueprint)
         return view
-    if isinstance(view, (type, Quart)) or not callable(view):
-        raise ConfigurationError("signature_required: decorate a view function or a blueprint")
-    called: Callable[..., Any] = view
-
-    @wraps(called)
-    async def guard(*args: object, **kwargs: object) -> object:
-        verified_signature(received())
-        return await current_app.ensure_async(called)(*args, **kwargs)
-
-    return guard
+    if isinstance(view, Quart):
+        view = None
+    called: Any = view
+    return PUBLISHED.guarded(called, decorate="a view function or a blueprint", request_of=received)
 
 
 async def _require_in_blueprint() -> None:
     asked = received()
-    if not PUBLISHED.admission(asked).received.is_preflight:
+    if not answers_itself(asked):
         verified_signature(asked)
 
 
-def received() -> Request | Websocket:
-    """Return the request or handshake that Quart handles now."""
+def answers_itself(asked: Request | Websocket) -> bool:
+    """Return whether Quart answers OPTIONS by itself, and runs no view."""
+    rule: Any = asked.url_rule
+    return asked.method == "OPTIONS" and rule is not None and bool(rule.provide_automatic_options)
+
+
+def received(*_args: object, **_kwargs: object) -> Request | Websocket:
+    """Return the request or handshake that Quart handles now, whatever a view is called with."""
     return request if has_request_context() else websocket

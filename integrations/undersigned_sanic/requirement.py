@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
+from sanic import Blueprint
 from sanic.exceptions import SanicException, Unauthorized
 
-from undersigned import ConfigurationError, SignatureError
 from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
 
     from sanic import Request
 
-    from undersigned import VerifiedSignature
+    from undersigned import SignatureError
 
 Parameters = ParamSpec("Parameters")
-
-ADMISSION = "undersigned_admission"
-"""The attribute of `request.ctx` for what was published."""
+Result = TypeVar("Result")
 
 
 class Rejected(SanicException):
@@ -45,7 +41,6 @@ class SignatureRequired(Unauthorized):
 
     Attributes:
         error: the reason, for the log; `error.code` is the code that the caller gets.
-        answer: the answer, which is sent as it is if `rejection=` has shaped it.
     """
 
     quiet = True
@@ -53,67 +48,56 @@ class SignatureRequired(Unauthorized):
     def __init__(self, error: SignatureError) -> None:
         answer = ErrorResponse.of(error)
         super().__init__(answer.code, headers=answer.headers)  # pyright: ignore[reportUnknownMemberType]
-        self.status_code = answer.status
-        self.error, self.answer = error, answer
+        self.status_code, self.error = answer.status, error
 
 
-def _route(request: Request[Any, Any]) -> str | None:
-    return None if request.route is None else f"/{request.route.path}"
+def _place(request: Request[Any, Any]) -> dict[str, Any]:
+    """Return the scope on an ASGI server, and attributes on Sanic's own."""
+    return cast("dict[str, Any]", request.scope if request.app.asgi else vars(request.ctx))
 
 
 PUBLISHED = Published["Request[Any, Any]"](
-    lambda request: getattr(request.ctx, ADMISSION, None),
-    route=_route,
+    _place,
+    error=lambda _request, error: SignatureRequired(error),
+    route=lambda request: None if request.route is None else f"/{request.route.path}",
     advice="call Undersigned(app, ...) before the application is served",
 )
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
-def find_signature(request: Request[Any, Any]) -> VerifiedSignature | None:
-    """Return the verified signature of a request, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: nothing has verified it.
-    """
-    return PUBLISHED.find(request)
+@overload
+def signature_required(handler: Blueprint) -> Blueprint: ...
 
 
-def verified_signature(request: Request[Any, Any]) -> VerifiedSignature:
-    """Return the verified signature of a request.
-
-    Raises:
-        SignatureRequired: the request is unsigned. Sanic answers 401.
-        ConfigurationError: nothing has verified it.
-    """
-    try:
-        return PUBLISHED.require(request)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
+@overload
+def signature_required(handler: Callable[Parameters, Result]) -> Callable[Parameters, Result]: ...
 
 
-def signature_required(
-    handler: Callable[Concatenate[Request[Any, Any], Parameters], object],
-) -> Callable[Concatenate[Request[Any, Any], Parameters], Coroutine[Any, Any, Any]]:
-    """Let a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
+def signature_required(handler: object) -> object:
+    """Let a handler, or every handler of a blueprint, run only for a signed request.
 
-    Sanic accepts a WebSocket handshake before its handler runs, so an unsigned one is accepted and then closed. To
-    answer 401, call `verified_signature` in a middleware (`on_request`) of the blueprint.
+    An unsigned one raises `SignatureRequired`. The guard of a blueprint lets CORS preflights pass, because no browser
+    signs them. Sanic accepts a WebSocket handshake before its handler runs, so an unsigned one is accepted and then
+    closed; in a blueprint that is guarded, it gets 401.
 
     Args:
-        handler: the function of a request, sync or async. In a class, use `decorators = [signature_required]`.
+        handler: the function of a request, sync or async, or the blueprint. In a class, use
+            `decorators = [signature_required]`.
 
     Returns:
-        The guarded handler.
+        The guarded handler, or the same blueprint.
 
     Raises:
-        ConfigurationError: `handler` is not a function; or, during a request, nothing has verified it.
+        ConfigurationError: `handler` is neither; or, during a request, nothing has verified it.
     """
-    if isinstance(handler, type) or not callable(handler):
-        raise ConfigurationError("signature_required: decorate a function; in a class, use decorators = [...]")
+    if isinstance(handler, Blueprint):
+        handler.on_request(_require_in_blueprint)  # pyright: ignore[reportUnknownMemberType]
+        return handler
+    called: Any = handler
+    return PUBLISHED.guarded(called, decorate="a function or a blueprint; in a class, use decorators = [...]")
 
-    @wraps(handler)
-    async def guard(request: Request[Any, Any], /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> object:
+
+async def _require_in_blueprint(request: Request[Any, Any]) -> None:
+    if not PUBLISHED.admission(request).received.is_preflight:
         verified_signature(request)
-        answer = handler(request, *args, **kwargs)
-        return await answer if isawaitable(answer) else answer
-
-    return guard

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 from weakref import ref
 
-from sanic.response import HTTPResponse
+from sanic import Sanic
+from sanic.response import BaseHTTPResponse, HTTPResponse
 from sanic.signals import Event
 
 from undersigned import ConfigurationError, MalformedURL
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
-from undersigned.middleware import ErrorResponse
+from undersigned.middleware import ADMISSION, Admission, ErrorResponse
 
-from .requirement import ADMISSION, Rejected, SignatureRequired
+from .requirement import PUBLISHED, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Unpack
 
-    from sanic import Request, Sanic
+    from multidict import MultiDict
+    from sanic import Request
 
-    from undersigned import AsyncVerifier, Verifier
-    from undersigned.middleware import AsyncOptions, ConfiguredOrigins, Service
+    from undersigned.middleware import AsyncSetup, Service
     from undersigned.signature import Profile
     from undersigned.url import CanonicalURL, Origin
 
@@ -40,33 +41,25 @@ class Undersigned:
 
     Args:
         app: the application.
-        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
-        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
-            and so on. Their functions get the request.
+        options: `verifier`, `origins` and the options of every middleware, as `undersigned.middleware.AsyncSetup` lists
+            them. Their functions get the request.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
 
-    def __init__(
-        self,
-        app: Sanic[Any, Any],
-        *,
-        verifier: Verifier | AsyncVerifier,
-        origins: ConfiguredOrigins,
-        **options: Unpack[AsyncOptions[Request[Any, Any]]],
-    ) -> None:
-        self._guard = AsyncGuard(verifier=verifier, origins=origins, **options)
+    def __init__(self, app: Sanic[Any, Any], **options: Unpack[AsyncSetup[Request[Any, Any]]]) -> None:
+        if not isinstance(app, Sanic):
+            raise ConfigurationError("app: pass the Sanic application")
+        self._guard = AsyncGuard(**options)
         self._guard.service.announce()
         app.add_signal(self._verify, Event.HTTP_ROUTING_BEFORE)
         app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
             _check_verified, "request", priority=_FIRST
         )
-        if options.get("rejection") is not None:
-            app.exception(SignatureRequired)(_answer)  # pyright: ignore[reportUnknownMemberType]
         app.exception(Rejected)(_answer)  # pyright: ignore[reportUnknownMemberType]
+        if self._guard.service.rejection is not None:
+            app.register_middleware(cast("Any", _replace), "response")  # pyright: ignore[reportUnknownMemberType]
 
     async def _verify(self, request: Request[Any, Any], **_context: object) -> None:
         if request.app.asgi:
@@ -88,7 +81,7 @@ class Undersigned:
         if (signed := result.as_signed(lines)) is not None:
             request.headers = type(request.headers)(signed)
         body.rest()
-        setattr(request.ctx, ADMISSION, result)
+        PUBLISHED.publish(request, result)
 
 
 async def _check_verified(request: Request[Any, Any]) -> None:
@@ -97,7 +90,7 @@ async def _check_verified(request: Request[Any, Any]) -> None:
     When an application starts, Sanic removes from its classes the signals that this application does not use. Another
     application of the same process then has none of them.
     """
-    if request.route is not None and getattr(request.ctx, ADMISSION, None) is None:
+    if request.route is not None and ADMISSION not in vars(request.ctx):
         raise ConfigurationError(
             "Sanic did not ask for the verification: set config.TOUCHUP = False for every application of this process"
         )
@@ -156,9 +149,22 @@ class _Body(WireBody):
             stream.request_body = stream.request_body or True
 
 
-async def _answer(_request: Request[Any, Any], rejected: Rejected | SignatureRequired) -> HTTPResponse:
+async def _answer(_request: Request[Any, Any], rejected: Rejected) -> HTTPResponse:
     answer = rejected.answer
     return HTTPResponse(answer.body, answer.status, dict(answer.fields))
+
+
+async def _replace(request: Request[Any, Any], response: BaseHTTPResponse) -> None:
+    """Make a response the answer by `rejection=` if a route has rejected the request."""
+    ctx: object = request.ctx
+    published = vars(ctx).get(ADMISSION)
+    answer = published.received.replacement(response.status) if isinstance(published, Admission) else None
+    if answer is not None:
+        response.body, response.content_type = answer.body, answer.content_type
+        headers = cast("MultiDict[str]", response.headers)
+        fields = answer.merged(list(headers.items()))
+        headers.clear()
+        headers.extend(fields)
 
 
 def _octets(text: str) -> bytes:

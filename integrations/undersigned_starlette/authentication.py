@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.authentication import AuthCredentials, AuthenticationBackend, BaseUser
 
-from undersigned.asgi import find_signature
+from .requirement import find_signature
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -53,5 +53,5 @@ class SignatureBackend(AuthenticationBackend):
         Raises:
             ConfigurationError: no middleware has verified the request.
         """
-        signature = find_signature(conn.scope)
+        signature = find_signature(conn)
         return None if signature is None else (AuthCredentials(["signed"]), SignedUser(signature))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from starlette.exceptions import HTTPException, WebSocketException
 from starlette.requests import HTTPConnection
 
-from undersigned import ConfigurationError, SignatureError, VerifiedSignature
-from undersigned.asgi import find_signature as _find_signature
-from undersigned.asgi import required_signature
-from undersigned.middleware import ErrorResponse
+from undersigned import ConfigurationError, SignatureError
+from undersigned.asgi import is_closed_only
+from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from undersigned.asgi import Scope
 
@@ -41,32 +38,31 @@ class SignatureRequired(HTTPException):
         self.error = error
 
 
-def find_signature(connection: HTTPConnection) -> VerifiedSignature | None:
-    """Return the verified signature of a request or handshake, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return _find_signature(connection.scope)
+def rejection(scope: Scope, error: SignatureError) -> SignatureRequired | WebSocketException:
+    """Return the exception that rejects a request, or that closes a handshake which the server cannot answer."""
+    if is_closed_only(scope):
+        return WebSocketException(_POLICY_VIOLATION, error.code)
+    return SignatureRequired(error)
 
 
-def verified_signature(connection: HTTPConnection) -> VerifiedSignature:
-    """Return the verified signature of a request or handshake.
+def _route(connection: HTTPConnection) -> str | None:
+    """Return the path of the route, which FastAPI and newer versions of Starlette publish."""
+    path: object = getattr(connection.scope.get("route"), "path", None)
+    return path if isinstance(path, str) else None
 
-    Raises:
-        SignatureRequired: it is unsigned.
-        WebSocketException: it is an unsigned handshake, and the server cannot send a response to one. Starlette closes
-            it with code 1008.
-        ConfigurationError: no middleware has verified it.
-    """
-    try:
-        return required_signature(connection.scope, route=_route(connection))
-    except SignatureError as error:
-        raise rejection(connection.scope, error) from None
+
+PUBLISHED = Published[HTTPConnection](
+    lambda connection: connection.scope,
+    error=lambda connection, error: rejection(connection.scope, error),
+    route=_route,
+    advice="put SignatureMiddleware outside the application, with verifier= and origins=",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
 def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let an endpoint run only for a signed request. The endpoint finds the signature in `request.state.signature`.
+    """Let an endpoint run only for a signed request. `verified_signature(request)` returns it.
 
     Put the decorator below the one that adds the route. An endpoint is a function, a method of an HTTPEndpoint, or a
     WebSocket function. An unsigned request or handshake raises `SignatureRequired`, which becomes a 401. If the server
@@ -81,33 +77,12 @@ def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Param
     Raises:
         ConfigurationError: `endpoint` is not a function; or, during a request, no middleware has verified it.
     """
-    if isinstance(endpoint, type) or not callable(endpoint):
-        raise ConfigurationError(
-            "signature_required: decorate a function, or the methods of an HTTPEndpoint and not the class"
-        )
-    guarded = _guard_async(endpoint) if inspect.iscoroutinefunction(endpoint) else _guard(endpoint)
-    return cast("Callable[Parameters, Result]", guarded)
+    return PUBLISHED.guarded(
+        endpoint, decorate="a function, or the methods of an HTTPEndpoint and not the class", request_of=_connection
+    )
 
 
-def _guard(endpoint: Callable[..., object]) -> Callable[..., object]:
-    @wraps(endpoint)
-    def guard(*args: object, **kwargs: object) -> object:
-        verified_signature(_connection(args, kwargs))
-        return endpoint(*args, **kwargs)
-
-    return guard
-
-
-def _guard_async(endpoint: Callable[..., Awaitable[object]]) -> Callable[..., object]:
-    @wraps(endpoint)
-    async def guard(*args: object, **kwargs: object) -> object:
-        verified_signature(_connection(args, kwargs))
-        return await endpoint(*args, **kwargs)
-
-    return guard
-
-
-def _connection(args: tuple[object, ...], kwargs: dict[str, object]) -> HTTPConnection:
+def _connection(*args: object, **kwargs: object) -> HTTPConnection:
     """Return the request or handshake that an endpoint is called with."""
     for argument in (*args, *kwargs.values()):
         if isinstance(argument, HTTPConnection):
@@ -116,16 +91,3 @@ def _connection(args: tuple[object, ...], kwargs: dict[str, object]) -> HTTPConn
         "signature_required: the endpoint is called without its request; give it a request: Request parameter, or in "
         "FastAPI use the dependency Depends(signature_required) instead of the decorator"
     )
-
-
-def _route(connection: HTTPConnection) -> str | None:
-    """Return the path of the route, which FastAPI and newer versions of Starlette publish."""
-    path: object = getattr(connection.scope.get("route"), "path", None)
-    return path if isinstance(path, str) else None
-
-
-def rejection(scope: Scope, error: SignatureError) -> SignatureRequired | WebSocketException:
-    """Return the exception that rejects a request, or that closes a handshake which the server cannot answer."""
-    if scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
-        return WebSocketException(_POLICY_VIOLATION, error.code)
-    return SignatureRequired(error)

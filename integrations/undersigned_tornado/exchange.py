@@ -18,9 +18,9 @@ from tornado.httputil import (
 )
 
 from undersigned.eventloop import WireBody, WireReceived
-from undersigned.middleware import ErrorResponse, incomplete
+from undersigned.middleware import ADMISSION, ErrorResponse, incomplete
 
-from .requirement import VerifiedHeaders
+from .requirement import REJECTED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -121,12 +121,13 @@ class Exchange(HTTPMessageDelegate):
 
     async def _forward(self, body: _Body, admission: Admission) -> None:
         """Pass the verified request to the application."""
-        headers = VerifiedHeaders()
+        headers = HTTPHeaders()
         lines = list(self._headers.get_all())
         for name, value in admission.as_signed(lines) or lines:
             headers.add(name, value)
-        headers.admission = admission
-        delegate = self._application.start_request(self._server_conn, self._request_conn)
+        vars(headers)[ADMISSION] = admission
+        connection = cast("HTTPConnection", _Answering(self._request_conn, admission, vars(headers)))
+        delegate = self._application.start_request(self._server_conn, connection)
         start_line = self._start_line
         if body.target is not None:
             start_line = RequestStartLine(start_line.method, body.target, start_line.version)
@@ -187,6 +188,44 @@ class Exchange(HTTPMessageDelegate):
     def _continue(self) -> None:
         if not self._may_continue.done():
             self._may_continue.set_result(None)
+
+
+class _Answering:
+    """The connection of a verified request. It completes the response of a handler that rejects the request.
+
+    Tornado's `send_error` removes all header fields that an exception brings, so they are added here.
+    """
+
+    def __init__(self, connection: HTTPConnection, admission: Admission, published: dict[str, object]) -> None:
+        self._connection = connection
+        self._received = admission.received
+        self._published = published
+        self._is_replaced = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+    def write_headers(
+        self, start_line: ResponseStartLine, headers: HTTPHeaders, chunk: bytes | None = None
+    ) -> Awaitable[None]:
+        """Send the beginning of a response."""
+        status, shaped = start_line.code, self._received.replacement(start_line.code)
+        rejected = self._published.get(REJECTED)
+        if shaped is not None:
+            self._is_replaced = True
+            start_line = ResponseStartLine(start_line.version, status, responses.get(status, ""))
+            lines = shaped.merged(headers.get_all())
+            headers, chunk = HTTPHeaders(), b"" if self._received.method == "HEAD" else shaped.body
+            for name, value in lines:
+                headers.add(name, value)
+        elif isinstance(rejected, ErrorResponse) and rejected.status == status:
+            for name, value in rejected.headers.items():
+                headers[name] = value
+        return self._connection.write_headers(start_line, headers, chunk)
+
+    def write(self, chunk: bytes) -> Awaitable[None]:
+        """Send more of a response, unless another one is sent instead."""
+        return self._connection.write(b"" if self._is_replaced else chunk)
 
 
 class _Body(WireBody):

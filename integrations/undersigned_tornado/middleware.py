@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tornado.httputil import (
-    HTTPConnection,
-    HTTPMessageDelegate,
-    HTTPServerConnectionDelegate,
-)
+from tornado.httputil import HTTPConnection, HTTPMessageDelegate, HTTPServerConnectionDelegate
 
 from undersigned.eventloop import AsyncGuard
 
@@ -19,8 +15,7 @@ if TYPE_CHECKING:
 
     from tornado.httputil import HTTPServerRequest
 
-    from undersigned import AsyncVerifier, Verifier
-    from undersigned.middleware import AsyncOptions, ConfiguredOrigins
+    from undersigned.middleware import AsyncSetup
 
 
 class Undersigned(HTTPServerConnectionDelegate):
@@ -32,27 +27,18 @@ class Undersigned(HTTPServerConnectionDelegate):
 
     Args:
         application: the application, or a router.
-        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
-        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
-            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
-        options: the options of every middleware, as `undersigned.middleware.AsyncOptions` lists them: `mode`, `policy`
-            and so on. Their functions get the request. Tornado has a limit of its own besides `max_body`:
-            `max_body_size`.
+        options: `verifier`, `origins` and the options of every middleware, as `undersigned.middleware.AsyncSetup` lists
+            them. Their functions get the request. Tornado has a limit of its own besides `max_body`: `max_body_size`.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
 
     def __init__(
-        self,
-        application: HTTPServerConnectionDelegate,
-        *,
-        verifier: Verifier | AsyncVerifier,
-        origins: ConfiguredOrigins,
-        **options: Unpack[AsyncOptions[HTTPServerRequest]],
+        self, application: HTTPServerConnectionDelegate, **options: Unpack[AsyncSetup[HTTPServerRequest]]
     ) -> None:
         self._application = application
-        self._guard = AsyncGuard(verifier=verifier, origins=origins, **options)
+        self._guard = AsyncGuard(**options)
         self._guard.service.announce()
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:

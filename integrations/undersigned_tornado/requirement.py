@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from tornado.httputil import HTTPHeaders
 from tornado.web import HTTPError
 
-from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import Admission, ErrorResponse, Published
+from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,73 +15,55 @@ if TYPE_CHECKING:
     from tornado.httputil import HTTPServerRequest
     from tornado.web import RequestHandler
 
-    from undersigned import VerifiedSignature
+    from undersigned import SignatureError
 
 Handler = TypeVar("Handler", bound="RequestHandler")
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class VerifiedHeaders(HTTPHeaders):
-    """The header fields of a request that the middleware has let pass.
-
-    Attributes:
-        admission: what the middleware published.
-    """
-
-    admission: Admission
-
-
 class SignatureRequired(HTTPError):
     """Raised when a handler requires a signature and the request is unsigned: a 401 with the code as its `reason`.
 
-    `signature_required` answers with its header fields too. Raised in a handler, Tornado answers it without them.
+    `write_error` of the handler gets it as the exception of `exc_info`.
 
     Attributes:
         error: the reason, for the log; `error.code` is the code that the caller gets.
-        answer: the answer, which is sent as it is if `rejection=` has shaped it.
     """
 
     def __init__(self, error: SignatureError) -> None:
         answer = ErrorResponse.of(error)
         super().__init__(answer.status, reason=answer.code)
-        self.error, self.answer = error, answer
+        self.error = error
 
 
+REJECTED = "undersigned.rejected"
+"""The attribute of a request's header fields for the answer to a request that a handler has rejected."""
+
+
+def _reject(request: HTTPServerRequest, error: SignatureError) -> SignatureRequired:
+    vars(request.headers)[REJECTED] = ErrorResponse.of(error)
+    return SignatureRequired(error)
+
+
+# Tornado makes the request of the header fields that the middleware passes on, and nothing else of it gets there.
 PUBLISHED = Published["HTTPServerRequest"](
-    lambda request: getattr(request.headers, "admission", None),
+    lambda request: vars(request.headers),
+    error=_reject,
     advice="serve HTTPServer(Undersigned(app, ...)) instead of app.listen(...)",
 )
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
-def find_signature(request: HTTPServerRequest) -> VerifiedSignature | None:
-    """Return the verified signature of a request, or None if it is unsigned.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return PUBLISHED.find(request)
-
-
-def verified_signature(request: HTTPServerRequest) -> VerifiedSignature:
-    """Return the verified signature of a request.
-
-    Raises:
-        SignatureRequired: the request is unsigned. Tornado answers 401.
-        ConfigurationError: no middleware has verified it.
-    """
-    try:
-        return PUBLISHED.require(request)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
+def _request(handler: RequestHandler, *_args: object, **_kwargs: object) -> HTTPServerRequest:
+    return handler.request
 
 
 def signature_required(
     method: Callable[Concatenate[Handler, Parameters], Result],
 ) -> Callable[Concatenate[Handler, Parameters], Result | None]:
-    """Let a method of a handler run only for a signed request. An unsigned one gets 401 by the handler's `write_error`.
-
-    `write_error` gets `SignatureRequired` as the exception of `exc_info`; the caller may know its `error.code`.
+    """Let a method of a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     To guard a whole handler, decorate its `prepare`. A CORS preflight then passes to the method `options`, because no
     browser signs it.
@@ -97,37 +77,13 @@ def signature_required(
     Raises:
         ConfigurationError: `method` is not a function; or, during a request, no middleware has verified it.
     """
-    if isinstance(method, type) or not callable(method):
-        raise ConfigurationError("signature_required: decorate the methods of a RequestHandler, not the class")
-
-    guards_all = getattr(method, "__name__", "") == "prepare"
+    guarded = PUBLISHED.guarded(method, decorate="the methods of a RequestHandler, not the class", request_of=_request)
+    if getattr(method, "__name__", "") != "prepare":
+        return guarded
 
     @wraps(method)
-    def guard(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
-        if guards_all and PUBLISHED.admission(handler.request).received.is_preflight:
-            return method(handler, *args, **kwargs)
-        try:
-            verified_signature(handler.request)
-        except SignatureRequired as error:
-            _send_error(handler, error)
-            return None
-        return method(handler, *args, **kwargs)
+    def prepare(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
+        is_preflight = PUBLISHED.admission(handler.request).received.is_preflight
+        return (method if is_preflight else guarded)(handler, *args, **kwargs)
 
-    return guard
-
-
-def _send_error(handler: RequestHandler, error: SignatureRequired) -> None:
-    """Answer as `send_error` of a handler does, which keeps no header fields."""
-    answer = error.answer
-    handler.clear()
-    handler.set_status(answer.status)
-    for name, value in answer.headers.items():
-        handler.set_header(name, value)
-    if PUBLISHED.admission(handler.request).received.shaped:
-        handler.set_header("Content-Type", answer.content_type)
-        handler.finish(answer.body)  # pyright: ignore[reportUnknownMemberType]
-        return
-    handler.write_error(answer.status, exc_info=(SignatureRequired, error, None))
-    # As `send_error`: Tornado has no other name for it.
-    if not handler._finished:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        handler.finish()  # pyright: ignore[reportUnknownMemberType]
+    return prepare

@@ -5,6 +5,7 @@ Its guard blocks none, it reads the header fields as octets, and a body must com
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
@@ -82,6 +83,13 @@ class AsyncGuard(Guard):
 def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:
     """Return the verifier as a guard awaits it, without blocking the event loop."""
     return verifier.for_tasks() if isinstance(verifier, Verifier) else verifier
+
+
+def is_trio() -> bool:
+    """Return whether the caller runs on trio, and not in an event loop of asyncio or uvloop."""
+    # Who runs on trio has imported it.
+    trio = sys.modules.get("trio")
+    return trio is not None and bool(trio.lowlevel.in_trio_run())
 
 
 class Head(TypedDict):

@@ -30,14 +30,14 @@ ORIGIN = "https://inbox.example"
 
 
 async def asgi_inbox(scope, _receive, send):
-    signature = scope["state"]["signature"]
+    signature = scope["undersigned"].signature
     content = json.dumps([signature.keyid, signature.label, bytes(signature.content).decode()]).encode()
     await send({"type": "http.response.start", "status": 202, "headers": []})
     await send({"type": "http.response.body", "body": content})
 
 
 def wsgi_inbox(environ, start_response):
-    signature = environ["undersigned.signature"]
+    signature = environ["undersigned"].signature
     start_response("202 Accepted", [])
     return [json.dumps([signature.keyid, signature.label, environ["wsgi.input"].read().decode()]).encode()]
 

@@ -19,7 +19,7 @@ def made(make=Verifier, **options) -> asgi.SignatureMiddleware:
 
     async def app(scope, _receive, send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": asgi.required_signature(scope).keyid.encode()})
+        await send({"type": "http.response.body", "body": asgi.verified_signature(scope).keyid.encode()})
 
     given = {"keys": keys.KEYS, "replay": MemoryReplayStore(), "clock": lambda: keys.NOW, **options}
     return asgi.SignatureMiddleware(app, verifier=make(profiles.ADCP_3_2, **given), origins=[keys.ORIGIN])

@@ -35,7 +35,7 @@ class Echo:
             self.calls.append(dict(scope))
             await receive()
             await send({"type": "websocket.accept"})
-            await send({"type": "websocket.send", "text": scope["state"]["signature"].keyid})
+            await send({"type": "websocket.send", "text": scope["undersigned"].signature.keyid})
             await send({"type": "websocket.close"})
             return
         body, more = b"", True
@@ -46,7 +46,7 @@ class Echo:
                 return
             body += message.get("body", b"")
             more = message.get("more_body", False)
-        signature = scope["state"]["signature"]
+        signature = scope["undersigned"].signature
         seen = {
             "path": scope["path"],
             "raw_path": scope["raw_path"].decode("latin-1"),

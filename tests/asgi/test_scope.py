@@ -33,7 +33,7 @@ def service(party):
     ],
 )
 def test_decoded_path_is_accepted_when_it_matches_the_raw_path(service, target, path, root_path):
-    assert service.get(target, path=path, root_path=root_path)["state"]["signature"] is not None
+    assert service.get(target, path=path, root_path=root_path)["undersigned"].signature is not None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_root_path_that_the_server_does_not_add_is_reported_as_misconfigured(par
 def test_root_path_that_the_server_adds_is_removed_once(party):
     service = Service(party, server_adds_root_path=True)
     seen = service.get("/api/api/p", root_path="/api", url=f"{ORIGIN}/api/p")
-    assert seen["state"]["signature"].target.path == "/api/p"
+    assert seen["undersigned"].signature.target.path == "/api/p"
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def _signed(verifier: Verifier, request: Request, policy: Policy, *, fallback: b
             result.unavailable = decision.outcome == "unavailable"
 
     def application(environ, start_response):
-        result.signature = environ["undersigned.signature"]
+        result.signature = environ["undersigned"].signature
         result.operation = environ["undersigned"].operation
         start_response("200 OK", [])
         return []

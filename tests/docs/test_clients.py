@@ -16,7 +16,7 @@ from tests.integrations.capture import capturing
 from tests.serving import uvicorn_server
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, SignatureError, Verifier
-from undersigned.asgi import SignatureMiddleware, required_signature
+from undersigned.asgi import SignatureMiddleware, verified_signature
 
 PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text("utf-8")
 MADE, REQUESTS, HTTPX, AIOHTTP, OTHER, BOT, CURRENT, RESPONSES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -31,7 +31,7 @@ def orders() -> list[str]:
 @pytest.fixture
 def origin(orders):
     async def app(scope, _receive, send) -> None:
-        orders.append(f"{required_signature(scope).keyid} {scope['method']} {scope['path']}")
+        orders.append(f"{verified_signature(scope).keyid} {scope['method']} {scope['path']}")
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body"})
 

@@ -31,7 +31,7 @@ from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
 from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402
 
-from undersigned_django import signature_required, verified_signature  # noqa: E402
+from undersigned_django import find_signature, signature_required, verified_signature  # noqa: E402
 from undersigned_django.rest_framework import SignatureAuthentication  # noqa: E402
 
 
@@ -96,7 +96,7 @@ class Never(BasePermission):
 def public(request: HttpRequest) -> JsonResponse:
     names = ("Transfer-Encoding", "Content-Length")
     fields = {name: request.headers[name] for name in names if name in request.headers}
-    return JsonResponse({"signed": request.signature is not None, "body": len(request.body), **fields})
+    return JsonResponse({"signed": find_signature(request) is not None, "body": len(request.body), **fields})
 
 
 urlpatterns = [

@@ -31,7 +31,7 @@ from undersigned.middleware import Admission
 from undersigned.signature.rules import Answers
 from undersigned_django import verified_signature
 from undersigned_django.middleware import SignatureMiddleware
-from undersigned_django.requirement import publish
+from undersigned_django.requirement import PUBLISHED
 from undersigned_django.rest_framework import SignatureAuthentication, SignedCaller
 from undersigned_django.testing import SignedClient
 
@@ -105,7 +105,7 @@ def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_
         verifier = Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
         signature = verifier.verify(Request("GET", f"{ORIGIN}/x", party.fields("GET", "/x")))
         request = RequestFactory().get("/x")
-        publish(request, Admission(None, None, signature))
+        PUBLISHED.publish(request, Admission(None, None, signature))
         with override_settings(UNDERSIGNED={}):
             caller, _ = SignatureAuthentication().authenticate(SimpleNamespace(_request=request))
         callers.append(caller)
@@ -266,8 +266,8 @@ def test_request_is_not_held_by_its_own_admission(party):
     held = []
 
     def answer(request: HttpRequest) -> HttpResponse:
-        held.append(vars(request)["signature_admission"])
-        return HttpResponse(request.signature.keyid)
+        held.append(PUBLISHED.admission(request))
+        return HttpResponse(verified_signature(request).keyid)
 
     with site(party.verifier(), RECONSTRUCT=True):
         assert SignatureMiddleware(answer)(WSGIRequest(environ)).content == KEYID.encode()

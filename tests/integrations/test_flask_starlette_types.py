@@ -8,14 +8,14 @@ PROGRAM = """
 from typing import Annotated, assert_type
 
 from fastapi import Depends, FastAPI
-from flask import Blueprint, Flask
+from flask import Blueprint, Flask, request
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from undersigned import AsyncVerifier, VerifiedSignature, Verifier
 from undersigned_fastapi import Signature, SignatureMiddleware, signature_required as verified
-from undersigned_flask import Undersigned, current_signature, signature_required
+from undersigned_flask import Undersigned, signature_required, verified_signature
 import undersigned_starlette
 
 
@@ -49,17 +49,17 @@ async def call(request: Request) -> None:
 
 @signature_required
 def view(plan: int) -> str:
-    assert_type(current_signature, VerifiedSignature)
-    return current_signature.keyid
+    signature = verified_signature(request)
+    assert_type(signature, VerifiedSignature)
+    return signature.keyid
 
 
 @signature_required
 async def asynchronous_view(plan: int) -> str:
-    return current_signature.keyid
+    return verified_signature(request).keyid
 
 
 assert_type(view(1), str)
-assert_type(asynchronous_view(1), str)
 assert_type(signature_required(Blueprint("b", "b")), Blueprint)
 view("1")  # type: ignore[arg-type]
 Flask("a").get("/<int:plan>")(view)

@@ -61,7 +61,7 @@ def recorded() -> Recorded:
 def serve(party: Party, recorded: Recorded, verifier: Verifier | None = None):
     @signature_required
     async def buy(request) -> PlainTextResponse:
-        return PlainTextResponse(request.state.signature.keyid)
+        return PlainTextResponse(request.scope["undersigned"].signature.keyid)
 
     app = Starlette(routes=[Route("/plans/{plan}", buy, methods=["POST"])])
     options = {"origins": ORIGINS, "mode": "optional", "on_decision": recorded.telemetry.on_decision}

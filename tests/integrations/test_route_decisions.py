@@ -43,13 +43,13 @@ def rest(verifier, decisions, view=Plans, interface: str = "wsgi", **options):
 def test_rejection_by_an_application_of_no_framework_is_a_decision_with_the_route_that_it_names(interface, party):
     async def asgi_app(scope, _receive, send) -> None:
         with pytest.raises(Exception, match="request_signature_required"):
-            asgi.required_signature(scope, route="/plans/{plan}")
+            asgi.verified_signature(scope, route="/plans/{plan}")
         await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
     def wsgi_app(environ, start_response) -> list[bytes]:
         with pytest.raises(Exception, match="request_signature_required"):
-            wsgi.required_signature(environ, route="/plans/{plan}")
+            wsgi.verified_signature(environ, route="/plans/{plan}")
         start_response("401 Unauthorized", [("Content-Length", "0")])
         return []
 

@@ -63,12 +63,12 @@ def guard(verifier):
 def guard_starlette(verifier):
     @signature_required
     async def endpoint(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(request.state.signature.keyid)
+        return PlainTextResponse(request.scope["undersigned"].signature.keyid)
 
     @signature_required
     async def talk(websocket: WebSocket) -> None:
         await websocket.accept()
-        await websocket.send_text(websocket.state.signature.keyid)
+        await websocket.send_text(websocket.scope["undersigned"].signature.keyid)
         await websocket.close()
 
     app = Starlette(routes=[Route("/", endpoint), WebSocketRoute("/", talk)])
@@ -116,7 +116,7 @@ def test_lifespan_state_is_kept_next_to_the_signature(party):
 
     @signature_required
     async def endpoint(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(f"{request.state.database} {request.state.signature.keyid}")
+        return PlainTextResponse(f"{request.state.database} {verified_signature(request).keyid}")
 
     app = Starlette(routes=[Route("/", endpoint)], lifespan=lifespan)
     app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")

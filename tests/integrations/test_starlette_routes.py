@@ -570,7 +570,9 @@ def test_endpoint_finds_the_operation_in_its_signature(party):
     seen = []
 
     async def create(request) -> PlainTextResponse:
-        seen.append((request.state.signature.operation.name, request.scope["undersigned"].operation.name))
+        seen.append(
+            (request.scope["undersigned"].signature.operation.name, request.scope["undersigned"].operation.name)
+        )
         return PlainTextResponse("")
 
     app = Starlette(routes=[Route("/create", create)])

@@ -114,7 +114,7 @@ def serving(wire: Wire, verifier: Verifier, *, answers: Profile | None = None) -
 
     async def app(scope, receive, send) -> None:
         content = (await receive())["body"]
-        answer = {"verified": scope["state"]["signature"] is not None, "content": content.decode()}
+        answer = {"verified": scope["undersigned"].signature is not None, "content": content.decode()}
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
         await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 

@@ -23,7 +23,7 @@ ORIGINS = ["https://seller.example.com"]
 
 async def asgi_application(scope, _receive, send) -> None:
     try:
-        asgi.required_signature(scope, route="/plans")
+        asgi.verified_signature(scope, route="/plans")
     except SignatureError as error:
         answer = ErrorResponse.of(error)
         headers = [(name.lower().encode(), value.encode()) for name, value in answer.fields]
@@ -33,7 +33,7 @@ async def asgi_application(scope, _receive, send) -> None:
 
 def wsgi_application(environ, start_response):
     try:
-        wsgi.required_signature(environ, route="/plans")
+        wsgi.verified_signature(environ, route="/plans")
     except SignatureError as error:
         answer = ErrorResponse.of(error)
         start_response(f"{answer.status} No", answer.fields)

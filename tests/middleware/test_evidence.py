@@ -134,7 +134,7 @@ def test_rejection_by_a_route_is_kept_with_its_reason(kind, party):
 
         async def app(scope, _receive, send):
             with pytest.raises(Exception, match="signature_required"):
-                asgi.required_signature(scope, route="/r")
+                asgi.verified_signature(scope, route="/r")
             await asgi_app(scope, _receive, send)
 
         TestClient(

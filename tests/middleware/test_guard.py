@@ -28,14 +28,14 @@ class Application:
     async def over_asgi(self, scope, _receive, send) -> None:
         query = scope["query_string"].decode("latin-1")
         target = scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
-        content = self.answer(target, scope["scheme"], scope["state"]["signature"])
+        content = self.answer(target, scope["scheme"], scope["undersigned"].signature)
         length = str(len(content)).encode()
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
         await send({"type": "http.response.body", "body": content})
 
     def over_wsgi(self, environ, start_response):
         target = environ.get("RAW_URI") or environ.get("REQUEST_URI")
-        content = self.answer(target, environ["wsgi.url_scheme"], environ["undersigned.signature"])
+        content = self.answer(target, environ["wsgi.url_scheme"], environ["undersigned"].signature)
         start_response("200 OK", [("Content-Length", str(len(content)))])
         return [content]
 

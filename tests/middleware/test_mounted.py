@@ -35,7 +35,7 @@ def is_rejected(response: bytes) -> bool:
 
 async def tell(request: Request) -> JSONResponse:
     """Answer with the path that routed here, below whatever is mounted."""
-    signature = request.scope["state"]["signature"]
+    signature = request.scope["undersigned"].signature
     return JSONResponse({"path": f"/{request.path_params['path']}", "target_uri": signature.target_uri})
 
 
@@ -103,7 +103,7 @@ def tell_over_wsgi(environ, start_response):
     content = json.dumps(
         {
             "path": environ["PATH_INFO"].encode("latin-1").decode(),
-            "target_uri": environ["undersigned.signature"].target_uri,
+            "target_uri": environ["undersigned"].signature.target_uri,
             "host": environ["HTTP_HOST"],
         }
     ).encode()

@@ -30,7 +30,7 @@ class Served:
 class ASGI(Served):
     def made(self, **options):
         async def app(scope, _receive, send) -> None:
-            signature = scope["state"]["signature"]
+            signature = scope["undersigned"].signature
             self.seen.append((scope["path"], signature and signature.target_uri))
             await send({"type": "http.response.start", "status": 200, "headers": []})
 
@@ -54,7 +54,7 @@ class ASGI(Served):
 class WSGI(Served):
     def made(self, **options):
         def app(environ, start_response) -> list[bytes]:
-            signature = environ["undersigned.signature"]
+            signature = environ["undersigned"].signature
             self.seen.append((environ["PATH_INFO"], signature and signature.target_uri))
             start_response("200 OK", [])
             return []

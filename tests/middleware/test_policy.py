@@ -78,8 +78,9 @@ class OverASGI(Side):
             message = await receive()
             body += message.get("body", b"")
             more = message.get("more_body", False)
-        state = scope["state"]
-        self.calls.append({"path": scope["path"], "body": body, "operation": scope["undersigned"].operation, **state})
+        found = scope["undersigned"]
+        call = {"path": scope["path"], "body": body, "signature": found.signature, "operation": found.operation}
+        self.calls.append(call)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
@@ -124,7 +125,7 @@ class OverWSGI(Side):
             {
                 "path": environ["PATH_INFO"],
                 "body": environ["wsgi.input"].read(),
-                "signature": environ["undersigned.signature"],
+                "signature": environ["undersigned"].signature,
                 "operation": environ["undersigned"].operation,
             }
         )
@@ -785,7 +786,7 @@ def test_socket_that_could_carry_operations_is_opened_by_a_signed_handshake_only
     opened = []
 
     async def endpoint(socket):
-        opened.append(socket.state.signature)
+        opened.append(socket.scope["undersigned"].signature)
         await socket.accept()
         await socket.close()
 

@@ -26,14 +26,14 @@ async def asgi_told(scope, receive, send):
         message = await receive()
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    content = json.dumps({"target_uri": scope["state"]["signature"].target_uri, "body": body.decode()}).encode()
+    content = json.dumps({"target_uri": scope["undersigned"].signature.target_uri, "body": body.decode()}).encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": content})
 
 
 def wsgi_told(environ, start_response):
     body = environ["wsgi.input"].read().decode()
-    content = json.dumps({"target_uri": environ["undersigned.signature"].target_uri, "body": body}).encode()
+    content = json.dumps({"target_uri": environ["undersigned"].signature.target_uri, "body": body}).encode()
     start_response("200 OK", [("Content-Length", str(len(content)))])
     return [content]
 
@@ -121,7 +121,7 @@ def test_test_client_of_flask_works(party, target):
 
 
 def seen() -> dict:
-    return {"target_uri": flask.request.environ["undersigned.signature"].target_uri}
+    return {"target_uri": flask.request.environ["undersigned"].signature.target_uri}
 
 
 def test_test_client_is_rejected_when_it_builds_another_target(wsgi_app, party):

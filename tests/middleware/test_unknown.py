@@ -47,13 +47,13 @@ def serve(kind, decisions, profile=WEB_BOT_AUTH_STRING, *, mode="optional", keys
         options["on_decision"] = decisions.append
 
     async def application(scope, _receive, send):
-        signature = scope["state"]["signature"]
+        signature = scope["undersigned"].signature
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"unsigned" if signature is None else b"verified"})
 
     def wsgi_application(environ, start_response):
         start_response("200 OK", [])
-        return [b"unsigned" if environ["undersigned.signature"] is None else b"verified"]
+        return [b"unsigned" if environ["undersigned"].signature is None else b"verified"]
 
     if kind == "asgi":
         return uvicorn_server(asgi.SignatureMiddleware(application, **options))

@@ -45,14 +45,14 @@ async def _asgi_echo(scope, receive, send) -> None:
         body += message.get("body", b"")
         more = message.get("more_body", False)
     query = scope["query_string"]
-    content = _say(scope["state"]["signature"], scope["raw_path"] + (b"?" + query if query else b""), body)
+    content = _say(scope["undersigned"].signature, scope["raw_path"] + (b"?" + query if query else b""), body)
     fields = [(b"content-length", str(len(content)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": fields})
     await send({"type": "http.response.body", "body": content})
 
 
 def _wsgi_echo(environ, start_response):
-    content = _say(environ["undersigned.signature"], environ["RAW_URI"].encode("latin-1"), environ["wsgi.input"].read())
+    content = _say(environ["undersigned"].signature, environ["RAW_URI"].encode("latin-1"), environ["wsgi.input"].read())
     start_response("200 OK", [("Content-Length", str(len(content)))])
     return [content]
 

@@ -65,7 +65,7 @@ def test_page_shows_what_verifies_under_mangum_on_lambda(page, party, path):
     seen = []
 
     async def app(scope, _receive, send):
-        seen.append(scope["state"]["signature"])
+        seen.append(scope["undersigned"].signature)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 

@@ -77,7 +77,7 @@ async def _asgi_application(scope, receive, send) -> None:
         "root": scope.get("root_path", ""),
         "scheme": scope["scheme"],
         "fields": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
-        "target_uri": getattr(scope.get("state", {}).get("signature"), "target_uri", None),
+        "target_uri": getattr(getattr(scope.get("undersigned"), "signature", None), "target_uri", None),
         "body": body.decode("latin-1"),
     }
     await _send(send, calls.record(call))
@@ -123,7 +123,7 @@ def _wsgi_application(environ, start_response):
         "root": environ["SCRIPT_NAME"],
         "scheme": environ["wsgi.url_scheme"],
         "fields": [[name, environ[key]] for key, name in named.items()],
-        "target_uri": getattr(environ.get("undersigned.signature"), "target_uri", None),
+        "target_uri": getattr(getattr(environ.get("undersigned"), "signature", None), "target_uri", None),
         "body": body.decode("latin-1"),
     }
     return _answer(environ, start_response, calls.record(call))

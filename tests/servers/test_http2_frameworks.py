@@ -20,7 +20,6 @@ from django.urls import path
 from sanic import HTTPResponse, Sanic
 from sanic import Request as SanicRequest
 from sanic import json as json_response
-from sanic.exceptions import Unauthorized
 from starlette.applications import Starlette
 from starlette.routing import Route
 from tests.integrations.django_site import FIRST, Plans, site
@@ -31,9 +30,9 @@ from tests.servers.requests_http1 import BODY, HOST, ORIGIN
 from tests.servers.requests_http2 import LENGTH, to
 from tests.serving import gunicorn_server
 
-from undersigned import Decision, KeySet, MemoryReplayStore, SignatureError, Verifier, profiles
-from undersigned.asgi import SignatureMiddleware, required_signature
-from undersigned.middleware import ErrorResponse
+import undersigned_sanic
+from undersigned import Decision, KeySet, MemoryReplayStore, Verifier, profiles
+from undersigned.asgi import SignatureMiddleware
 from undersigned_django import signature_required, verified_signature
 from undersigned_flask import Undersigned
 
@@ -61,11 +60,7 @@ def sanic() -> Sanic:
 
     @app.post("/plans/<plan>")
     async def buy(request: SanicRequest, plan: str) -> HTTPResponse:
-        try:
-            signature = required_signature(request.scope)
-        except SignatureError as error:
-            answer = ErrorResponse.of(error)
-            raise Unauthorized(answer.code, headers=answer.headers) from None
+        signature = undersigned_sanic.verified_signature(request)
         return json_response({"plan": plan, "caller": signature.keyid, "signed": signature.target_uri})
 
     return app

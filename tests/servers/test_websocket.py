@@ -39,7 +39,7 @@ class EchoApplication:
             "raw_path": scope["raw_path"].decode(),
             "query": scope["query_string"].decode(),
             "scheme": scope["scheme"],
-            "target_uri": scope["state"]["signature"].target_uri,
+            "target_uri": scope["undersigned"].signature.target_uri,
             "fields": [[name.decode(), value.decode()] for name, value in scope["headers"]],
         }
         await send({"type": "websocket.send", "text": json.dumps(seen)})

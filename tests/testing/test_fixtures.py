@@ -10,12 +10,13 @@ import sys
 
 import pytest
 from fastapi import FastAPI, WebSocket
-from flask import Flask
+from flask import Flask, request
 from sanic import text
 from tests.integrations.django_site import site
 from tests.integrations.own_servers import sanic_app, sanic_server
 from tests.serving import waitress_server
 
+import undersigned_flask
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Profile, Verifier, profiles
 from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixtures here
     SignedClients,
@@ -26,7 +27,7 @@ from undersigned.testing.fixtures import (  # noqa: F401 - pytest finds the fixt
 )
 from undersigned.wsgi import SignatureMiddleware as WSGISignatureMiddleware
 from undersigned_fastapi import Signature, SignatureMiddleware
-from undersigned_flask import Undersigned, current_signature, signature_required
+from undersigned_flask import Undersigned, signature_required
 from undersigned_sanic import Undersigned as SanicUndersigned
 from undersigned_sanic import verified_signature as signature_of
 
@@ -95,7 +96,7 @@ def test_client_of_flask_signs_requests(signed_client, verifier):  # noqa: F811 
     @app.post("/plans/<plan>")
     @signature_required
     def buy(plan):
-        return {"caller": current_signature.keyid, "plan": plan}
+        return {"caller": undersigned_flask.verified_signature(request).keyid, "plan": plan}
 
     assert signed_client.flask(app).post("/plans/a?x=1", json={}).json == {"caller": "test-key", "plan": "a"}
 
@@ -110,7 +111,7 @@ def test_client_of_django_signs_requests_of_one_process(signed_client, verifier,
 def test_client_of_a_server_signs_requests(signed_client, verifier):  # noqa: F811 - the fixture
     def answer(environ, start_response) -> list[bytes]:
         start_response("200 OK", [])
-        return [environ["undersigned.signature"].keyid.encode()]
+        return [environ["undersigned"].signature.keyid.encode()]
 
     with waitress_server(WSGISignatureMiddleware(answer, verifier=verifier, origins=[ORIGIN])) as port:
         assert asyncio.run(buy(signed_client, port)) == "test-key"
@@ -149,16 +150,16 @@ def test_client_whose_library_is_not_installed_names_the_extra(make, library, ex
 
 
 PROJECT = """
-from flask import Flask
+from flask import Flask, request
 from undersigned import MemoryReplayStore, Verifier, profiles
-from undersigned_flask import Undersigned, current_signature
+from undersigned_flask import Undersigned, verified_signature
 
 
 def test_shop(signed_client, signing_key, frozen_nonce_clock):
     app, store = Flask("shop"), MemoryReplayStore()
     verifier = Verifier(signed_client.profile, keys=signing_key.key_set(), replay=store)
     Undersigned(app, verifier=verifier, origins=["https://testserver"])
-    app.add_url_rule("/plans", "buy", lambda: current_signature.keyid, methods=["POST"])
+    app.add_url_rule("/plans", "buy", lambda: verified_signature(request).keyid, methods=["POST"])
     assert signed_client.flask(app).post("/plans", json={"n": 1}).text == "test-key"
     assert app.test_client().post("/plans", json={"n": 1}).status_code == 401
     assert frozen_nonce_clock.nonce() != frozen_nonce_clock.nonce()

@@ -37,7 +37,7 @@ class Echo:
         self.calls: list[dict] = []
 
     def __call__(self, environ, start_response):
-        signature = environ["undersigned.signature"]
+        signature = environ["undersigned"].signature
         seen = {
             "path": environ["PATH_INFO"],
             "raw": environ.get("RAW_URI") or environ.get("REQUEST_URI"),

@@ -1,14 +1,11 @@
 """The ASGI middleware: `from undersigned.asgi import SignatureMiddleware`."""
 
 from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
-from undersigned.asgi.middleware import (
-    ReadyRoute,
-    SignatureMiddleware,
-    check_route,
-)
-from undersigned.asgi.received import ScopeBody, ScopeReceived
+from undersigned.asgi.middleware import ReadyRoute, SignatureMiddleware
+from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
+from undersigned.asgi.requirement import check_route, find_signature, signature_required, verified_signature
 from undersigned.asgi.response_signing import ResponseSigningMiddleware
-from undersigned.middleware.admission import ADMISSION, find_signature, required_signature
+from undersigned.middleware.admission import ADMISSION
 
 __all__ = [
     "ADMISSION",
@@ -24,5 +21,7 @@ __all__ = [
     "SignatureMiddleware",
     "check_route",
     "find_signature",
-    "required_signature",
+    "is_closed_only",
+    "signature_required",
+    "verified_signature",
 ]

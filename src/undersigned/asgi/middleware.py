@@ -6,10 +6,10 @@ from inspect import CO_COROUTINE, currentframe
 from typing import TYPE_CHECKING
 
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
-from undersigned.errors import ConfigurationError
-from undersigned.eventloop import AsyncGuard, awaitable
-from undersigned.middleware.admission import PUBLISHED, shown_outside
-from undersigned.middleware.answer import ErrorResponse, merged
+from undersigned.errors import ConfigurationError, SignatureError
+from undersigned.eventloop import AsyncGuard, awaitable, is_trio
+from undersigned.middleware.admission import shown_outside
+from undersigned.middleware.answer import ErrorResponse
 from undersigned.middleware.readiness import Readiness
 
 if TYPE_CHECKING:
@@ -17,18 +17,16 @@ if TYPE_CHECKING:
 
     from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
     from undersigned.middleware.service import AsyncOptions
-    from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 
 class SignatureMiddleware:
     """A middleware that verifies HTTP requests and WebSocket handshakes.
 
-    The verified signature is in `scope["state"]["signature"]`, which Starlette shows as `request.state.signature`; it
-    is None for an unsigned request. Put this middleware outside everything that rewrites the path, Host or header
-    fields. A request with more than 100 header fields gets 431, signed or not.
+    The application asks for the signature with `find_signature(scope)` and `verified_signature(scope)`. If the latter
+    raises and nothing else answers, this middleware does. Put it outside everything that rewrites the path, Host or
+    header fields. A request with more than 100 header fields gets 431, signed or not.
 
     Args:
         app: the application.
@@ -72,16 +70,15 @@ class SignatureMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""
-        if self._failure is not None:
-            if scope["type"] != "lifespan":
-                raise self._failure.with_traceback(None)
-            await send({"type": "lifespan.startup.failed", "message": str(self._failure)})
-            return
+        failure = self._failure or _unsupported(scope)
         if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
+            if failure is not None:
+                await send({"type": "lifespan.startup.failed", "message": str(failure)})
+            else:
+                await self.app(scope, receive, send)
             return
-        if scope["type"] not in {"http", "websocket"}:
-            raise ConfigurationError(f"undersigned does not know ASGI scopes of type {scope['type']!r}")
+        if failure is not None:
+            raise failure.with_traceback(None)
         received = ScopeReceived.of(scope, receive, send, server_adds_root_path=self._adds_root_path)
         body = ScopeBody(self._guard.service, received, receive)
         result = await self._guard.verify(received, body)
@@ -92,15 +89,34 @@ class SignatureMiddleware:
             send = _shaping(scope, send, received)
         forwarded = body.forwarded(result)
         show = shown_outside(scope, forwarded)
+        has_answered = False
 
         async def send_after_showing(message: Message) -> None:
+            nonlocal has_answered
+            has_answered = True
             show()
             await send(message)
 
         try:
             await self.app(forwarded, body.rest(), send_after_showing)
+        except SignatureError as error:
+            # An application without a framework has nobody else who answers it.
+            if has_answered or not isinstance(error.answer, ErrorResponse):
+                raise
+            await _answer(scope, send, error.answer)
         finally:
             show()
+
+
+def _unsupported(scope: Scope) -> ConfigurationError | None:
+    """Return why a call cannot be served, or None."""
+    if is_trio():
+        return ConfigurationError(
+            "the server runs the application on trio, which undersigned does not support: run it on asyncio or uvloop"
+        )
+    if scope["type"] not in {"http", "websocket", "lifespan"}:
+        return ConfigurationError(f"undersigned does not know ASGI scopes of type {scope['type']!r}")
+    return None
 
 
 def _is_made_by_coroutine() -> bool:
@@ -166,35 +182,13 @@ def _shaping(scope: Scope, send: Send, received: ScopeReceived) -> Send:
         nonlocal replaced
         if replaced:
             return
-        answer = received.shaped[-1] if received.shaped else None
         is_start = message["type"].endswith("http.response.start")
-        if answer is None or not is_start or message["status"] != answer.status:
+        answer = received.replacement(message["status"]) if is_start else None
+        if answer is None:
             await send(message)
             return
         replaced = True
         others = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.get("headers", ())]
-        await _answer(scope, send, answer, merged(answer, others))
+        await _answer(scope, send, answer, answer.merged(others))
 
     return shape
-
-
-async def check_route(scope: Scope, route: MatchedRoute) -> VerifiedSignature | None:
-    """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
-
-    The scope then has the operation of the route, also in the signature.
-
-    Args:
-        scope: the scope that the middleware passed to the application.
-        route: the route as the framework found it.
-
-    Raises:
-        SignatureError: the policy requires a signature and the request has none.
-            `undersigned.middleware.ErrorResponse.of` returns the answer, which is recorded.
-        ConfigurationError: no middleware has verified the request.
-
-    Returns:
-        The signature, or None if the request is unsigned and needs none.
-    """
-    checked = await PUBLISHED.admission(scope).check_route(route)
-    checked.publish(scope)
-    return checked.signature

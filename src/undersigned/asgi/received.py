@@ -196,7 +196,7 @@ class ScopeBody(TimedBody):
         shown = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in self._received.headers)
         if (signed := admission.as_signed(shown)) is not None:
             scope["headers"] = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in signed]
-        admission.publish(scope)
+        scope[ADMISSION] = admission
         return scope
 
     def rest(self) -> Receive:

@@ -2,20 +2,33 @@
 
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.message.header_fields import is_preflight
-from undersigned.middleware.admission import Admission, Published
+from undersigned.middleware.admission import ADMISSION, Admission
 from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision
 from undersigned.middleware.evidence import Evidence
-from undersigned.middleware.service import AsyncOptions, Mode, Options, Service, WSGIOptions
+from undersigned.middleware.published import Published
+from undersigned.middleware.service import (
+    ASGISetup,
+    AsyncOptions,
+    AsyncSetup,
+    Mode,
+    Options,
+    Service,
+    WSGIOptions,
+    WSGISetup,
+)
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [
+    "ADMISSION",
     "DEFAULT_BODY_TIMEOUT",
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
+    "ASGISetup",
     "Admission",
     "AsyncOptions",
+    "AsyncSetup",
     "ConfiguredOrigins",
     "Decision",
     "ErrorResponse",
@@ -25,6 +38,7 @@ __all__ = [
     "Published",
     "Service",
     "WSGIOptions",
+    "WSGISetup",
     "configured_verifier",
     "incomplete",
     "is_preflight",

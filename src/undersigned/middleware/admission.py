@@ -1,12 +1,12 @@
-"""What a middleware publishes of a request that the application gets, and what routes ask of it."""
+"""What a middleware publishes of a request that the application gets."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from undersigned.errors import ConfigurationError, SignatureError
+from undersigned.errors import SignatureError
 from undersigned.limits import LONGEST_TARGET
 from undersigned.message.request import Request
 from undersigned.middleware.answer import UnreadRequest
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
 ADMISSION = "undersigned"
 """The key of a scope or environ for the `Admission`: everything that the middleware found out."""
-
-SIGNATURE = "undersigned.signature"
-"""The environ's key for the verified signature, or None."""
-
-_ADVICE = "put SignatureMiddleware outside the application, with verifier= and origins="
 
 
 class Admission(NamedTuple):
@@ -66,14 +61,6 @@ class Admission(NamedTuple):
         received = self.received
         shown, has_body = received.shown_target(), bool(received.has_body)
         return Request(received.method, shown, received.fields, has_body=has_body)
-
-    def publish(self, mapping: MutableMapping[str, Any]) -> None:
-        """Publish this in a scope or environ, also the signature where an application reads it."""
-        mapping[ADMISSION] = self
-        if "type" in mapping:
-            mapping.setdefault("state", {})["signature"] = self.signature
-        else:
-            mapping[SIGNATURE] = self.signature
 
     def as_signed(self, lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]] | None:
         """Return the lines of header fields with the covered ones as the signature base has them, or None if they are.
@@ -213,99 +200,7 @@ def shown_outside(outer: MutableMapping[str, Any], inner: Mapping[str, Any]) -> 
     def show() -> None:
         # A thread of the application may write meanwhile: a copy is made at once.
         for key, value in {**inner}.items():
-            if value is not given.get(key, given) and key not in {ADMISSION, SIGNATURE}:
+            if value is not given.get(key, given) and key != ADMISSION:
                 outer[key] = value
 
     return show
-
-
-Asked = TypeVar("Asked")
-
-
-class Published(Generic[Asked]):
-    """The place where a framework keeps what the middleware published.
-
-    Args:
-        read: returns what is in that place of a request, or None.
-        route: returns the path of the route as the framework spells it, for the `Decision`.
-        advice: how to add the middleware, for the error.
-    """
-
-    def __init__(
-        self,
-        read: Callable[[Asked], object],
-        *,
-        route: Callable[[Asked], str | None] = lambda _request: None,
-        advice: str = _ADVICE,
-    ) -> None:
-        self._read = read
-        self._route = route
-        self._advice = advice
-
-    def admission(self, request: Asked) -> Admission:
-        """Return what the middleware published.
-
-        Raises:
-            ConfigurationError: no middleware has verified the request.
-        """
-        published = self._read(request)
-        if isinstance(published, Admission):
-            return published
-        raise ConfigurationError(f"no middleware has verified this request: {self._advice}")
-
-    def find(self, request: Asked) -> VerifiedSignature | None:
-        """Return the verified signature of a request, or None if it is unsigned.
-
-        Raises:
-            ConfigurationError: no middleware has verified it.
-        """
-        return self.admission(request).signature
-
-    def require(self, request: Asked) -> VerifiedSignature:
-        """Return the verified signature of a request, or reject an unsigned one.
-
-        Raises:
-            SignatureError: the request is unsigned. `ErrorResponse.of` returns the answer, which is recorded.
-            ConfigurationError: no middleware has verified it.
-        """
-        return self.admission(request).require(route=self._route(request))
-
-
-_BRIDGED = ("asgi.scope", "wsgi_environ")
-"""Where bridges between ASGI and WSGI keep the scope or environ outside of them."""
-
-
-def _published(scope: Mapping[str, Any]) -> object:
-    return next(
-        (found[ADMISSION] for found in (scope, *map(scope.get, _BRIDGED)) if found and ADMISSION in found), None
-    )
-
-
-PUBLISHED = Published["Mapping[str, Any]"](_published)
-"""What the middleware published in a scope or environ, also outside of a bridge that keeps that one."""
-
-
-def find_signature(scope: Mapping[str, Any]) -> VerifiedSignature | None:
-    """Return the verified signature of a request or handshake, or None if it is unsigned.
-
-    Args:
-        scope: the scope or environ that the middleware passed to the application.
-
-    Raises:
-        ConfigurationError: no middleware has verified it.
-    """
-    return PUBLISHED.find(scope)
-
-
-def required_signature(scope: Mapping[str, Any], *, route: str | None = None) -> VerifiedSignature:
-    """Return the verified signature of a request or handshake, or reject an unsigned one.
-
-    Args:
-        scope: the scope or environ that the middleware passed to the application.
-        route: the path of the route as the framework spells it, such as `/plans/{plan}`, for the `Decision`.
-
-    Raises:
-        SignatureError: it is unsigned. `undersigned.middleware.ErrorResponse.of` returns the answer, which is recorded.
-        ConfigurationError: no middleware has verified it.
-    """
-    return PUBLISHED.admission(scope).require(route=route)

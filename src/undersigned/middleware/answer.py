@@ -96,17 +96,15 @@ class ErrorResponse:
         others = (*self.others, *fields)
         return replace(self, content=content, content_type=content_type, others=others)
 
+    def merged(self, fields: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return the header fields if this is sent instead of another response: with those of CORS, for example.
 
-def merged(answer: ErrorResponse, fields: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the header fields of an answer that is sent instead of another response: with those of CORS, for example.
-
-    Args:
-        answer: the answer.
-        fields: the fields of the other response. Those that describe its content are left out.
-    """
-    own = {name.lower() for name, _ in answer.fields} | {"etag", "transfer-encoding"}
-    others = [(name, value) for name, value in fields if name.lower() not in own]
-    return [*answer.fields, *((name, value) for name, value in others if not name.lower().startswith("content-"))]
+        Args:
+            fields: the fields of the other response. Those that describe its content are left out.
+        """
+        own = {name.lower() for name, _ in self.fields} | {"etag", "transfer-encoding"}
+        others = [(name, value) for name, value in fields if name.lower() not in own]
+        return [*self.fields, *((name, value) for name, value in others if not name.lower().startswith("content-"))]
 
 
 UNREAD: Final = {

@@ -66,6 +66,14 @@ class Received(ABC):
         """Whether it is a WebSocket handshake."""
         return False
 
+    def replacement(self, status: int) -> ErrorResponse | None:
+        """Return the answer by `rejection=` that is sent instead of the application's response, or None.
+
+        Args:
+            status: the status of that response. If it is another, a route has gone on after a rejection.
+        """
+        return self.shaped[-1] if self.shaped and self.shaped[-1].status == status else None
+
     @property
     def is_preflight(self) -> bool:
         """Whether it is a CORS preflight, which no browser can sign: content and other methods make it something else.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import MutableMapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Required, TypedDict, TypeVar, get_args
 
 from undersigned.errors import ConfigurationError, printable
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from undersigned.middleware.decision import Decision
     from undersigned.signature.profile import Profile
     from undersigned.url import Origins
+    from undersigned.url.origin import ConfiguredOrigins
+    from undersigned.verification.verifier import Verifier
 
 
 Mode = Literal["required", "optional", "observe"]
@@ -86,6 +89,43 @@ class WSGIOptions(Options[Context], total=False):
     reconstruct: bool
     http2_server: str | None
     fallback: Callable[[Context], bool] | None
+
+
+class AsyncSetup(AsyncOptions[Context], total=False):
+    """All that a middleware of a server with an event loop takes, also the options of `AsyncOptions`.
+
+    Attributes:
+        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
+        origins: the public origins of the service, such as `https://seller.example.com`, each with the path prefix
+            that a proxy strips. It may have patterns or be a function: see `undersigned.url.Origins`.
+    """
+
+    verifier: Required[Verifier | AsyncVerifier]
+    origins: Required[ConfiguredOrigins]
+
+
+class ASGISetup(AsyncSetup[MutableMapping[str, Any]], total=False):
+    """All that an ASGI middleware takes, also the options of `AsyncSetup`. Its functions get the scope.
+
+    Attributes:
+        server_adds_root_path: as in `undersigned.asgi.SignatureMiddleware`.
+        http2_server: as in `undersigned.asgi.SignatureMiddleware`.
+    """
+
+    server_adds_root_path: bool
+    http2_server: str | None
+
+
+class WSGISetup(WSGIOptions[dict[str, Any]], total=False):
+    """All that a WSGI middleware takes, also the options of `WSGIOptions`. Its functions get the environ.
+
+    Attributes:
+        verifier: the verifier.
+        origins: as in `AsyncSetup`.
+    """
+
+    verifier: Required[Verifier]
+    origins: Required[ConfiguredOrigins]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Tools for the tests of an application, a replay store or a key source. They import no test framework.
 
 `KeyPair.generate()` makes a key pair. `signing_asgi` and `signing_wsgi` put a signer in front of an application, so
-that a test client sends signed requests. `tamper` changes one part of a signed request, and `send` sends it.
-`undersigned.testing.fixtures` has fixtures for pytest.
+that a test client sends signed requests. `put_signature` is for a unit test that calls a guarded route. `tamper`
+changes one part of a signed request, and `send` sends it. `undersigned.testing.fixtures` has fixtures for pytest.
 """
 
 from undersigned.signature.key_pair import KeyPair
@@ -13,6 +13,7 @@ from undersigned.testing.key_source import check_async_key_source, check_key_sou
 from undersigned.testing.replay import check_async_replay_store, check_replay_store, check_replay_store_after_fork
 from undersigned.testing.sending import send
 from undersigned.testing.tampering import PARTS, Part, tamper
+from undersigned.testing.unit import put_signature
 
 __all__ = [
     "CELLS",
@@ -29,6 +30,7 @@ __all__ = [
     "check_key_source",
     "check_replay_store",
     "check_replay_store_after_fork",
+    "put_signature",
     "send",
     "sign_environ",
     "signing_asgi",

@@ -3,15 +3,15 @@
 `undersigned.wsgi.wsgiref` has a handler for the standard library's server.
 """
 
-from undersigned.middleware.admission import ADMISSION, SIGNATURE, find_signature, required_signature
+from undersigned.middleware.admission import ADMISSION
 from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
-from undersigned.wsgi.middleware import ReadyRoute, SignatureMiddleware, SyncGuard, check_route
+from undersigned.wsgi.middleware import ReadyRoute, SignatureMiddleware, SyncGuard
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
+from undersigned.wsgi.requirement import check_route, find_signature, signature_required, verified_signature
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [
     "ADMISSION",
-    "SIGNATURE",
     "Environ",
     "EnvironBody",
     "EnvironReceived",
@@ -23,5 +23,6 @@ __all__ = [
     "WSGIApp",
     "check_route",
     "find_signature",
-    "required_signature",
+    "signature_required",
+    "verified_signature",
 ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from http import HTTPStatus
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from undersigned.errors import ConfigurationError
-from undersigned.middleware.admission import PUBLISHED, shown_outside
-from undersigned.middleware.answer import ErrorResponse, logger, merged
+from undersigned.errors import ConfigurationError, SignatureError
+from undersigned.middleware.admission import shown_outside
+from undersigned.middleware.answer import ErrorResponse, logger
 from undersigned.middleware.guard import Guard
 from undersigned.middleware.readiness import Readiness
 from undersigned.middleware.service import Service
@@ -19,14 +20,12 @@ from undersigned.wsgi.received import EnvironBody, EnvironReceived
 from undersigned.wsgi.servers import NOTICES, SEVERAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Unpack
 
     from undersigned.middleware.admission import Admission
     from undersigned.middleware.service import WSGIOptions
-    from undersigned.policy.route import MatchedRoute
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.verification.verified_signature import VerifiedSignature
     from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
 
 # http.HTTPStatus has older phrases for some of them until Python 3.13.
@@ -74,9 +73,10 @@ class SyncGuard(Guard):
 class SignatureMiddleware:
     """A middleware that verifies HTTP requests.
 
-    The verified signature is in `environ["undersigned.signature"]`; it is None for an unsigned request. Put this
-    middleware outside everything that rewrites the path, Host or header fields, such as a ProxyFix or a dispatcher. A
-    request with header fields of more than 100 names gets 431, signed or not.
+    The application asks for the signature with `find_signature(environ)` and `verified_signature(environ)`. If the
+    latter raises and nothing else answers, this middleware does. Put it outside everything that rewrites the path, Host
+    or header fields, such as a ProxyFix or a dispatcher. A request with header fields of more than 100 names gets 431,
+    signed or not.
 
     Args:
         app: the application.
@@ -112,15 +112,23 @@ class SignatureMiddleware:
             return _answer(environ, start_response, result)
         forwarded = body.forwarded(result)
         show = shown_outside(environ, forwarded)
+
+        def call(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+            content = self.app(environ, start_response)
+            # Anything but a generator stays what it is: servers know the length of a list, and send files.
+            return _Begun(cast("Generator[bytes]", content), show) if isinstance(content, Generator) else content
+
         try:
             if self._guard.service.rejection is None:
-                content = self.app(forwarded, start_response)
-            else:
-                content = _shaped(self.app, forwarded, start_response, received)
+                return call(forwarded, start_response)
+            return _shaped(call, forwarded, start_response, received)
+        except SignatureError as error:
+            # An application without a framework has nobody else who answers it.
+            if not isinstance(error.answer, ErrorResponse):
+                raise
+            return _answer(environ, start_response, error.answer, (type(error), error, error.__traceback__))
         finally:
             show()
-        # A generator runs later. Anything else stays what it is: servers know the length of a list, and send files.
-        return _shown_at_end(cast("Iterable[bytes]", content), show) if isinstance(content, Generator) else content
 
 
 class ReadyRoute:
@@ -147,56 +155,49 @@ class ReadyRoute:
         return self.app(environ, start_response) if answer is None else _answer(environ, start_response, answer)
 
 
-def _shown_at_end(content: Iterable[bytes], show: Callable[[], None]) -> Iterable[bytes]:
-    try:
-        yield from content
-    finally:
-        show()
+class _Begun:
+    """The content of a generator that has made its first part, because only then it has begun its response."""
+
+    def __init__(self, content: Generator[bytes], show: Callable[[], None]) -> None:
+        self._content = content
+        self._show = show
+        self._first = list(islice(content, 1))
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            yield from self._first
+            yield from self._content
+        finally:
+            self._show()
+
+    def close(self) -> None:
+        self._content.close()
+        self._show()
 
 
 def _shaped(
     app: WSGIApp, environ: Environ, start_response: StartResponse, received: EnvironReceived
 ) -> Iterable[bytes]:
     """Call the application. If a route rejects, the answer by `rejection=` is sent instead of its response."""
-    replaced = False
+    answer: ErrorResponse | None = None
 
     def start(status: str, fields: list[tuple[str, str]], *exc_info: object) -> Callable[[bytes], object]:
-        nonlocal replaced
-        replaced = bool(received.shaped) and status.startswith(str(received.shaped[-1].status))
-        return start_response(status, merged(received.shaped[-1], fields) if replaced else fields, *exc_info)
+        nonlocal answer
+        answer = received.replacement(int(status[:3]))
+        return start_response(status, fields if answer is None else answer.merged(fields), *exc_info)
 
     content = app(environ, start)
-    if not replaced:
+    if answer is None:
         return content
     close: Callable[[], object] | None = getattr(content, "close", None)
     if close is not None:
         close()
-    return [] if environ.get("REQUEST_METHOD") == "HEAD" else [received.shaped[-1].body]
+    return [] if environ.get("REQUEST_METHOD") == "HEAD" else [answer.body]
 
 
-def _answer(environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
-    start_response(f"{response.status} {_PHRASES.get(response.status, 'Error')}", response.fields)
+def _answer(
+    environ: Environ, start_response: StartResponse, response: ErrorResponse, *exc_info: object
+) -> Iterable[bytes]:
+    start_response(f"{response.status} {_PHRASES.get(response.status, 'Error')}", response.fields, *exc_info)
     # Some servers send the content of a response to HEAD, although the client expects the next response there.
     return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]
-
-
-def check_route(environ: Environ, route: MatchedRoute) -> VerifiedSignature | None:
-    """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
-
-    The environ then has the operation of the route, also in the signature.
-
-    Args:
-        environ: the environ that the middleware passed to the application.
-        route: the route as the framework found it.
-
-    Raises:
-        SignatureError: the policy requires a signature and the request has none.
-            `undersigned.middleware.ErrorResponse.of` returns the answer, which is recorded.
-        ConfigurationError: no middleware has verified the request.
-
-    Returns:
-        The signature, or None if the request is unsigned and needs none.
-    """
-    checked = finish(PUBLISHED.admission(environ).check_route(route))
-    checked.publish(environ)
-    return checked.signature

@@ -170,7 +170,7 @@ class EnvironBody(Body):
             length = self._received.framing.length
             left = None if length is None else length - self._size
             environ["wsgi.input"] = BufferedReader(_ResumedContent(b"".join(self.chunks), environ["wsgi.input"], left))
-        admission.publish(environ)
+        environ[ADMISSION] = admission
         return environ
 
 

@@ -1,0 +1,161 @@
+"""What routes ask of a request that a middleware has let pass, in plain ASGI and WSGI and in every framework."""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+
+from undersigned.errors import ConfigurationError, SignatureError
+from undersigned.middleware.admission import ADMISSION, Admission
+from undersigned.verification.asking import finish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping
+
+    from undersigned.policy.route import MatchedRoute
+    from undersigned.verification.verified_signature import VerifiedSignature
+
+Asked = TypeVar("Asked")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+_BRIDGED = ("asgi.scope", "wsgi_environ")
+"""Where bridges between ASGI and WSGI keep the scope or environ outside of them."""
+
+
+def _first(request: Asked, *_args: object, **_kwargs: object) -> Asked:
+    return request
+
+
+class Published(Generic[Asked]):
+    """The requests of a framework, as its package asks them for what the middleware has published.
+
+    One rule holds for whatever is asked: a request that no middleware has verified is refused.
+
+    Args:
+        place: returns what keeps it for a request: a scope, an environ, or attributes.
+        error: makes the framework's exception for an unsigned request of a `SignatureError`.
+        route: returns the path of the route as the framework spells it, for the `Decision`.
+        advice: how to add the middleware, for the error.
+    """
+
+    def __init__(
+        self,
+        place: Callable[[Asked], MutableMapping[str, Any]],
+        *,
+        error: Callable[[Asked, SignatureError], Exception] = lambda _request, error: error,
+        route: Callable[[Asked], str | None] = lambda _request: None,
+        advice: str,
+    ) -> None:
+        self._place = place
+        self._error = error
+        self._route = route
+        self._advice = advice
+
+    def admission(self, request: Asked) -> Admission:
+        """Return what the middleware published, also outside of a bridge between ASGI and WSGI.
+
+        Raises:
+            ConfigurationError: no middleware has verified the request.
+        """
+        place = self._place(request)
+        for found in (place, *map(place.get, _BRIDGED)):
+            published = cast("Mapping[str, object]", found or {}).get(ADMISSION)
+            if isinstance(published, Admission):
+                return published
+        raise ConfigurationError(f"no middleware has verified this request: {self._advice}")
+
+    def publish(self, request: Asked, admission: Admission) -> None:
+        """Let routes ask for an admission."""
+        self._place(request)[ADMISSION] = admission
+
+    def find_signature(self, request: Asked) -> VerifiedSignature | None:
+        """Return the verified signature of a request or handshake, or None if it is unsigned.
+
+        Raises:
+            ConfigurationError: no middleware has verified it.
+        """
+        return self.admission(request).signature
+
+    def verified_signature(self, request: Asked, *, route: str | None = None) -> VerifiedSignature:
+        """Return the verified signature of a request or handshake, or reject an unsigned one.
+
+        Args:
+            request: the request.
+            route: the path of the route for the `Decision`, such as `/plans/{plan}`, if no framework says it.
+
+        Raises:
+            SignatureRequired: it is unsigned. Without a framework that is a `SignatureError`, and `ErrorResponse.of`
+                returns the answer.
+            ConfigurationError: no middleware has verified it.
+        """
+        try:
+            return self.admission(request).require(route=route or self._route(request))
+        except SignatureError as error:
+            raise self._error(request, error) from None
+
+    async def check_route(self, request: Asked, route: MatchedRoute) -> VerifiedSignature | None:
+        """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
+
+        Nothing is exempt here. The request then has the operation of the route, also in its signature.
+
+        Args:
+            request: the request, as the middleware passed it to the application.
+            route: the route as the framework found it.
+
+        Returns:
+            The signature, or None if the request is unsigned and needs none.
+
+        Raises:
+            SignatureRequired: the policy requires a signature and the request has none. As in `verified_signature`.
+            ConfigurationError: no middleware has verified the request.
+        """
+        try:
+            checked = await self.admission(request).check_route(route)
+        except SignatureError as error:
+            raise self._error(request, error) from None
+        self.publish(request, checked)
+        return checked.signature
+
+    def check_route_now(self, request: Asked, route: MatchedRoute) -> VerifiedSignature | None:
+        """Apply the policy as `check_route` does, where nothing can be awaited."""
+        return finish(self.check_route(request, route))
+
+    def guarded(
+        self,
+        function: Callable[Parameters, Result],
+        *,
+        decorate: str,
+        request_of: Callable[..., Asked] = _first,
+    ) -> Callable[Parameters, Result]:
+        """Return a function that requires a signature before it runs, sync or async as it was.
+
+        Args:
+            function: the function.
+            decorate: what may be given as `function`, for the error.
+            request_of: returns the request of a call from its arguments; by default the first one.
+
+        Raises:
+            ConfigurationError: `function` is not a function.
+        """
+        if isinstance(function, type) or not callable(function):
+            raise ConfigurationError(f"signature_required: decorate {decorate}")
+        called: Callable[..., Any] = function
+
+        async def guard_async(*args: Parameters.args, **kwargs: Parameters.kwargs) -> object:
+            self.verified_signature(request_of(*args, **kwargs))
+            return await called(*args, **kwargs)
+
+        def guard(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            self.verified_signature(request_of(*args, **kwargs))
+            return function(*args, **kwargs)
+
+        chosen: Any = wraps(called)(guard_async if iscoroutinefunction(called) else guard)
+        return cast("Callable[Parameters, Result]", chosen)
+
+
+PUBLISHED = Published["MutableMapping[str, Any]"](
+    lambda scope: scope, advice="put SignatureMiddleware outside the application, with verifier= and origins="
+)
+"""What the middleware published in a scope or environ."""

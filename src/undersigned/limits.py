@@ -213,6 +213,12 @@ MOST_BRAND_BYTES: Final = 262_144
 MOST_ADAGENTS_BYTES: Final = 5_242_880
 """bytes of an adagents.json (AdCP)"""
 
+DEEPEST_JSON: Final = 100
+"""arrays and objects within each other in an adagents.json"""
+
+MOST_DEEP_JSON: Final = 100_000
+"""arrays and objects of an adagents.json in which others are nested more than four deep: each takes some 10 us"""
+
 MOST_AUTHORIZED_AGENTS: Final = 1024
 """entries of an adagents.json that are compared with an agent in canonical form: comparing one takes some 50 us"""
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from tests.discovery.conftest import eventually
@@ -692,6 +693,23 @@ class TestPublisher:
         document = {"authorized_agents": [*({"url": url} for url in others), entry]}
         operator.server.answers["/.well-known/adagents.json"] = response(document)
         assert reason(world, source) == expected
+
+    @pytest.mark.parametrize("size", [5, 20])
+    def test_adagents_json_costs_four_times_its_size_in_memory_and_20_mib_are_refused(
+        self, world, operator, source, size
+    ):
+        one = {"url": "https://other.example/mcp", "property_ids": ["a"] * 9, "signing_keys": [PUBLIC, {"x": [{}]}]}
+        entries = b",".join([json.dumps(one).encode()] * ((size * 2**20 - 400) // (len(json.dumps(one)) + 1)))
+        own = json.dumps({"url": operator.url, "signing_keys": [PUBLIC]}).encode()
+        body = b'{"authorized_agents":[' + entries + b"," + own + b"]}"
+        operator.server.answers["/.well-known/adagents.json"] = response(body)
+        del entries
+        tracemalloc.start()
+        try:
+            assert reason(world, source) == ("found" if size == 5 else "jwks_unavailable")
+            assert tracemalloc.get_traced_memory()[1] < 4 * len(body)
+        finally:
+            tracemalloc.stop()
 
     @pytest.mark.parametrize("spelled", ["AGENT", "Agent"])
     def test_agent_is_found_in_any_spelling_of_its_url(self, world, operator, source, spelled):

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import math
+import re
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from undersigned.discovery.adcp.protocols import objects
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, Redirected, Unreachable, UntrustedURL, UnusableDocument
-from undersigned.discovery.jwk_set import read_json_object
 from undersigned.discovery.kept_document import GONE, Copy
 from undersigned.discovery.registrable_domain import registrable_domain
 from undersigned.errors import KeySourceError, MalformedURL
-from undersigned.limits import MOST_ADAGENTS_BYTES, MOST_AUTHORIZED_AGENTS, MOST_KEYS, MOST_REDIRECTS
+from undersigned.limits import (
+    LONGEST_URL,
+    MOST_ADAGENTS_BYTES,
+    MOST_AUTHORIZED_AGENTS,
+    MOST_JWKS_BYTES,
+    MOST_KEYS,
+    MOST_REDIRECTS,
+)
+from undersigned.message.json_slices import values, whole
+from undersigned.message.strict_json import loads
 from undersigned.message.timestamps import read_time
 from undersigned.signature.jwk import thumbprint
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from undersigned.discovery.kept_document import Loader
 
@@ -41,6 +51,20 @@ class Pins:
     def ends_at(self, jwk: Mapping[str, object]) -> float:
         """Return until when a key counts, in seconds since the epoch; always past for a key that is not pinned."""
         return math.inf if self.keys is None else self.keys.get(thumbprint(jwk) or "", -math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """What an adagents.json says of an agent.
+
+    Attributes:
+        location: its `authoritative_location` if it has no `authorized_agents`, or "".
+        keys: the `signing_keys` of each of the agent's entries as JSON, or None if it has none.
+            None: it lists no agents.
+    """
+
+    location: str
+    keys: Sequence[bytes | None] | None
 
 
 NO_KEYS: Final = Pins("", {})
@@ -67,14 +91,13 @@ def load_pins(
             fetched there. The last pins do not count any more.
     """
     url, location = f"https://{publisher}/.well-known/adagents.json", ""
+    read = partial(_read, agent=agent)
     try:
-        found = _load(url, loader, seconds, redirects=MOST_REDIRECTS)
+        found = _load(url, loader, seconds, read, redirects=MOST_REDIRECTS)
         fresh_until = found.fresh_until
-        named = found.value.get("authoritative_location")
-        if isinstance(named, str) and "authorized_agents" not in found.value:
-            location = named
-            found = _load(location, loader, seconds, redirects=0)
-        keys = _pinned_keys(found.value, agent)
+        if location := found.value.location:
+            found = _load(location, loader, seconds, read, redirects=0)
+        keys = _pinned_keys(found.value)
     except FetchError as error:
         is_gone = isinstance(error, Unreachable) and error.status in GONE
         has_moved = last is not None and location not in {"", last.location}
@@ -86,34 +109,90 @@ def load_pins(
     return Copy(Pins(location, keys), found.fetched, min(fresh_until, found.fresh_until))
 
 
-def _load(url: str, loader: Loader, seconds: Callable[[], float], *, redirects: int) -> Copy[Mapping[str, object]]:
+def _load(
+    url: str, loader: Loader, seconds: Callable[[], float], read: Callable[[bytes], _Document], *, redirects: int
+) -> Copy[_Document]:
     request = FetchRequest(url=url, max_bytes=MOST_ADAGENTS_BYTES, seconds=seconds())
     began = loader.clock()
     try:
-        return loader.load(request, read_json_object)
+        return loader.load(request, read)
     except Redirected as redirected:
         if not redirects:
             raise
         target = _redirect_target(url, redirected.fields.get("location", ""))
-        found = _load(target, loader, seconds, redirects=redirects - 1)
+        found = _load(target, loader, seconds, read, redirects=redirects - 1)
         redirect_ends = began + loader.freshness.lifetime(redirected.fields)
         return Copy(found.value, found.fetched, min(found.fresh_until, redirect_ends))
 
 
-def _pinned_keys(document: Mapping[str, object], agent: str) -> Mapping[str, float] | None:
-    matching = _entries_of(agent, document)
-    if len(matching) != 1:
+def _read(text: bytes, *, agent: str) -> _Document:
+    """Return what an adagents.json says of an agent. What it says of others is passed over: there may be much of it.
+
+    Raises:
+        UnusableDocument: it is not a JSON object, repeats a key that counts, or too many entries could be the agent's.
+    """
+    wanted, host, compared = canonicalize(agent, received=True), Target.of(agent).host, 0
+    # Another host is seen at once, unless it is spelled with escapes or in another alphabet.
+    hint = re.compile(rb"(?i:%b)|[%%\\\x80-\xff]" % re.escape(host).encode("ascii"))
+    keys: list[bytes | None] = []
+    try:
+        start = whole(text)
+        if text[start : start + 1] != b"{":
+            raise UnusableDocument("the document is not a JSON object")
+        document = _members(text, start, ("authorized_agents", "authoritative_location"))
+        listed = document.get("authorized_agents", b"")
+        for _, start, _ in values(listed, 0, hint=hint):
+            entry = _members(listed, start, ("url", "signing_keys"))
+            url = _string(entry.get("url"))
+            compared += not url.isascii() or "%" in url or host in url.lower()
+            if compared > MOST_AUTHORIZED_AGENTS:
+                raise UnusableDocument(f"more than {MOST_AUTHORIZED_AGENTS} authorized_agents could be the agent")
+            with suppress(MalformedURL):
+                keys += [entry.get("signing_keys")] if canonicalize(url, received=True) == wanted else []
+    except ValueError:
+        raise UnusableDocument("the document is not JSON, or nested too deeply") from None
+    location = "" if "authorized_agents" in document else _string(document.get("authoritative_location"))
+    return _Document(location, keys if listed.startswith(b"[") else None)
+
+
+def _members(text: bytes, at: int, names: Collection[str]) -> dict[str, bytes]:
+    """Return some members of the value that begins at a place, each as JSON; none of what is not an object.
+
+    Raises:
+        UnusableDocument: one is repeated.
+    """
+    found: dict[str, bytes] = {}
+    for name, start, end in values(text, at):
+        if name in names:
+            if name in found:
+                raise UnusableDocument("the document repeats a key")
+            found[name] = text[start:end]
+    return found
+
+
+def _string(text: bytes | None) -> str:
+    """Return a JSON string that may be a URL, or "" for anything else."""
+    value = None if text is None or len(text) > 8 * LONGEST_URL else loads(text)
+    return value if isinstance(value, str) else ""
+
+
+def _pinned_keys(document: _Document) -> Mapping[str, float] | None:
+    if document.keys is None or len(document.keys) != 1:
         message = "the publisher's adagents.json does not authorize the agent, or does so twice"
         # What is no adagents.json says nothing of the agent.
-        is_answer = isinstance(document.get("authorized_agents"), list)
-        raise KeySourceError("signature_key_unknown", message, definite=is_answer)
-    entry = matching[0]
-    if "signing_keys" not in entry:
+        raise KeySourceError("signature_key_unknown", message, definite=document.keys is not None)
+    [text] = document.keys
+    if text is None:
         return None
-    pins: dict[str, float] = {}
-    keys = objects(entry["signing_keys"])
+    if len(text) > MOST_JWKS_BYTES:
+        raise UnusableDocument(f"signing_keys has more than {MOST_JWKS_BYTES} bytes")
+    try:
+        keys = objects(loads(text))
+    except ValueError:
+        raise UnusableDocument("signing_keys is not JSON, or repeats a key") from None
     if len(keys) > MOST_KEYS:
         raise UnusableDocument(f"signing_keys has more than {MOST_KEYS} keys")
+    pins: dict[str, float] = {}
     for jwk in keys:
         if name := thumbprint(jwk):
             pins[name] = min(_revocation_time(jwk), pins.get(name, math.inf))
@@ -125,31 +204,6 @@ def _revocation_time(jwk: Mapping[str, object]) -> float:
     value = jwk.get("revoked_at")
     moment = math.inf if value is None else read_time(value)
     return -math.inf if math.isnan(moment) else moment
-
-
-def _entries_of(agent: str, document: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Return the entries with the agent's URL, in any spelling of it.
-
-    Raises:
-        UnusableDocument: too many entries could be the agent's.
-    """
-    wanted, host = canonicalize(agent, received=True), Target.of(agent).host
-    found: list[Mapping[str, object]] = []
-    compared = 0
-    for entry in objects(document.get("authorized_agents")):
-        url = entry.get("url")
-        if not isinstance(url, str):
-            continue
-        # Another host is seen at once, unless it is spelled with escapes or in another alphabet.
-        if url.isascii() and "%" not in url and host not in url.lower():
-            continue
-        compared += 1
-        if compared > MOST_AUTHORIZED_AGENTS:
-            raise UnusableDocument(f"more than {MOST_AUTHORIZED_AGENTS} authorized_agents could be the agent")
-        with suppress(MalformedURL):
-            if canonicalize(url, received=True) == wanted:
-                found.append(entry)
-    return found
 
 
 def _redirect_target(url: str, location: str) -> str:

@@ -60,7 +60,7 @@ class SigningMiddleware:
             SignatureError: the response is rejected.
         """
         content = await _read(request, self._signer)
-        # aiohttp encodes header fields as UTF-8.
+        # aiohttp encodes headers as UTF-8.
         fields = [
             (name, value.encode("utf-8", "surrogateescape").decode("latin-1"))
             for name, value in request.headers.items()

@@ -141,7 +141,7 @@ class _Body(WireBody):
 
 
 def _replace_headers(request: web.Request, lines: Sequence[tuple[str, str]]) -> None:
-    """Replace the header fields of a clone. `clone(headers=...)` fails for a value that is not UTF-8."""
+    """Replace the headers of a clone. `clone(headers=...)` fails for a value that is not UTF-8."""
     raw = tuple((_octets(name), _octets(value)) for name, value in lines)
     headers = CIMultiDictProxy(CIMultiDict(lines))
     held = vars(request)

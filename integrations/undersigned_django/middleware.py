@@ -55,7 +55,7 @@ class SignatureMiddleware(RouteMiddleware):
     again from the verified environ or scope. `find_signature(request)` returns the signature, or None.
 
     Over ASGI, Django reads a whole body before any middleware runs. `undersigned.asgi.SignatureMiddleware` around
-    `get_asgi_application()` reads no body before the signature over the header fields has been verified.
+    `get_asgi_application()` reads no body before the signature over the headers has been verified.
 
     Raises:
         ImproperlyConfigured: the setting is missing or has a wrong value.

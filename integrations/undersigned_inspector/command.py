@@ -42,7 +42,7 @@ def inspect(*, port: int, own: dict[str, Profile]) -> None:
 
     Paste a request as HTTP, curl -v, a curl command or JSON, and the keys. The page shows the cause, the step that
     fails, both signature bases and the canonicalization. What is pasted stays in this process and is neither stored nor
-    logged. Anybody on this machine who has the URL can use the page until you press Ctrl+C.
+    logged. Anyone on this machine who has the URL can use the page until you press Ctrl+C.
     """
     try:
         server = PageServer(partial(paste, own=own), port=port)

@@ -75,7 +75,7 @@ def read_pasted(texts: Mapping[str, str], own: Mapping[str, Profile]) -> Pasted:
     except MalformedRequest as malformed:
         raise Unusable("request", str(malformed)) from None
     if len(pasted.request.fields) > _MOST_FIELDS:
-        raise Unusable("request", f"the request has more than {_MOST_FIELDS:,} header fields")
+        raise Unusable("request", f"the request has more than {_MOST_FIELDS:,} headers")
     try:
         keys = parse_pasted_keys(_octets(given["keys"]), keyid=_keyid(pasted.request)) if "keys" in given else None
     except ConfigurationError as error:

@@ -1,4 +1,4 @@
-"""The server of the page, on 127.0.0.1: who reaches it, and the header fields of every answer. It logs no request."""
+"""The server of the page, on 127.0.0.1: who reaches it, and the headers of every answer. It logs no request."""
 
 from __future__ import annotations
 

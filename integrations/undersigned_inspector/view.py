@@ -40,7 +40,7 @@ _PARTS: Final[Mapping[str, frozenset[str]]] = {
     "@signature-params": frozenset({"signature-input"}),
     "content-digest": frozenset({"content-digest", "body"}),
 }
-"""The parts of a request that each component is made of; any other component is a header field."""
+"""The parts of a request that each component is made of; any other component is a header."""
 
 
 def document(*content: str, refreshed: bool = False) -> HTML:

@@ -193,7 +193,7 @@ class Exchange(HTTPMessageDelegate):
 class _Answering:
     """The connection of a verified request. It completes the response of a handler that rejects the request.
 
-    Tornado's `send_error` removes all header fields that an exception brings, so they are added here.
+    Tornado's `send_error` removes all headers that an exception brings, so they are added here.
     """
 
     def __init__(self, connection: HTTPConnection, admission: Admission, published: dict[str, object]) -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Undersigned(HTTPServerConnectionDelegate):
     """What verifies: `HTTPServer(Undersigned(app, ...))`, around an application or a router.
 
-    Tornado routes by what was verified: the canonical target and the header fields. A body is read only after the
-    signature over the header fields has been verified, and reaches the handler only after it was verified too. A
+    Tornado routes by what was verified: the canonical target and the headers. A body is read only after the
+    signature over the headers has been verified, and reaches the handler only after it was verified too. A
     request that Tornado decompresses (`decompress_request=True`) does not verify if its body was compressed.
 
     Args:

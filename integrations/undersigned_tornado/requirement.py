@@ -38,7 +38,7 @@ class SignatureRequired(HTTPError):
 
 
 REJECTED = "undersigned.rejected"
-"""The attribute of a request's header fields for the answer to a request that a handler has rejected."""
+"""The attribute of a request's headers for the answer to a request that a handler has rejected."""
 
 
 def _reject(request: HTTPServerRequest, error: SignatureError) -> SignatureRequired:
@@ -46,7 +46,7 @@ def _reject(request: HTTPServerRequest, error: SignatureError) -> SignatureRequi
     return SignatureRequired(error)
 
 
-# Tornado makes the request of the header fields that the middleware passes on, and nothing else of it gets there.
+# Tornado makes the request of the headers that the middleware passes on, and nothing else of it gets there.
 PUBLISHED = Published["HTTPServerRequest"](
     lambda request: vars(request.headers),
     error=_reject,

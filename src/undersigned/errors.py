@@ -133,7 +133,7 @@ class AnswerForm(NamedTuple):
     Attributes:
         status: the HTTP status.
         members: the members of the JSON answer, as (name, text) pairs.
-        fields: further header fields, as (name, value) pairs.
+        fields: further headers, as (name, value) pairs.
         rpc_code: the code of a JSON-RPC error, whose data are the members; None: the answer is not a JSON-RPC error.
     """
 
@@ -316,7 +316,7 @@ def cut_name(name: str) -> str:
 
 
 def is_credential(name: str) -> bool:
-    """Return whether a header field, component or query parameter with this name usually carries a credential."""
+    """Return whether a header, component or query parameter with this name usually carries a credential."""
     lower, parameter = name.lower().replace("_", "-"), _QUERY_PARAMETER.match(name)
     is_presigned = parameter is not None and _PRESIGNED.fullmatch(parameter[1]) is not None
     return is_presigned or any(secret in lower for secret in _CREDENTIALS)

@@ -1,6 +1,6 @@
 """What serves every server with an event loop: ASGI, and the frameworks with a server of their own.
 
-Its guard blocks none, it reads the header fields as octets, and a body must come within a time.
+Its guard blocks none, it reads the headers as octets, and a body must come within a time.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def is_trio() -> bool:
 
 
 class Head(TypedDict):
-    """What the header fields say, as arguments of a `Received`."""
+    """What the headers say, as arguments of a `Received`."""
 
     fields: HeaderFields
     names: Collection[str]
@@ -102,7 +102,7 @@ class Head(TypedDict):
 
 
 def read_head(headers: Sequence[tuple[bytes, bytes]], *, unframed: bool | None) -> Head:
-    """Return the header fields, and what they say about content.
+    """Return the headers, and what they say about content.
 
     Args:
         headers: the (name, value) pairs as octets.
@@ -174,7 +174,7 @@ class WireReceived(Received):
             client: the address of the client, or None.
             context: returns the request as the framework has it.
             raw_target: the request target.
-            headers: the header fields as octets.
+            headers: the headers as octets.
             others: what a subclass has of its own.
         """
         begun = time.perf_counter()

@@ -19,7 +19,7 @@ MALFORMED = {
     "not UTF-8": (b'"https://a.example/\xff"\n', "the line is not UTF-8"),
     "a surrogate in UTF-8": (b'"https://a.example/\xed\xa0\x80"\n', "the line is not UTF-8"),
     "UTF-16": ('"https://a.example"'.encode("utf-16-be") + b"\0\n", "the line is not JSON from character 1 on"),
-    "a repeated key": (b'{"url": 1, "url": 2}\n', "a JSON object repeats a key"),
+    "a repeated key": (b'{"url": 1, "url": 2}\n', "a JSON object has duplicate keys"),
     "NaN": (b"NaN\n", "NaN and Infinity are not JSON"),
     "a huge number": (b"9" * 10_000 + b"\n", "the JSON has a number too long to be read"),
     "deep nesting": (b"[" * 200_000 + b"\n", "the JSON is nested too deeply to be checked"),

@@ -48,7 +48,7 @@ def test_repeated_line_is_a_replay_while_the_command_runs(keys):
     first, second = verify(keys, request, request)
     assert (first["ok"], second) == (
         True,
-        rejection_line("request_signature_replayed", 12, "the keyid and nonce were seen before"),
+        rejection_line("request_signature_replayed", 12, "this nonce was already used with this key"),
     )
     assert verify(keys, request)[0]["ok"]
 

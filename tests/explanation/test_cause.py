@@ -202,7 +202,7 @@ def test_body_that_did_not_arrive_is_said_to_be_lost():
 def test_body_that_is_shorter_than_its_length_is_said_to_be_cut():
     request = keys.signed_request(body=JSON, fields=[keys.JSON_FIELD, ("Content-Length", str(len(JSON)))])
     found = explain(keys.replace_parts(request, body=JSON[:9]))
-    assert found.summary == f"Cause: the body has 9 bytes, and Content-Length is {len(JSON)}: it was cut on the way"
+    assert found.summary == f"Cause: the body has 9 bytes, and Content-Length is {len(JSON)}: it was cut in transit"
 
 
 def test_search_for_content_ends_when_its_time_is_over(monkeypatch):

@@ -37,7 +37,7 @@ def test_text_with_a_lone_surrogate_is_rejected_as_content():
 
 def test_request_repr_shows_its_sizes_and_none_of_its_text():
     request = Request("POST", URL, [("authorization", "secret")], b"secret")
-    assert repr(request) == "<Request: 1 header fields, 6 bytes>"
+    assert repr(request) == "<Request: 1 headers, 6 bytes>"
     assert str(request) == repr(request)
 
 

@@ -18,7 +18,7 @@ def test_response_has_its_parts():
     assert response.trailers is not None
     assert response.trailers.combined == {"expires": "never"}
     assert bytes(response.content) == response.body
-    assert repr(response) == "<Response: 200, 1 header fields, 2 bytes>"
+    assert repr(response) == "<Response: 200, 1 headers, 2 bytes>"
 
 
 def test_request_and_trailers_may_be_unknown():

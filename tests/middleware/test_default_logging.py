@@ -90,5 +90,5 @@ def test_server_shows_why_a_request_is_rejected(server, tmp_path):
     assert len(foreign) == 9
     for line in foreign:
         assert f"the authority is not one of the configured origins (configured: {ORIGIN})" in line
-        assert "(GET /p; client: 127.0.0.1; answered: 401; " in line
+        assert "(GET /p; client: 127.0.0.1; status: 401; " in line
         assert f"received: Host 127.0.0.1:{port}, request target /p). Fix: if the Host is yours, add it to" in line

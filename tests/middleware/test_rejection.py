@@ -65,7 +65,7 @@ def test_decision_and_line_name_the_request(side, caplog):
     assert (status, told.status, told.method, told.target) == (401, 401, "GET", "/plans?(withheld)")
     assert (told.origin, told.client, told.step) == (ORIGIN, "192.0.2.7", "presence of a signature")
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert f"(GET /plans?(withheld); origin: {ORIGIN}; client: 192.0.2.7; answered: 401)" in record.getMessage()
+    assert f"(GET /plans?(withheld); origin: {ORIGIN}; client: 192.0.2.7; status: 401)" in record.getMessage()
     assert (record.signature_target, record.signature_client) == ("/plans?(withheld)", "192.0.2.7")
     assert "hidden" not in caplog.text + repr(told)
 

@@ -56,7 +56,7 @@ def test_line_says_the_code_the_check_the_reason_the_request_the_keyid_and_the_f
     assert record.levelname == "WARNING"
     assert record.getMessage() == (
         "request rejected: request_signature_key_unknown (key lookup): no key source knows the keyid "
-        "(POST /p?(withheld); origin: https://seller.example.com; client: 127.0.0.1; answered: 401; "
+        "(POST /p?(withheld); origin: https://seller.example.com; client: 127.0.0.1; status: 401; "
         "keyid: buyer-2027). "
         "Fix: if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid"
     )

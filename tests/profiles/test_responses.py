@@ -174,7 +174,7 @@ def test_response_needs_the_request_that_it_answers():
 
 def test_profile_for_requests_neither_signs_nor_verifies_responses():
     response = Response(200, request=REQUEST)
-    with pytest.raises(SigningError, match=r"profile that is for responses"):
+    with pytest.raises(SigningError, match=r"profile for responses"):
         Signer(key_pair("ed25519").signing_key(), profile=ADCP_3_2).sign_response(response)
     with pytest.raises(ConfigurationError, match=r"^profile: adcp-3.2 is for requests"):
         verify(ADCP_3_2, response)

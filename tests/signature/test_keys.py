@@ -168,7 +168,7 @@ SMALL_ORDER = [
 def test_point_of_small_order_is_rejected(encoded):
     octets = bytes.fromhex(encoded)
     key = VerificationKey.from_jwk({**PUBLIC, "x": b64url(octets)})
-    assert key.fault == "x is a point of small order, for which anybody can make signatures"
+    assert key.fault == "x is a point of small order, for which anyone can make signatures"
     assert not any(key.verifies(octets + bytes(32), f"base {at}".encode()) for at in range(64))
 
 

@@ -47,9 +47,9 @@ def test_prepared_signature_is_the_one_that_sign_makes():
     [
         ({"method": "PUT"}, "method"),
         ({"url": f"{URL}?x"}, "URL"),
-        ({"fields": [JSON_FIELD]}, "header fields"),
-        ({"fields": [("X-Other", "s3cret"), JSON_FIELD]}, "header fields"),
-        ({"fields": [JSON_FIELD, ("X-Other", "t")]}, "header fields"),
+        ({"fields": [JSON_FIELD]}, "headers"),
+        ({"fields": [("X-Other", "s3cret"), JSON_FIELD]}, "headers"),
+        ({"fields": [JSON_FIELD, ("X-Other", "t")]}, "headers"),
         ({"body": BODY + b" "}, "content"),
         ({"has_body": False}, "content"),
     ],

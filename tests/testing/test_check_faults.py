@@ -88,7 +88,7 @@ BROKEN = {
     CallsUnknown: "never asked, 5xx: the source calls the key unknown",
     Forgets: "fresh, 5xx: the source answers .* expected keys",
     Trusts: "expired, 5xx: the source answers .* expected none",
-    Guesses: "never asked, 5xx: the source has a key for a stranger",
+    Guesses: "never asked, 5xx: the source has a key for an unknown keyid",
     Empty: "never asked, 5xx: the source answers .* expected keys",
     Asks: "never asked, 5xx: the source asked the neighbour more than",
     Silent: "never asked, 5xx: the source has 0 lines in the log",

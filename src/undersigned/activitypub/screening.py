@@ -99,7 +99,7 @@ def _check_times(
 ) -> tuple[int | None, float]:
     """Check the times of a signature. Return its signed `expires`, and when no clock accepts it any more (step 5).
 
-    A parameter that is not signed can end a signature earlier. It never makes it valid for longer. Anybody can change
+    A parameter that is not signed can end a signature earlier. It never makes it valid for longer. Anyone can change
     it, so what is signed alone says how long the signature is remembered.
     """
     stated = int(given.created) if given.created else None

@@ -26,7 +26,7 @@ class SignatureMiddleware:
 
     The application asks for the signature with `find_signature(scope)` and `verified_signature(scope)`. If the latter
     raises and nothing else answers, this middleware does. Put it outside everything that rewrites the path, Host or
-    header fields. A request with more than 100 header fields gets 431, signed or not.
+    headers. A request with more than 100 headers gets 431, signed or not.
 
     Args:
         app: the application.

@@ -43,7 +43,7 @@ class ScopeReceived(Received):
 
     Attributes:
         scope: the scope.
-        headers: its header fields. They are a snapshot: a server may append trailers to its list after the application
+        headers: its headers. They are a snapshot: a server may append trailers to its list after the application
             has started. Falcon's test client gives pairs that can be read only once.
         server_adds_root_path: whether the server puts its root path in front of `raw_path`.
     """
@@ -76,7 +76,7 @@ class ScopeReceived(Received):
         method, version = scope.get("method", "GET"), scope.get("http_version", "1.1")
         headers = [(name, value) for name, value in islice(scope["headers"], MOST_FIELDS + 1)]
         is_http1 = version in HTTP1_VERSIONS
-        # Neither a test client nor HTTP/2 need declare content. Over HTTP/2, uvicorn waits for ever if none comes.
+        # Neither a test client nor HTTP/2 need declare content. Over HTTP/2, uvicorn waits forever if none comes.
         may_be_unframed = scope["type"] == "http" and (is_http1 or method in USUALLY_WITH_CONTENT)
         is_plain = is_http1 and not (scope.get("root_path") or scope.get("app_root_path"))
         return cls(

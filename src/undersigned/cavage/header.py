@@ -1,4 +1,4 @@
-"""The header fields of the draft: Signature (draft-cavage-http-signatures-12 section 2.1), Date and Digest."""
+"""The headers of the draft: Signature (draft-cavage-http-signatures-12 section 2.1), Date and Digest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from undersigned.message.structured_fields import MalformedField, OversizedField
 CREATED: Final = "(created)"
 EXPIRES: Final = "(expires)"
 REQUEST_TARGET: Final = "(request-target)"
-"""The names in `headers` that are not names of header fields (section 2.3)."""
+"""The names in `headers` that are not names of headers (section 2.3)."""
 
 HS2019: Final = "hs2019"
 """The algorithm name that leaves the algorithm to the key. A signature without `algorithm` has it (section 2.1.3)."""

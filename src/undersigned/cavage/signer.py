@@ -51,7 +51,7 @@ class CavageSigner:
         key: the private key, RSA for rsa-v1_5-sha256: a `SigningKey`, a `RemoteKey`, or an `AsyncRemoteKey`, with which
             only `async_sign` works. Its keyid is the id of the key in the actor, such as
             `https://social.example/users/bob#main-key`.
-        components: more header fields to sign, in lower case.
+        components: more headers to sign, in lower case.
         algorithm: how the algorithm is spelled in the signature.
         clock: returns seconds since the epoch, for Date.
 
@@ -87,7 +87,7 @@ class CavageSigner:
         self._clock = clock
 
     def sign(self, request: Request, *, digest: str | None = None) -> SignedFields:
-        """Sign a request: return the header fields Date, Digest if there is content, and Signature.
+        """Sign a request: return the headers Date, Digest if there is content, and Signature.
 
         Args:
             request: the request to be sent.

@@ -68,7 +68,7 @@ def explain(
     as_json: bool,
     file: BinaryIO,
 ) -> None:
-    """Show why a signed request is rejected: what changed on the way, and which step of the checklist fails.
+    """Show why a signed request is rejected: what changed in transit, and which step of the checklist fails.
 
     FILE has the request: as HTTP/1.1, as `curl -v` shows it, as a curl command, or as a line of JSON or of the log. The
     signature is verified over what the sender may have signed instead, so a cause is proven. The request is verified as

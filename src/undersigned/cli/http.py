@@ -90,13 +90,13 @@ def send(
     timeout: float,
     tls: ssl.SSLContext,
 ) -> Generator[http.client.HTTPResponse]:
-    """Send a request over a connection of its own, with these header fields only, and yield the answer.
+    """Send a request over a connection of its own, with these headers only, and yield the answer.
 
     Args:
         site: a URL of the server, with the host and port to connect to.
         method: the method.
         target: the request target.
-        fields: all header fields, each value with one character for each byte.
+        fields: all headers, each value with one character for each byte.
         content: the content; a list is sent in chunks.
         timeout: the seconds of silence after which the connection fails; the whole answer may take ten times as long.
         tls: the certificates to trust if the scheme is https.

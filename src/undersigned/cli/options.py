@@ -64,7 +64,7 @@ def read_profile(_ctx: click.Context, _param: click.Parameter, text: str | None)
         raise click.BadParameter(f"no module {missing.name}: give its import path from the current folder") from None
     except AttributeError:
         raise click.BadParameter(f"the module {module} has no {name}") from None
-    except Exception as failure:  # noqa: BLE001 - a module of somebody else may raise anything
+    except Exception as failure:  # noqa: BLE001 - a module of someone else may raise anything
         raise click.BadParameter(f"{module} cannot be imported: {type(failure).__name__}: {failure}") from None
     finally:
         sys.path.pop(0)
@@ -116,14 +116,14 @@ def _fields(_ctx: click.Context, _param: click.Parameter, lines: tuple[str, ...]
 
 
 def _field(line: str) -> tuple[str, str]:
-    """Return a header field, its value with one character for each byte.
+    """Return a header, its value with one character for each byte.
 
     Raises:
         click.BadParameter: it has another form, or tells the length of the content.
     """
     match = _FIELD.fullmatch(line)
     if match is None:
-        raise click.BadParameter("write a header field as 'Name: value'")
+        raise click.BadParameter("write a header as 'Name: value'")
     name, value = match[1], os.fsencode(match[2].strip(" \t")).decode("latin-1")
     if name.lower() in _FRAMING:
         raise click.BadParameter(f"leave out {name}: the program that sends the request adds it")
@@ -137,7 +137,7 @@ header_option = click.option(
     multiple=True,
     metavar="'NAME: VALUE'",
     callback=_fields,
-    help="A header field of the request; may be repeated.",
+    help="A header of the request; may be repeated.",
 )
 data_option = click.option(
     "-d",
@@ -150,7 +150,7 @@ data_option = click.option(
 
 
 def typed_fields(headers: Sequence[tuple[str, str]], content: Content | None) -> tuple[tuple[str, str], ...]:
-    """Return the header fields of the request, with the Content-Type of JSON if none is given.
+    """Return the headers of the request, with the Content-Type of JSON if none is given.
 
     Args:
         headers: the value of `-H`.

@@ -79,7 +79,7 @@ def request(
 ) -> None:
     """Send a signed request, and show what comes back.
 
-    The status and the header fields of the answer go to standard error, its content to standard output. On a 401, say
+    The status and the headers of the answer go to standard error, its content to standard output. On a 401, say
     why: what the code of the answer means, and with --jwks which check fails. Redirects are not followed, and proxy
     settings of the environment are not used.
 
@@ -193,7 +193,7 @@ def _check(sent: Request, by: Profile, keys: KeySet, *, code: str, skew: int) ->
     if error is None:
         yield (
             f"By these keys and the profile {explained.profile}, the request is valid as it was sent. The server "
-            "therefore has other keys, another profile or another clock, or something on the way changes requests: "
+            "therefore has other keys, another profile or another clock, or something in between changes requests: "
             "undersigned doctor"
         )
         return
@@ -202,7 +202,7 @@ def _check(sent: Request, by: Profile, keys: KeySet, *, code: str, skew: int) ->
         known = ", ".join(map(printable, list(keys.keys)[:8]))
         summary = f"Cause: the request is signed with the key {printable(keyid)}, and the given keys are: {known}"
     elif keyid is not None and error.reason == "signature_invalid":
-        # Between signing and this check nothing was on the way, so only the key can be another one.
+        # Between signing and this check nothing was in transit, so only the key can be another one.
         summary = f"Cause: the key {printable(keyid)} of --jwks is not the public half of --key"
     if error.reason != code:
         yield summary

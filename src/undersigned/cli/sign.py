@@ -50,9 +50,9 @@ def sign(
     nonce: str | None,
     url: str,
 ) -> None:
-    """Sign a request: write the header fields to add to it, one in a line, or a curl command.
+    """Sign a request: write the headers to add to it, one in a line, or a curl command.
 
-    Give the method, the header fields and the content as you will send them, and send all fields that are written.
+    Give the method, the headers and the content as you will send them, and send all fields that are written.
     Content that is JSON gets its Content-Type if none is given. `undersigned request` signs and sends in one step.
 
     \b
@@ -128,7 +128,7 @@ def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], conte
     Args:
         method: the method.
         url: the URL that was signed.
-        fields: all header fields.
+        fields: all headers.
         content: the content, or None.
 
     Raises:

@@ -68,7 +68,7 @@ class ResponseVerification:
         coverage = verifier.profile.coverage
         if "@status" not in coverage.always:
             raise ConfigurationError(
-                f"verifier: profile {verifier.profile.name} does not cover @status, so anybody could change the status"
+                f"verifier: profile {verifier.profile.name} does not cover @status, so anyone could change the status"
             )
         asked = {*coverage.required(has_content=True), *coverage.if_sent}
         refused = [name for name in (*_READ_BY, _FOLLOWED[0]) if name not in asked]
@@ -122,7 +122,7 @@ class ResponseVerification:
         Args:
             signed: the request as it was sent.
             status: the status of the response.
-            fields: the header fields of the response. Text is bytes decoded as Latin-1.
+            fields: the headers of the response. Text is bytes decoded as Latin-1.
             content: its content before any decoding.
 
         Raises:
@@ -172,7 +172,7 @@ class ResponseVerification:
 
 
 def covers(verified: VerifiedSignature, name: str) -> bool:
-    """Return whether a signature covers a header field, with its whole value."""
+    """Return whether a signature covers a header, with its whole value."""
     return f'"{name}"' in verified.components
 
 

@@ -16,8 +16,8 @@ class SignedRequest:
         url: the canonical URL.
         origin: the scheme and authority of the URL.
         authority: the value of `Host` or `:authority`.
-        fields: the given header fields without signature fields; a `Host` among them is in canonical form.
-        signature: the header fields to add: Signature-Input, Signature and, for content, Content-Digest.
+        fields: the given headers without signature fields; a `Host` among them is in canonical form.
+        signature: the headers to add: Signature-Input, Signature and, for content, Content-Digest.
     """
 
     method: str
@@ -29,7 +29,7 @@ class SignedRequest:
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """All header fields to send. Text is bytes decoded as Latin-1."""
+        """All headers to send. Text is bytes decoded as Latin-1."""
         return [*self.fields, *self.signature]
 
     @property

@@ -110,7 +110,7 @@ class ClientSigner:
         Args:
             method: the method as it is sent.
             url: the absolute URL as the client spells it. `ws` and `wss` become `http` and `https`.
-            fields: the header fields as they are sent. Text is bytes decoded as Latin-1.
+            fields: the headers as they are sent. Text is bytes decoded as Latin-1.
             content: the whole content as it is sent, or the digest of a file, as `read` returns it.
         """
         return Tries(self, method, url, fields, content)

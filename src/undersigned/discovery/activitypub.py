@@ -62,7 +62,7 @@ class FetchSigner(Protocol):
     """A signer of the fetches, such as a `Signer` or a `CavageSigner`."""
 
     def sign(self, request: Request) -> Iterable[tuple[str, str]]:
-        """Return the header fields to add."""
+        """Return the headers to add."""
         ...
 
 
@@ -159,7 +159,7 @@ class ActorKeys(NamedKeys[_Actor]):
         if key is None:
             return Copy(Keys(()), copy.fetched, copy.fresh_until)
         owner = owner_of(key)
-        # Anybody can name anybody as the owner of a key. Only the owner's own document confirms it.
+        # Anyone can name anyone as the owner of a key. Only the owner's own document confirms it.
         own = owner == location and key is not copy.value
         check_owner(copy.value if own else self._document(owner).value, owner=owner, keyid=keyid)
         found = verification_key(key, keyid=keyid, owner=owner)

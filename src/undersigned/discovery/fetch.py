@@ -51,7 +51,7 @@ class FetchRequest:
         method: the method.
         accept: the media types that are asked for.
         content: the content, or None.
-        fields: further header fields.
+        fields: further headers.
         seconds: a further upper bound on the seconds that the fetch may take, next to `Network.total_timeout`.
         accepts: tells whether a body may have this Content-Type. None: any.
         ends: takes the next bytes of the body, and returns whether the rest is not needed.
@@ -74,7 +74,7 @@ class FetchResponse:
 
     Attributes:
         status: the status code.
-        fields: the header fields by lower-case name; several lines of one name are joined with `, `.
+        fields: the headers by lower-case name; several lines of one name are joined with `, `.
         body: the body; read only if the status is 200, or an error is the answer to content.
     """
 

@@ -38,7 +38,7 @@ class Redirected(Unreachable):
     """Raised when a server redirects. No redirect is followed here.
 
     Attributes:
-        fields: the header fields by lower-case name: with `location`, the URL that the server names.
+        fields: the headers by lower-case name: with `location`, the URL that the server names.
     """
 
     def __init__(self, status: int, fields: Mapping[str, str]) -> None:

@@ -53,7 +53,7 @@ class Freshness:
         `max-age` counts less the Age field, `no-store` and `no-cache` count as 0; then the limits apply.
 
         Args:
-            fields: the response's header fields by lower-case name.
+            fields: the response's headers by lower-case name.
         """
         control = fields.get("cache-control", "")
         found = _MAX_AGE.search(control)

@@ -78,7 +78,7 @@ def read_json_object(text: bytes) -> Mapping[str, object]:
     try:
         value = loads(text)
     except (ValueError, RecursionError):
-        raise UnusableDocument("the document is not JSON, or repeats a key") from None
+        raise UnusableDocument("the document is not JSON, or has duplicate keys") from None
     if not isinstance(value, dict):
         raise UnusableDocument("the document is not a JSON object")
     return value

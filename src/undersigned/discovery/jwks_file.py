@@ -56,7 +56,9 @@ class JWKSFile:
             if fault in faults:
                 raise ConfigurationError(f"path: {self.path} is not for verifying: {fault}")
         if all(faults):
-            raise ConfigurationError(f"path: {self.path} has no key that can be used; each needs kid, kty, crv and alg")
+            raise ConfigurationError(
+                f"path: {self.path} has no key that can be used; each needs kid and kty, and what its kty requires"
+            )
 
     @property
     def path(self) -> Path:

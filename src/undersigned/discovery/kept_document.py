@@ -123,7 +123,7 @@ class Loader:
         return Copy(read(response.body), began, began + self.freshness.lifetime(response.fields))
 
     async def wait(self, wait: Wait, flight: Flight, seconds: float, *, is_new: bool) -> bool:
-        """Wait for a fetch that a stranger may have caused, and return True. If too many wait, return False at once.
+        """Wait for a fetch that any caller may have caused, and return True. If too many wait, return False at once.
 
         A document that a sender names and that was not read yet leaves a quarter of the places for known ones, and half
         of them for those of other sites.

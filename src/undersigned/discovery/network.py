@@ -158,7 +158,7 @@ class Network:
             raise Unreachable(f"the host has no address, or more than {MOST_ADDRESSES}")
         for text in distinct:
             if not self._permits(text):
-                # The address is left out: it can tell a stranger how names resolve inside the operator's network.
+                # The address is left out: it can tell a caller how names resolve inside the operator's network.
                 raise UntrustedURL(
                     "the host has an address that is private, local, reserved or translated; "
                     "network=Network(allowed=[...]) names the ranges that may be reached all the same"

@@ -50,7 +50,7 @@ class Bucket:
 class Senders:
     """What is kept of the documents that senders name: a bounded number, fetched at a bounded rate (WBA section 6.7).
 
-    What a stranger names does not cost a known sender anything. A document that gave no keys never displaces one that
+    What an unknown sender names costs a known sender nothing. A document that gave no keys never displaces one that
     did. A quarter of the places for fetches is for known senders, and so is a rate of their own. A fetch that hangs
     keeps its place for a quarter of `wait_timeout` only: whoever owns slow servers does not keep others from beginning.
 

@@ -43,7 +43,7 @@ class UCPKeys(NamedKeys["UCPAgent"]):
     Senders choose the URLs, so fetches are guarded and bounded as those of Web Bot Auth.
 
     Args:
-        trusted: whose profiles may be fetched: URLs, or a function of the URL to fetch; None: anybody's.
+        trusted: whose profiles may be fetched: URLs, or a function of the URL to fetch; None: anyone's.
         is_business: whether senders are businesses, such as those of webhooks: their URL ends in `/.well-known/ucp`.
         freshness: how long keys are used.
         network: which addresses may be reached, and in what time.

@@ -75,9 +75,9 @@ PUBLISHED: Final = frozenset(
         "HsSFalww3yP-dO-lWGYgFcyV5H22oScIFc4V2Y6GOto",  # RFC 8152 C.7.2, meriadoc.brandybuck
     }
 )
-"""The JWK thumbprints of keys whose private half is published: anybody can sign with them (section 6.8)."""
+"""The JWK thumbprints of keys whose private half is published: anyone can sign with them (section 6.8)."""
 
-FAULT: Final = "the key is a published test key: anybody can sign with it"
+FAULT: Final = "the key is a published test key: anyone can sign with it"
 
 
 class WebBotAuthKeys(NamedKeys[SignatureAgent]):
@@ -136,7 +136,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         agent = named_agent(lookup, form=self._form)
         if agent is None:
             raise KeySourceError(
-                "signature_identity_missing", "the signature covers no Signature-Agent that names somebody in this form"
+                "signature_identity_missing", "the signature covers no Signature-Agent that names someone in this form"
             )
         if not self._trusted(agent.location, agent.url):
             raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of Signature-Agent")

@@ -108,9 +108,7 @@ CHANGES: Final[Mapping[str, Change]] = {
         ("proxy", "server"),
         "a proxy or server adds a prefix to the path: remove it from origins=, or forward the path without it",
     ),
-    "rewritten target": Change(
-        ("proxy",), f"a proxy rewrote the target, and names the original in a header field: {PATH}"
-    ),
+    "rewritten target": Change(("proxy",), f"a proxy rewrote the target, and names the original in a header: {PATH}"),
     "decoded octets": Change(
         ("proxy", "server", "client"), f"clients, proxies and servers decode percent-encoded octets: {PATH}"
     ),
@@ -119,11 +117,11 @@ CHANGES: Final[Mapping[str, Change]] = {
         "a client or a proxy encoded the URL after it was signed: sign it as it is sent, encoded once",
     ),
     "other case": Change(
-        ("proxy", "client"), "something changed upper and lower case on the way: forward the request unchanged"
+        ("proxy", "client"), "something changed upper and lower case in transit: forward the request unchanged"
     ),
     "lost ?": Change(
         ("server",),
-        "a ? without a query was lost on the way, as ASGI servers cannot report it: do not send a lone ?",
+        "a ? without a query was lost in transit, as ASGI servers cannot report it: do not send a lone ?",
     ),
     "added ?": Change(("client",), "the sender signed a URL without its lone ?: sign the ? too, or do not send it"),
     "reordered query": Change(
@@ -161,7 +159,7 @@ CHANGES: Final[Mapping[str, Change]] = {
         ("proxy",), "a proxy added a value to a covered field: all values of a field are signed together"
     ),
     "lost field": Change(
-        ("proxy", "client"), "a covered field was removed on the way, or not sent: forward it, or do not cover it"
+        ("proxy", "client"), "a covered field was removed in transit, or not sent: forward it, or do not cover it"
     ),
 }
 """Each kind of change by its name."""

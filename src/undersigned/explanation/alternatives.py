@@ -146,7 +146,7 @@ def _origins(values: SignedValues) -> Iterator[Alternative]:
 
 
 def _authorities(values: SignedValues) -> _Named:
-    """Yield other authorities: with another port, or that a header field or the configuration names."""
+    """Yield other authorities: with another port, or that a header or the configuration names."""
     fields, host = values.fields.combined, values.target.host
     ports = re.findall(r"^[0-9]{1,5}$", fields.get("x-forwarded-port", ""), re.ASCII)
     yield from (("other port", one) for one in (host, *(f"{host}:{port}" for port in (*ports, *_PORTS))))
@@ -224,7 +224,7 @@ def _before_encoding_path(path: str) -> Iterator[str]:
 
 
 def _targets(values: SignedValues) -> Iterator[tuple[str, str | None]]:
-    """Yield the path and the query that header fields of proxies name."""
+    """Yield the path and the query that headers of proxies name."""
     for name in _TARGET_FIELDS:
         path, mark, query = _ORIGIN.sub("", values.fields.combined.get(name, "")).partition("?")
         if path[:1] == "/":
@@ -313,7 +313,7 @@ def _digests(values: SignedValues, declared: str) -> Iterator[Alternative]:
 
 
 def _values_of(name: str, value: str, lines: Iterable[str]) -> _Named:
-    """Yield what a covered header field may have been before it was changed."""
+    """Yield what a covered header may have been before it was changed."""
     lines, members, parts = list(lines), _split(value, ","), _split(value, ";")
     joined = [separator.join(lines) for separator in (",", ", ", " , ", ";", "; ", " ", "")]
     joined += [separator.join(members) for separator in (",", ", ", " , ")]

@@ -503,7 +503,7 @@ def _other_body(request: Request) -> str:
     """Return what is left if no other content has the digest."""
     length = request.fields.combined.get("content-length", "")
     if length.isdecimal() and len(length) < _DIGITS and int(length) != len(request.body):
-        return f"Cause: the body has {len(request.body)} bytes, and Content-Length is {length}: it was cut on the way"
+        return f"Cause: the body has {len(request.body)} bytes, and Content-Length is {length}: it was cut in transit"
     if not request.body:
         return "Cause: the body is empty, and the digest is of another one: it was lost, or is not in this record"
     return (

@@ -28,7 +28,7 @@ class SignedValues(NamedTuple):
         authority: the host, with its port if the port is not the scheme's default.
         path: the path.
         query: the query without its `?`, or None.
-        fields: the header fields.
+        fields: the headers.
         content: the content.
         typed: the URL as it was received, before canonicalization.
         covered: the names of the covered components.

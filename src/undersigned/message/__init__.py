@@ -1,4 +1,4 @@
-"""HTTP messages: requests and responses, their header fields and their content."""
+"""HTTP messages: requests and responses, their headers and their content."""
 
 from undersigned.message.challenge import read_challenge, write_challenge
 from undersigned.message.content import Content

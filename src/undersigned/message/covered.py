@@ -23,7 +23,7 @@ class Component(NamedTuple):
 
 
 def whole_field(name: str) -> frozenset[str]:
-    """Return the identifiers of components that cover all of a header field of the message itself.
+    """Return the identifiers of components that cover all of a header of the message itself.
 
     A component with `req`, `tr` or `key` covers a field of the request or of the trailers, or one member.
     """

@@ -1,4 +1,4 @@
-"""Header fields of a message, read once (RFC 9110 section 5)."""
+"""Headers of a message, read once (RFC 9110 section 5)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
-"""Header fields: a mapping, or (name, value) pairs whose order and repetition are kept."""
+"""Headers: a mapping, or (name, value) pairs whose order and repetition are kept."""
 
 METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
 """The fields by which some applications run another method than the one of the request."""
 
 
 class _Names(Protocol):
-    """Names of header fields: a container of them in lower case, or one that ignores case."""
+    """Names of headers: a container of them in lower case, or one that ignores case."""
 
     def __contains__(self, name: str, /) -> bool:
         """Return whether there is a field of this name."""
@@ -36,7 +36,7 @@ def is_preflight(method: str | None, names: _Names) -> bool:
 
     Args:
         method: the method of the request.
-        names: its header fields, by names in lower case or in a container that ignores case.
+        names: its headers, by names in lower case or in a container that ignores case.
     """
     asks = method == "OPTIONS" and "origin" in names and "access-control-request-method" in names
     return asks and not any(name in names for name in METHOD_OVERRIDES)
@@ -60,7 +60,7 @@ _NAMES = re.compile(rf"(?>(?::?{token.LOWER}++\n)*)")
 
 
 class HeaderFields:
-    """The header fields of a message: names in lower case, values without the spaces and tabs around them.
+    """The headers of a message: names in lower case, values without the spaces and tabs around them.
 
     Iterating yields the (name, value) pairs in their order. The repr shows only their number.
 
@@ -86,7 +86,7 @@ class HeaderFields:
 
     @classmethod
     def of_octets(cls, headers: Iterable[tuple[bytes, bytes]]) -> Self:
-        """Return the header fields of (name, value) pairs of bytes, which are decoded as Latin-1."""
+        """Return the headers of (name, value) pairs of bytes, which are decoded as Latin-1."""
         return cls([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers])
 
     @property
@@ -135,10 +135,10 @@ def _join(lines: list[tuple[str, str]], combined: dict[str, str]) -> Mapping[str
 
 
 def check_fields(fields: HeaderFields, added: Iterable[str] = ()) -> None:
-    """Check the names and values of all header fields, before one of them is read.
+    """Check the names and values of all headers, before one of them is read.
 
     Args:
-        fields: the header fields.
+        fields: the headers.
         added: the names of fields that a signer adds to them.
 
     Raises:
@@ -147,7 +147,7 @@ def check_fields(fields: HeaderFields, added: Iterable[str] = ()) -> None:
     names = sum(map(len, fields.combined)) + sum(map(len, added))
     if names > LONGEST_NAMES:
         raise OversizedField(
-            f"the names of the header fields have {names:,} characters together, and at most {LONGEST_NAMES:,} are "
+            f"the names of the headers have {names:,} characters together, and at most {LONGEST_NAMES:,} are "
             "read: send fewer fields or shorter names"
         )
     if not fields.are_valid:

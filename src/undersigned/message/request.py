@@ -32,7 +32,7 @@ class Request:
     Args:
         method: the method as sent, case kept.
         url: the absolute URL. For a received request: the public origin and the target as it was on the wire.
-        fields: the header fields: a mapping, (name, value) pairs or a `HeaderFields`. Text is bytes decoded as
+        fields: the headers: a mapping, (name, value) pairs or a `HeaderFields`. Text is bytes decoded as
             Latin-1. `:authority` may be one of them.
         body: the content bytes before any decoding; a `str` is encoded as UTF-8, `None` means no content. `content`
             has the same bytes, and is parsed as JSON at most once.
@@ -177,7 +177,7 @@ class Request:
 
     def __repr__(self) -> str:
         """Return sizes only, as fields, target and content may hold secrets."""
-        return f"<Request: {len(self.fields)} header fields, {len(self.content)} bytes>"
+        return f"<Request: {len(self.fields)} headers, {len(self.content)} bytes>"
 
 
 def content_of(body: bytes | str | None) -> Content:

@@ -23,7 +23,7 @@ class Response:
 
     Args:
         status: the status code.
-        fields: the header fields: a mapping, (name, value) pairs or a `HeaderFields`. Text is bytes decoded as Latin-1.
+        fields: the headers: a mapping, (name, value) pairs or a `HeaderFields`. Text is bytes decoded as Latin-1.
         body: the content bytes before any decoding; a `str` is encoded as UTF-8, `None` means no content.
         request: the request that it answers, as it was signed or received. A signature may cover parts of it (`;req`).
         trailers: the trailer fields, or None if they are not known. Only then a signature may cover them (`;tr`).
@@ -90,4 +90,4 @@ class Response:
 
     def __repr__(self) -> str:
         """Return status and sizes only, as fields and content may hold secrets."""
-        return f"<Response: {self.status}, {len(self.fields)} header fields, {len(self.content)} bytes>"
+        return f"<Response: {self.status}, {len(self.fields)} headers, {len(self.content)} bytes>"

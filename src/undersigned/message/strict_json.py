@@ -48,7 +48,7 @@ def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
     value = dict(pairs)
     if len(value) != len(pairs):
         repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
-        raise AmbiguousJSON("a JSON object repeats a key", tuple(repeated[:MOST_NAMES_KEPT]))
+        raise AmbiguousJSON("a JSON object has duplicate keys", tuple(repeated[:MOST_NAMES_KEPT]))
     return value
 
 

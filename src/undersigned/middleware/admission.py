@@ -63,7 +63,7 @@ class Admission(NamedTuple):
         return Request(received.method, shown, received.fields, has_body=has_body)
 
     def as_signed(self, lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]] | None:
-        """Return the lines of header fields with the covered ones as the signature base has them, or None if they are.
+        """Return the lines of headers with the covered ones as the signature base has them, or None if they are.
 
         A covered field comes in one line, unless `bs` covers its lines one by one. Neither it has white space at its
         ends. The other fields stay as they came.

@@ -29,7 +29,7 @@ class ErrorResponse:
         status: the HTTP status code.
         code: the one word the caller gets.
         members: the members of the JSON content, as (name, text) pairs; by default the code alone.
-        others: further header fields.
+        others: further headers.
         rpc_code: the code of a JSON-RPC error, if the content is one.
         content: the content, if it is another than that of `members`.
         content_type: its media type.
@@ -67,13 +67,13 @@ class ErrorResponse:
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """The header fields."""
+        """The headers."""
         of_content = [("Content-Type", self.content_type), ("Content-Length", str(len(self.body)))]
         return [*of_content, *self._told]
 
     @property
     def headers(self) -> dict[str, str]:
-        """The header fields that say nothing about the content: for an exception of a framework, which has its own."""
+        """The headers that say nothing about the content: for an exception of a framework, which has its own."""
         return dict(self._told)
 
     @property
@@ -91,13 +91,13 @@ class ErrorResponse:
         Args:
             content: the content.
             content_type: its media type.
-            fields: header fields to add.
+            fields: headers to add.
         """
         others = (*self.others, *fields)
         return replace(self, content=content, content_type=content_type, others=others)
 
     def merged(self, fields: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return the header fields if this is sent instead of another response: with those of CORS, for example.
+        """Return the headers if this is sent instead of another response: with those of CORS, for example.
 
         Args:
             fields: the fields of the other response. Those that describe its content are left out.

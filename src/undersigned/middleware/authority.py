@@ -40,7 +40,7 @@ def matched_origin(origins: Origins, fields: HeaderFields, version: str) -> Orig
 
     Args:
         origins: the origins of the service.
-        fields: the header fields. Their Host values include `:authority` if the server shows it as one.
+        fields: the headers. Their Host values include `:authority` if the server shows it as one.
         version: the HTTP version. HTTP/2 servers may repeat `:authority` as Host.
 
     Raises:
@@ -72,7 +72,7 @@ def check_head(method: str, fields: HeaderFields, names: Collection[str], profil
     Args:
         method: the method. It must be a short upper-case token: a server that changes its case would change what was
             signed.
-        fields: the header fields. Two readers of Content-Length with Transfer-Encoding see two contents (RFC 9112
+        fields: the headers. Two readers of Content-Length with Transfer-Encoding see two contents (RFC 9112
             section 6.3).
         names: the field names as spelled, if one may have an underscore. As CGI variables, `Content_Type` and
             `Content-Type` are the same.

@@ -26,7 +26,7 @@ class Decision:
         profile: the name of the verifier's profile.
         code: the code of the error, or None.
         step: the check that failed, by its name in the checklist (`undersigned.errors.CHECKS`), or None.
-        method: the method, escaped and truncated, once the header fields were read.
+        method: the method, escaped and truncated, once the headers were read.
         target: the request target as the server shows it, escaped and truncated; its query is withheld.
         origin: the origin the request was for, once it was found.
         target_uri: `@target-uri` as rebuilt from the request, its query withheld, if no key signed the base with it.
@@ -34,7 +34,7 @@ class Decision:
         status: the status of the answer with which the request was rejected.
         route: the path of the route, as the framework spells it, such as `/plans/{plan}`. It is known if the request
             was rejected when the route was about to run.
-        keyid: the key id that the message names, escaped and truncated. Unless it is verified, anybody may claim it.
+        keyid: the key id that the message names, escaped and truncated. Unless it is verified, anyone may claim it.
         algorithm: the algorithm that the signature names, once the signature was found to meet the profile.
         tag: the profile's tag, once the message was found to carry it.
         seconds: how long the decision took, including the time to read the content; 0 if a route rejected the request.

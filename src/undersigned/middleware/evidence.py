@@ -26,7 +26,7 @@ class Evidence:
 
     Attributes:
         url: the URL of the request; only its target as the server shows it, if its origin was not looked for.
-        fields: the header fields as (name, value) pairs, once they were read.
+        fields: the headers as (name, value) pairs, once they were read.
         base: the signature base as rebuilt from the request, or None if it was not rebuilt.
         detail: what was wrong, in a sentence, or None.
         received: other evidence, such as the Host and the request target, or None.

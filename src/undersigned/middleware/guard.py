@@ -63,7 +63,7 @@ class Guard:
         try:
             try:
                 if received.has_too_many_fields:
-                    many = f"there are too many header fields: at most {MOST_FIELDS} are read"
+                    many = f"there are too many headers: at most {MOST_FIELDS} are read"
                     raise UnreadRequest("request_header_fields_too_large", many)
                 if service.verifier.is_signed(received.fields):
                     request = rebuilt_request(received, service)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from undersigned.verification.verifier import AsyncVerifier, Part
 
 _KEPT: Final = 1.0
-"""Seconds for which an answer is kept: a stranger who asks for it does not reach the store more often."""
+"""Seconds for which an answer is kept: a caller who asks often does not reach the store more often."""
 
 _LONGEST: Final = 10.0
 """Seconds after which a source that has not answered is not ready, and is asked again."""

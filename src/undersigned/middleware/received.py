@@ -32,10 +32,10 @@ class Received(ABC):
         method: the method.
         version: the HTTP version, such as `1.1` or `2`.
         client: the address of the client, or None.
-        fields: the header fields. If there are more than are read, there are none.
+        fields: the headers. If there are more than are read, there are none.
         names: the field names as spelled, if the server shows that and one of them may have an underscore.
         has_body: whether content comes with the request, or None if that is unknown until it is read.
-        has_too_many_fields: whether there are more header fields than are read.
+        has_too_many_fields: whether there are more headers than are read.
         server: the name of the server, if it was looked for and recognised.
         outer: what another middleware outside of this one published, or None.
         is_closed_only: whether it is a handshake that the server can close, but not answer.

@@ -264,7 +264,7 @@ def line_of(error: SignatureError, decision: Decision) -> str:
 def _request(decision: Decision) -> list[str]:
     """Return which request it was, in parts."""
     named = (("route", decision.route), ("origin", decision.origin), ("client", decision.client))
-    parts = [f"{name}: {value}" for name, value in (*named, ("answered", decision.status)) if value is not None]
+    parts = [f"{name}: {value}" for name, value in (*named, ("status", decision.status)) if value is not None]
     return [f"{decision.method or '?'} {decision.target or '?'}", *parts]
 
 

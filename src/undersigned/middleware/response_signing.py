@@ -51,7 +51,7 @@ class ResponseSigning:
 
         Args:
             method: the method.
-            fields: the header fields.
+            fields: the headers.
             version: the HTTP version.
             target: returns the request target, or rejects it.
         """
@@ -76,7 +76,7 @@ class ResponseSigning:
     def fields(
         self, request: Request, status: int, headers: list[tuple[str, str]], body: bytes
     ) -> tuple[tuple[str, str], ...]:
-        """Return the header fields to add to a response; none if the request has something that cannot be covered.
+        """Return the headers to add to a response; none if the request has something that cannot be covered.
 
         Raises:
             SigningError: the response lacks something that the profile covers.
@@ -86,7 +86,7 @@ class ResponseSigning:
         try:
             return self._signer.sign_response(response).fields
         except (MalformedURL, SigningError):
-            # A stranger chooses the request, and must not cause an error of the application by it.
+            # The caller chooses the request, and must not cause an error of the application by it.
             if self._can_answer(request):
                 raise
             _log_unsignable()

@@ -128,7 +128,7 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
         form, read = "an HTTP request", _read_http(words)
     content = read.body if body is None else body
     if any(map(_LINE_END.search, [read.method, read.target, *chain.from_iterable(read.fields)])):
-        raise MalformedRequest("the method, the URL or a header field has a line end in it")
+        raise MalformedRequest("the method, the URL or a header has a line end in it")
     url = _url(read.target.partition("#")[0], read.fields, origins[0].scheme if origins else None)
     fields = read.fields
     absolute = _ABSOLUTE.match(read.target)
@@ -185,7 +185,7 @@ def _head(lines: Sequence[str]) -> _Read:
 def _field(line: str) -> tuple[str, str]:
     match = _FIELD.fullmatch(line)
     if match is None:
-        raise MalformedRequest("a line is not a header field: expected a name, a colon and a value")
+        raise MalformedRequest("a line is not a header: expected a name, a colon and a value")
     return match[1], match[2].strip(" \t")
 
 
@@ -332,7 +332,7 @@ def _request(members: dict[str, object]) -> _Read:
 
 
 def _pairs(headers: object) -> Iterator[tuple[str, object]]:
-    """Yield the names and values of header fields, which are an object or a list of pairs."""
+    """Yield the names and values of headers, which are an object or a list of pairs."""
     if isinstance(headers, dict):
         yield from cast("dict[str, object]", headers).items()
         return

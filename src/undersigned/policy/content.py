@@ -1,10 +1,10 @@
 """Unsigned content: whether some reader may find a listed name or the registration of a webhook in it (AdCP).
 
-If someone on the way can change the registration of a webhook, they choose how every later delivery is authenticated.
+If someone in transit can change the registration of a webhook, they choose how every later delivery is authenticated.
 It must be signed, even if the request has another valid credential.
 
 Applications read JSON in many ways, and a policy cannot read as each of them does. It reads in one way: strictly, as
-UTF-8 and RFC 8259. Content that is not that, but that somebody could read as JSON, is judged by its octets. If it may
+UTF-8 and RFC 8259. Content that is not that, but that someone could read as JSON, is judged by its octets. If it may
 hide a word, it must be signed.
 """
 
@@ -73,7 +73,7 @@ def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | No
 
     Args:
         start: the first octets.
-        fields: the header fields.
+        fields: the headers.
         ended: whether there are no more octets.
     """
     begin = start.lstrip(_BEFORE_JSON)

@@ -91,7 +91,7 @@ class PublishedDirectory(PublishedKeys):
         return text
 
     def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:
-        """Return the header fields that sign the content: one signature by each key that it lists."""
+        """Return the headers that sign the content: one signature by each key that it lists."""
         signed_at, signed, fields = self._signatures
         now = self._now()
         if signed != text or not signed_at <= now < signed_at + _HALF_A_DAY:

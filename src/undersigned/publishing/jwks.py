@@ -27,7 +27,7 @@ class JWKSResponse:
     """The response to a GET or HEAD request for the JWK set. Its status is 200.
 
     Attributes:
-        fields: the header fields.
+        fields: the headers.
         body: the content; empty for HEAD.
     """
 
@@ -95,5 +95,5 @@ class PublishedKeys:
         return self._text_of(pem_jwks(file, keyid=self._keyid) if is_pem(file) else read_jwks(file))
 
     def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
-        """Return the header fields that sign the content."""
+        """Return the headers that sign the content."""
         return ()

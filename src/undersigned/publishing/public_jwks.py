@@ -51,7 +51,9 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
     if not any(key.algorithm for key in keys):
-        raise ConfigurationError("keys: no key of the JWK set can verify signatures; each needs kid, kty, crv and alg")
+        raise ConfigurationError(
+            "keys: no key of the JWK set can verify signatures; each needs kid and kty, and what its kty requires"
+        )
     if len(keys) > MOST_KEYS or len(text) > MOST_JWKS_BYTES:
         raise ConfigurationError(f"keys: receivers read up to {MOST_KEYS} keys and {MOST_JWKS_BYTES} bytes; drop some")
     return text
@@ -66,7 +68,7 @@ def read_jwks(text: bytes) -> Mapping[str, object]:
     try:
         return cast("Mapping[str, object]", loads(text))
     except (ValueError, RecursionError):
-        raise ConfigurationError("keys: the text is not JSON, or repeats a key; expected a JWK set") from None
+        raise ConfigurationError("keys: the text is not JSON, or has duplicate keys; expected a JWK set") from None
 
 
 def _array_of(document: object) -> object:

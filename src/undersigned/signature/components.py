@@ -188,7 +188,7 @@ class ComponentValues:
         trailers: the trailer fields of a request, if they are known. Those of a response are its own.
 
     Attributes:
-        fields: the header fields.
+        fields: the headers.
         known: derived components without parameters, and a field that is about to be added, by name.
         requested: the values of the request that a response answers, for components with `req` (section 2.4), or None.
     """

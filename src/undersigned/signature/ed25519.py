@@ -23,7 +23,7 @@ _PRIME: Final = 2**255 - 19
 _Y_OF_ORDER_8: Final = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
 
 _SIGN: Final = 2**255
-_SMALL: Final = "x is a point of small order, for which anybody can make signatures"
+_SMALL: Final = "x is a point of small order, for which anyone can make signatures"
 _LARGE: Final = "x is not the canonical encoding of a point of Ed25519"
 
 _FAULTS: Final[Mapping[bytes, str]] = {
@@ -37,7 +37,7 @@ _FAULTS: Final[Mapping[bytes, str]] = {
 def point_fault(encoded: bytes) -> str:
     """Return why 32 octets may not be a public key, or "".
 
-    For a point of small order, anybody can make signatures that verify over many messages. And if a point has two
+    For a point of small order, anyone can make signatures that verify over many messages. And if a point has two
     encodings, a comparison takes one key for two. Octets that are no point of the curve verify nothing.
 
     Args:

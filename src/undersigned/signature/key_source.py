@@ -38,7 +38,7 @@ class KeyLookup(NamedTuple):
         components: the names of the covered components, also of those with parameters.
         method: the method.
         url: the target URI as it was received.
-        fields: the header fields; `covered_value` reads one of them.
+        fields: the headers; `covered_value` reads one of them.
         again: whether the keys that were found before did not verify the signature.
         label: the label of the signature.
         identifiers: the identifiers of the covered components, with their parameters.
@@ -55,7 +55,7 @@ class KeyLookup(NamedTuple):
     identifiers: tuple[str, ...] = ()
 
     def covered_value(self, name: str) -> str | None:
-        """Return the combined value of a header field if the signature covers all of it, else None."""
+        """Return the combined value of a header if the signature covers all of it, else None."""
         # In draft-cavage, the identifier of a field is its name.
         covers = name in self.identifiers or not whole_field(name).isdisjoint(self.identifiers)
         return self.fields.combined.get(name) if covers else None
@@ -207,7 +207,7 @@ class KeySet:
             ConfigurationError: it is so.
         """
         if not any(self.keys.values()):
-            raise ConfigurationError("keys: the key set is empty, so no signature could be verified: add a public key")
+            raise ConfigurationError("keys: the key set is empty; add a public key")
         if not all(isinstance(key, VerificationKey) for key in self):
             raise ConfigurationError(
                 "keys: every value must be a VerificationKey: make a key set of a JWK set with KeySet.from_jwks(jwks), "

@@ -75,10 +75,10 @@ class Profile:
         validity: when a signature is valid.
         replay: what is remembered of an accepted signature.
         key: what a key must declare about itself.
-        answers: the codes, statuses and header fields of rejections.
+        answers: the codes, statuses and headers of rejections.
         message: whether requests or responses are signed.
         target: whether the target is signed in its canonical form (AdCP) or as the sender typed it.
-        dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed for ever.
+        dangerous: why a profile may accept a signature that covers nothing, or one that can be replayed forever.
         required: the parameters that a signature must have. This and the rest follow from the rules.
         forbidden: the parameters that it must not have.
         ignored: the parameters whose value means nothing.
@@ -247,7 +247,7 @@ def _check_agreement(profile: Profile) -> None:
     remembered = profile.replay.field
     if remembered and remembered not in {*profile.coverage.always, *profile.coverage.if_sent}:
         raise ConfigurationError(
-            f"replay.field: anybody can change {remembered} unless it is covered: add it to coverage.always or .if_sent"
+            f"replay.field: anyone can change {remembered} unless it is covered: add it to coverage.always or .if_sent"
         )
     if profile.selection.tags and profile.parameters.tag in {"forbidden", "ignored"}:
         raise ConfigurationError("selection.tags: the parameter rule forbids or ignores the tag")
@@ -270,7 +270,7 @@ def _check_danger(profile: Profile) -> None:
         raise ConfigurationError("parameters.written: add created, so that a signer dates what it signs")
     if dates.isdisjoint(profile.required):
         if profile.replay.remembers == "nothing":
-            dangers.append("a signature without a date could be replayed for ever")
+            dangers.append("a signature without a date could be replayed forever")
         elif profile.replay.keeps_for is None:
             raise ConfigurationError("replay.keeps_for: give seconds, because a signature may have no date")
         else:

@@ -58,10 +58,10 @@ _URLS_KEPT: Final = 128
 
 @dataclass(slots=True)
 class SignedFields:
-    """The header fields that sign one request. Iterating yields them: `[*headers, *signer.sign(request)]`.
+    """The headers that sign one request. Iterating yields them: `[*headers, *signer.sign(request)]`.
 
     Attributes:
-        fields: the header fields to add, as (name, value) pairs.
+        fields: the headers to add, as (name, value) pairs.
         components: the names of the covered components, such as `@method` and `content-type`.
         target_uri: the canonical target URI that was signed. Send the request to it.
         signature_base: the base that was signed. It may contain header values, so the repr leaves it out.
@@ -78,7 +78,7 @@ class SignedFields:
 
 @dataclass(slots=True)
 class PreparedSignature:
-    """A signature that is made somewhere else. `Signer.attach` makes header fields of this and the signature's bytes.
+    """A signature that is made somewhere else. `Signer.attach` makes headers of this and the signature's bytes.
 
     Attributes:
         keyid: the name of the key that must sign.
@@ -132,7 +132,7 @@ class Signer:
         key: the private key: a `SigningKey`, a `RemoteKey` such as one in a KMS, or an `AsyncRemoteKey`, with which
             only `async_sign` works.
         profile: the profile of the receiver. By default it is `profiles.DEFAULT`, plain RFC 9421.
-        components: more header fields to cover than the profile requires, in lower case.
+        components: more headers to cover than the profile requires, in lower case.
         clock: returns seconds since the epoch, for `created`.
         nonces: returns a nonce: unpadded Base64url of at least as many bytes as the profile asks for. By default
             nonces are random and have 16 bytes or more.
@@ -189,7 +189,7 @@ class Signer:
         self._target: Callable[[str], tuple[CanonicalURL, CanonicalURL]] = lru_cache(_URLS_KEPT)(self._targets)
 
     def sign(self, request: Request, **options: Unpack[SignatureOptions]) -> SignedFields:
-        """Sign a request: return the header fields to add to it.
+        """Sign a request: return the headers to add to it.
 
         Args:
             request: the request to be sent. If it has a Content-Digest, that must be right and is kept.
@@ -206,7 +206,7 @@ class Signer:
         return self._fields(prepared, local_signature(self._key, prepared.signature_base))
 
     def sign_response(self, response: Response, **options: Unpack[SignatureOptions]) -> SignedFields:
-        """Sign a response: return the header fields to add to it. Options and errors are those of `sign`.
+        """Sign a response: return the headers to add to it. Options and errors are those of `sign`.
 
         Args:
             response: the response to be sent, with the request that it answers, as that was received.
@@ -216,9 +216,7 @@ class Signer:
             SigningError: the profile is for requests, or as `sign`.
         """
         if self.profile.message != "response" or response.request is None:
-            raise SigningError(
-                "response: pass the request that it answers, and sign by a profile that is for responses"
-            )
+            raise SigningError("response: pass the request that it answers, and sign with a profile for responses")
         prepared = self._prepare(response, **options)
         return self._fields(prepared, local_signature(self._key, prepared.signature_base))
 
@@ -235,7 +233,7 @@ class Signer:
         return self._prepare(request, **options)
 
     def attach(self, prepared: PreparedSignature, signature: bytes, request: Request) -> SignedFields:
-        """Return the header fields that sign a prepared request.
+        """Return the headers that sign a prepared request.
 
         Args:
             prepared: what `prepare` of a signer with this key returned.
@@ -253,7 +251,7 @@ class Signer:
         for part, is_same in (
             ("method", request.method == own.method),
             ("URL", request.url == own.url),
-            ("header fields", request.fields == own.fields),
+            ("headers", request.fields == own.fields),
             ("content", (request.body, request.has_body) == (own.body, own.has_body)),
         ):
             if not is_same:
@@ -319,7 +317,7 @@ class Signer:
         rule, names = self.profile.coverage, self.profile.components_of(message)
         if self.profile.is_conditional:
             if absent := rule.absent(message):
-                raise SigningError(f"headers: profile {self.profile.name} asks for {', '.join(absent)}: add it")
+                raise SigningError(f"headers: profile {self.profile.name} requires {', '.join(absent)}; add it")
             if rule.asks_for_member(message):
                 names += (f'"{rule.member_of}";key="{label}"',)
         return names + self._components
@@ -409,7 +407,7 @@ def _covered(names: tuple[str, ...]) -> _Covered:
 
 
 def check_sent_fields(request: Request | Response, target: CanonicalURL, *, added: Sequence[str]) -> None:
-    """Check that a receiver reads the header fields as they are signed, and the authority as the URL's.
+    """Check that a receiver reads the headers as they are signed, and the authority as the URL's.
 
     Args:
         request: the message to be sent.

@@ -200,7 +200,7 @@ class _Trial:
         if self._state == "never asked" and not lets_in:
             self._require(isinstance(found, Exception), "calls the key unknown, although nobody could be asked")
         found = await self._ask("nobody")
-        self._require(isinstance(found, Exception) or not found, "has a key for a stranger")
+        self._require(isinstance(found, Exception) or not found, "has a key for an unknown keyid")
 
     async def _ask(self, keyid: str = "") -> list[VerificationKey] | Exception:
         lookup = self._neighbour.lookup(keyid or self._neighbour.keyid)

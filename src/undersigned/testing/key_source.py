@@ -147,7 +147,7 @@ async def _takes_a_second_look(contract: _Contract) -> None:
     require(isinstance(asks_again, bool), "asks_again: must be True or False, or left out")
     if asks_again:
         await contract.find_known(again=True)
-        require(not await contract.find("nobody", again=True), "find: has a key for a stranger at a second look")
+        require(not await contract.find("nobody", again=True), "find: has a key for an unknown keyid at a second look")
 
 
 _Check: TypeAlias = "Callable[[_Contract], Coroutine[object, object, None]]"

@@ -59,7 +59,7 @@ class RevocationList:
 
         Args:
             text: the JSON object; not its JWS.
-            issuer: who must have made the list, or None for anybody.
+            issuer: who must have made the list, or None for anyone.
 
         Raises:
             ConfigurationError: it is not such a list, or its interval is not 1 to 30 minutes.

@@ -7,7 +7,7 @@
     check_content  step 11         the content is the one that was signed
     remembered     step 12         what the replay store is told to remember, and for how long
     check_claim    steps 12, 13    it was fresh, and is used up now
-    complete       step 14         no JSON object repeats a key -> VerifiedSignature
+    complete       step 14         no duplicate keys in the JSON -> VerifiedSignature
 
 Except `_prove_by`, these functions do no IO. The verifiers, below them, take the steps in this order. Between the
 steps, they ask the key source, the revocation list, the replay store and the clock. An `AsyncVerifier` awaits the
@@ -96,15 +96,15 @@ Part = Literal["keys", "revocations", "store"]
 """What a verifier asks: its key source, its source of revocation lists, its replay store."""
 
 SIGNATURE_FIELDS: Final = frozenset({"signature", "signature-input"})
-"""The header fields of a signature: a message with any of them is signed (RFC 9421 section 4)."""
+"""The headers of a signature: a message with any of them is signed (RFC 9421 section 4)."""
 
 _WHOLE_DIGEST: Final = whole_field("content-digest")
 _MEMBER_OF_DIGEST: Final = re.compile(r'"content-digest"(?:;sf)?;key="([^"\\]*)"(?:;sf)?')
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _NOT_OVER_THIS_BASE: Final = (
-    "the key did not sign this base: compare it with the sender's base line by line. Another scheme or prefix in "
-    "@target-uri: correct origins=. Another path, query or @authority: a proxy rewrites the target or Host. Equal "
-    "bases: another key, or a changed signature"
+    "the signature is not valid for the request as it arrived. If @target-uri has another scheme or prefix than the "
+    "called URL, correct origins=. If it has another path, query or host, a proxy rewrites it. Otherwise the "
+    "sender signed something else, or with another key"
 )
 _SAME_COMPONENTS: Final = (
     "the sender must send what it covers, and a proxy must forward it; otherwise the sender must not cover it"
@@ -395,7 +395,7 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
         digest = parse_content_digest(value, *profile.digest.encodings, algorithms=profile.digest.algorithms)
     except MalformedField as malformed:
         raise type(malformed)(f"Content-Digest: {malformed}") from None
-    # Anybody can change a digest that is not covered. If no digest is covered, no content matches.
+    # Anyone can change a digest that is not covered. If no digest is covered, no content matches.
     return digest if not keys or any(key in digest for key in keys) else {}
 
 
@@ -618,7 +618,7 @@ def remembered(signature: ReceivedSignature, *, now: float) -> tuple[str, float,
     nonce = signature.nonce if rule.remembers == "nonce" else value
     if nonce:
         return nonce, until, None
-    # Never the signature: anybody can turn an ECDSA signature into another valid one over the same base.
+    # Never the signature: anyone can turn an ECDSA signature into another valid one over the same base.
     base = _sha_256(signature.signature_base)
     return f"base:{base}", until, base if rule.accepts_repeats else None
 
@@ -648,7 +648,7 @@ def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
     if claim == "same" and profile.replay.accepts_repeats:
         return
     if claim == "seen":
-        raise profile.error("signature_replayed", step=12, detail="the keyid and nonce were seen before")
+        raise profile.error("signature_replayed", step=12, detail="this nonce was already used with this key")
     if claim == "forgotten":
         raise profile.error("signature_replayed", step=12, detail=_FORGOTTEN)
     if claim == "full":
@@ -666,8 +666,8 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
         content: the content as it was read. It is parsed only if its type is JSON.
 
     Raises:
-        SignatureError: a JSON object repeats a key. Or, with AdCP's profiles, the content is not JSON in UTF-8 (RFC
-            8259), so that a lenient reader may see a repeated key that others do not see.
+        SignatureError: a JSON object has duplicate keys. Or, with AdCP's profiles, the content is not JSON in UTF-8
+            (RFC 8259), so that a lenient reader may see a repeated key that others do not see.
     """
     request = signature.request
     if len(content) > 0 and is_json(request.fields):
@@ -824,7 +824,7 @@ class AsyncVerifier:
                     break
         if errors and (takes_all or not authentic):
             try:
-                # A signature that anybody may add, such as one by an unknown key, does not hide that another is forged.
+                # A signature that anyone may add, such as one by an unknown key, does not hide that another is forged.
                 raise max(errors, key=self.profile.answers.gravity)
             finally:
                 errors.clear()  # their tracebacks have this frame

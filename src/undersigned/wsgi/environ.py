@@ -24,7 +24,7 @@ _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
 def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the header fields. A key that is not made of a field name, such as an empty one, is rejected later."""
+    """Return the headers. A key that is not made of a field name, such as an empty one, is rejected later."""
     fields = [(key[5:].replace("_", "-"), str(value)) for key, value in environ.items() if key[:5] == "HTTP_"]
     if kind := environ.get("CONTENT_TYPE"):
         fields.append(("content-type", str(kind)))
@@ -34,7 +34,7 @@ def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def has_too_many_fields(environ: dict[str, Any]) -> bool:
-    """Return whether there are more than `MOST_FIELDS` header fields, without content type and length.
+    """Return whether there are more than `MOST_FIELDS` headers, without content type and length.
 
     The fields are not read for that.
     """

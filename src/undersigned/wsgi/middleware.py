@@ -75,7 +75,7 @@ class SignatureMiddleware:
 
     The application asks for the signature with `find_signature(environ)` and `verified_signature(environ)`. If the
     latter raises and nothing else answers, this middleware does. Put it outside everything that rewrites the path, Host
-    or header fields, such as a ProxyFix or a dispatcher. A request with header fields of more than 100 names gets 431,
+    or headers, such as a ProxyFix or a dispatcher. A request with headers of more than 100 names gets 431,
     signed or not.
 
     Args:

@@ -88,7 +88,7 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
     if environ.get("SCRIPT_NAME") and "HTTP_SCRIPT_NAME" in environ:
         raise authority.unsupported_error(
             profile,
-            "a SCRIPT_NAME header field may have set SCRIPT_NAME, which decides how the request is routed. Set it "
+            "a SCRIPT_NAME header may have set SCRIPT_NAME, which decides how the request is routed. Set it "
             "in gunicorn's environment, and have the proxy send no such field",
         )
 

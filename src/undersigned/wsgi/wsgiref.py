@@ -37,7 +37,7 @@ def wire_variables(request_line: str, fields: Message) -> dict[str, str]:
 
     Args:
         request_line: the request line, without its line end.
-        fields: the header fields as parsed.
+        fields: the headers as parsed.
 
     Returns:
         `RAW_URI`, the target. `CONTENT_TYPE` and `CONTENT_LENGTH`, empty if the message has none and a list if it has

@@ -1,4 +1,4 @@
-"""`undersigned doctor`: find changes to requests on the way to a server, and the settings that fix them.
+"""`undersigned doctor`: find changes to requests in transit to a server, and the settings that fix them.
 
 The application does not have to report what arrives. If a request for `/a//b` is rejected when signed for `/a//b` and
 accepted when signed for `/a/b`, its slashes were merged. Each accepted request is sent again with a signature over

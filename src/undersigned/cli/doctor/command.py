@@ -62,7 +62,7 @@ def doctor(
     as_json: bool,
     url: CanonicalURL,
 ) -> None:
-    """Find changes to requests on the way to your server, and the settings that fix them.
+    """Find changes to requests in transit to your server, and the settings that fix them.
 
     About thirty small requests, signed and unsigned, go to paths below URL/undersigned-doctor. Any answer is enough,
     also 404. No other server is contacted, and redirects are not followed. The exit code is 0 if

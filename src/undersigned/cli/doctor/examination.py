@@ -42,14 +42,14 @@ _UNKNOWN_CHANGE: Final = (
 _LOG: Final = "see the log of the logger `undersigned`: it names the cause"
 _NOT_VERIFIED: Final = (
     "check that the path of the URL leads to the application, that SignatureMiddleware is its outermost middleware, "
-    "and that nothing on the way answers instead. A bot that the server does not know may pass as unsigned: the log of "
+    "and that nothing in between answers instead. A bot that the server does not know may pass as unsigned: the log of "
     "the logger `undersigned` says why (level INFO)"
 )
 
 
 _NEVER_TESTED: Final[Mapping[str, str]] = {
     "other paths": "all probes go below one path: a proxy may have rules for others, and a route checks of its own",
-    "other methods and header fields": "the probes have one method: a proxy may treat others in another way",
+    "other methods and headers": "the probes have one method: a proxy may treat others in another way",
     "large content": "the content is small: the limits of a proxy, or its buffering, are not reached",
     "HTTP/2 and HTTP/3": "the probes are HTTP/1.1, and clients may speak another version to the first proxy",
     "replays and clocks": "each probe is new and signed now: no nonce comes twice, and the store of other workers, the "
@@ -60,7 +60,7 @@ _NEVER_TESTED: Final[Mapping[str, str]] = {
 
 
 class _Probe(NamedTuple):
-    """A request: its method, target and Host as sent, its other header fields, and its content."""
+    """A request: its method, target and Host as sent, its other headers, and its content."""
 
     method: str
     target: str
@@ -77,7 +77,7 @@ class Examination:
         url: the public URL of the service. The paths of all probes begin with its path.
         signer: the signer of the probes, a client of the service.
         method: the method of the probes. If it takes content, it is used for content only, and GET for the rest.
-        fields: further header fields of every signed probe, such as Signature-Agent.
+        fields: further headers of every signed probe, such as Signature-Agent.
         timeout: the seconds of silence after which a connection fails.
         tls: the certificates to trust if the scheme is https.
 
@@ -115,7 +115,7 @@ class Examination:
 
         Raises:
             NoAnswer: the first probes get no answer.
-            SigningError: the profile asks for a header field that is not given.
+            SigningError: the profile asks for a header that is not given.
         """
         seen = self._seen_site()
         unsigned = self._ask(_Probe(self._method, self.site.target(_PLAIN), self.site.authority))

@@ -17,7 +17,7 @@ MARK: Final = "/undersigned-doctor"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A change on the way, or another reason why signatures are not accepted.
+    """A change in transit, or another reason why signatures are not accepted.
 
     Attributes:
         check: the name of the check.
@@ -91,7 +91,7 @@ class Site:
             yield Finding("Host", problem, HOST, self.authority, seen.authority)
         if self.prefix.endswith(seen.prefix) and self.prefix != seen.prefix:
             start = self.prefix.removesuffix(seen.prefix)
-            problem = f"the prefix {start} is stripped on the way, but origins= does not contain it"
+            problem = f"the prefix {start} is stripped in transit, but origins= does not contain it"
             yield Finding("prefix", problem, f'add the prefix: origins=["{replace(self, prefix=start)}"]')
         elif self.prefix != seen.prefix:
             start = seen.prefix.removesuffix(self.prefix)

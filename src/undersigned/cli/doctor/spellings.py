@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Spelling(NamedTuple):
-    """A valid request target that reveals one kind of change on the way.
+    """A valid request target that reveals one kind of change in transit.
 
     Some changes are part of canonicalization, such as removed dot segments, a decoded `%7e`, and escapes in upper case.
     They change no signature, so no spelling tests them.

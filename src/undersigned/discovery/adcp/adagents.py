@@ -189,7 +189,7 @@ def _pinned_keys(document: _Document) -> Mapping[str, float] | None:
     try:
         keys = objects(loads(text))
     except ValueError:
-        raise UnusableDocument("signing_keys is not JSON, or repeats a key") from None
+        raise UnusableDocument("signing_keys is not JSON, or has duplicate keys") from None
     if len(keys) > MOST_KEYS:
         raise UnusableDocument(f"signing_keys has more than {MOST_KEYS} keys")
     pins: dict[str, float] = {}

@@ -130,7 +130,7 @@ def _raise_error(answer: Mapping[str, object], status: int) -> None:
 
 
 def field_value(value: object) -> str:
-    """Return text of an agent that is sent back in a header field.
+    """Return text of an agent that is sent back in a header.
 
     Raises:
         UnusableDocument: it is not 1 to 256 printable ASCII characters.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from undersigned.errors import SignatureError
 
 Challenge = Literal["signature", "accept-signature", "none"]
-"""The header field that tells a sender why a message was rejected.
+"""The header that tells a sender why a message was rejected.
 
 `signature`: `WWW-Authenticate: Signature error="<code>"` (AdCP). `accept-signature`: what a signature must cover (RFC
 9421 section 5). `none`: no field.
@@ -39,7 +39,7 @@ _STATUSES = range(400, 600)
 
 
 class Answers(NamedTuple):
-    """The code, status and header fields that the sender of a rejected message gets.
+    """The code, status and headers that the sender of a rejected message gets.
 
     Attributes:
         prefix: the prefix of every error code that `codes` does not name.
@@ -49,7 +49,7 @@ class Answers(NamedTuple):
         text_member: another member, which has the code in words. Empty: there is none.
         rpc_codes: the code of a JSON-RPC error for a reason. The answer is then a JSON-RPC error (section 5.1), whose
             data are the members above. Its id is null, since the body need not have been read.
-        challenge: the header field that says why.
+        challenge: the header that says why.
         asks: the reasons for which Accept-Signature also says what a signature must cover (RFC 9421 section 5). Empty:
             it is sent only as a `challenge`.
         unknown: the reasons for which the sender is merely unknown: the message is treated as one without a signature.

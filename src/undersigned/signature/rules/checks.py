@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 FIELD: Final = re.compile(rf"{token.LOWER}+")
-"""The name of a header field, in lower case."""
+"""The name of a header, in lower case."""
 
 
 def check(option: str, holds: object, advice: str) -> None:

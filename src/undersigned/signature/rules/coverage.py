@@ -34,10 +34,10 @@ class CoverageRule(NamedTuple):
         any_of: groups of components: a signature covers at least one of each group. A signer covers the first.
         with_content: further components if the message has content.
         with_query: further components if the request has a query.
-        if_sent: header fields that a signature covers if the message has them.
-        offered: header fields that a signer covers if the message has them, and a verifier does not ask for.
-        if_asked: header fields of the request that a response covers, by ;req, if the request has them.
-        sent: header fields that the message must have.
+        if_sent: headers that a signature covers if the message has them.
+        offered: headers that a signer covers if the message has them, and a verifier does not ask for.
+        if_asked: headers of the request that a response covers, by ;req, if the request has them.
+        sent: headers that the message must have.
         member_of: a dictionary field, of which a signature covers one member by `;key`: the member of its own label,
             or the only one that it covers. If it is in `if_sent` too, it may be a String instead, which is covered
             as a whole. Empty: no such field.
@@ -70,7 +70,7 @@ class CoverageRule(NamedTuple):
         are_names = all(map(_COMPONENT.fullmatch, self.never - {"@query-param"}))
         check("coverage.never", are_names, 'give a frozenset of names, such as frozenset({"@query-param"})')
         is_field = not self.member_of or FIELD.fullmatch(self.member_of)
-        check("coverage.member_of", is_field, "give the name of a header field in lower case")
+        check("coverage.member_of", is_field, "give the name of a header in lower case")
         required = {name_of(one) for one in (*self.required(has_content=True), *self.with_query)}
         clash = sorted(required & self.never)
         check("coverage.never", not clash, f"{''.join(clash[:1])} is required, so it cannot be forbidden")
@@ -119,7 +119,7 @@ class CoverageRule(NamedTuple):
         return not value.startswith('"')
 
     def _asked_fields(self, message: Request | Response) -> list[str]:
-        """Return the header fields of the request that a response must cover, if it must cover any."""
+        """Return the headers of the request that a response must cover, if it must cover any."""
         request = cast("Response", message).request
         return [] if request is None else [name for name in self.if_asked if name in request.fields.combined]
 
@@ -154,7 +154,7 @@ class CoverageRule(NamedTuple):
         return faults
 
     def absent(self, request: Request | Response) -> list[str]:
-        """Return the header fields that the message must have and does not have."""
+        """Return the headers that the message must have and does not have."""
         return [name for name in self.sent if name not in request.fields.combined]
 
 

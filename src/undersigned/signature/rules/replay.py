@@ -10,7 +10,7 @@ Remembered = Literal["nonce", "base", "field", "nothing"]
 """What is remembered of an accepted signature, together with its key.
 
 `nonce`: the nonce, or the base if the signature has no nonce. `base`: a digest of the signature base, which is the same
-however often an ECDSA key signs it. `field`: the value of a covered header field. Without the field, it is the base,
+however often an ECDSA key signs it. `field`: the value of a covered header. Without the field, it is the base,
 or nothing if the method is a safe one, which may be repeated (RFC 9110 section 9.2.1). `nothing`: the same signature is
 accepted again until it expires.
 """
@@ -33,7 +33,7 @@ class ReplayRule(NamedTuple):
 
     Attributes:
         remembers: what is remembered.
-        field: the header field, if that is what is remembered.
+        field: the header, if that is what is remembered.
         accepts_repeats: whether a message with the same value of the field is accepted again if it has the same query
             and content, and one without the field if it has the same base. The verified signature then says that it is
             `repeated`. The value belongs to the signer, whichever key signs, and to the method and path.
@@ -52,7 +52,7 @@ class ReplayRule(NamedTuple):
         """Raise ConfigurationError if a value is wrong or contradicts another."""
         check_choice("replay.remembers", self.remembers, Remembered)
         names_field = bool(FIELD.fullmatch(self.field))
-        advice = 'name a header field in lower case, if remembers is "field"'
+        advice = 'name a header in lower case, if remembers is "field"'
         check("replay.field", names_field == (self.remembers == "field"), advice)
         is_named = not self.accepts_repeats or self.field
         check("replay.accepts_repeats", is_named, "name the field that says that a message is repeated")

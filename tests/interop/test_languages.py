@@ -24,16 +24,17 @@ SIGNERS = [name for name in PROGRAMS if name != "verify.mjs"]
 
 
 class Place:
-    """A folder with the keys and the quick start, behind the program of docs/explain.md that logs each request."""
+    """A folder with the keys and the quick start, which logs each rejected request as docs/explain.md says."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port, self.log = folder, str(free_port()), folder / "log"
         for file, page in (("main.py", "quickstart.md"), ("client.py", "quickstart.md")):
             self.write(file, (DOCS / page).read_text("utf-8"))
-        capture = re.search(r"```python\n(.*?)```", (DOCS / "explain.md").read_text("utf-8"), re.DOTALL)[1]
-        origin = f"http://localhost:{self.port}"
-        (folder / "captured.py").write_text(
-            f"{capture}\nfrom main import app as inner\napp = Capture(inner, {origin!r})\n"
+        logging = re.search(r"```python\n(.*?)```", (DOCS / "explain.md").read_text("utf-8"), re.DOTALL)[1]
+        quick_start = (folder / "main.py").read_text()
+        assert quick_start.count('mode="optional"') == 1
+        (folder / "main.py").write_text(
+            logging + quick_start.replace('mode="optional"', 'mode="optional", log_whole=True')
         )
         self.undersigned("keygen", "--out", "keys")
 
@@ -81,7 +82,7 @@ def place(tmp_path) -> Place:
 
 @pytest.fixture
 def quick_start(place):
-    server = place.start(sys.executable, "-m", "uvicorn", "captured:app", "--port", place.port)
+    server = place.start(sys.executable, "-m", "uvicorn", "main:app", "--port", place.port)
     yield place
     server.terminate()
     server.wait(60)
@@ -131,10 +132,6 @@ def test_wrong_line_is_explained_as_the_page_says(row, quick_start):
     name, right, wrong, told = row
     quick_start.write(name, PAGE, right, wrong)
     assert "401" in quick_start.run(name).split()
-    captured = [line for line in quick_start.log.read_text().splitlines() if line.startswith("{")]
-    (quick_start.folder / "request.json").write_text(captured[-1])
-    explained = quick_start.undersigned(
-        "explain", "request.json", "--profile", "default", "--jwks", "keys/public.jwks.json"
-    )
+    explained = quick_start.undersigned("explain", "log", "--profile", "default", "--jwks", "keys/public.jwks.json")
     pattern = re.escape(told.replace("8000", quick_start.port)).replace(r"\.\.\.", ".*")
     assert re.search(pattern, explained.stdout), explained.stdout

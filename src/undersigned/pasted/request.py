@@ -139,6 +139,7 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
     lost = not content and declared and not has_digests(b"", declared)
     if body is None and (content is None or lost):
         fault = read.fault or f"{form} does not show the body: give its bytes with --body"
+        fault += ", or log it: log_whole=True of the middleware" if read.received_at is not None else ""
         request = Request(read.method, url, fields, b"", has_body=True)
         return PastedRequest(request, form, fault, read.received_at, read.clock_offsets)
     return PastedRequest(request, form, "", read.received_at, read.clock_offsets)

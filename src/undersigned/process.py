@@ -1,10 +1,12 @@
-"""Forks: what is opened in one process is not used in another one (POSIX fork; gunicorn --preload, uWSGI)."""
+"""Processes: what one opens no other uses after a fork (gunicorn --preload, uWSGI), and what is said once in each."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from weakref import WeakSet
 
@@ -43,6 +45,36 @@ class PerProcess(Generic[T]):
         process = os.getpid()
         made = self._by_process.get(process)
         return self._by_process.setdefault(process, self._make()) if made is None else made
+
+
+_SAID: Final = PerProcess(set[str])
+
+
+def is_first_time(text: str) -> bool:
+    """Return whether this process has not asked with this text before."""
+    said = _SAID.get()
+    is_new = text not in said
+    said.add(text)
+    return is_new
+
+
+def is_one_of_several() -> bool:
+    """Return whether the parent of this process runs the same command in another child, as a server does its workers.
+
+    Numbers in the command do not count. Without `/proc`, as on macOS and Windows, it is false.
+    """
+    own = _started("self")
+    processes = Path("/proc").glob("[0-9]*") if own else ()
+    return sum(_started(process.name) == own for process in processes) > 1
+
+
+def _started(process: str) -> tuple[bytes, bytes] | None:
+    """Return the parent of a process and its command without numbers; None: there is no such process."""
+    try:
+        told = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
+        return told[1], re.sub(rb"\d+", b"", Path(f"/proc/{process}/cmdline").read_bytes())
+    except (OSError, IndexError):
+        return None
 
 
 class ProcessLock:

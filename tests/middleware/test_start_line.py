@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from io import BytesIO
 from multiprocessing import get_context
 from tempfile import TemporaryDirectory
 
@@ -12,6 +13,7 @@ from tests.keys import ORIGIN, Party
 
 from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
 from undersigned.signature.rules import ReplayRule
+from undersigned.wsgi.servers import may_have_workers
 
 START = "undersigned verifies requests with the profile adcp-3.2: AdCP 3.2, request signing (2026); Ed25519 with it; "
 
@@ -75,28 +77,52 @@ def test_line_says_that_nonces_are_kept_in_one_process_only(said):
     assert said(in_memory=True).endswith(f"origins: {ORIGIN}{told}")
 
 
-def level_of_the_line(origin: str, *, in_memory: bool) -> str:
-    """Make a middleware, and return the level of the only line that it logs."""
+def warnings(origin: str, *, in_memory: bool, environ: dict | None = None) -> list[str]:
+    """Make two middlewares in this process, call them if there is an environ, and return what is logged at WARNING."""
     records: list[logging.LogRecord] = []
-    handler = logging.Handler()
+    handler = logging.Handler(logging.WARNING)
     handler.emit = records.append
-    logger = logging.getLogger("undersigned")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+    logging.getLogger("undersigned").addHandler(handler)
+    module = asgi if environ is None else wsgi
     with TemporaryDirectory() as folder:
-        replay = MemoryReplayStore() if in_memory else SqliteReplayStore(f"{folder}/nonces")
-        asgi.SignatureMiddleware(lambda *_: None, verifier=Party.make().verifier(replay=replay), origins=[origin])
-    (record,) = records
-    return record.levelname
+        for at in range(2):
+            replay = MemoryReplayStore() if in_memory else SqliteReplayStore(f"{folder}/nonces{at}")
+            options = {"verifier": Party.make().verifier(replay=replay), "origins": [origin], "mode": "optional"}
+            middleware = module.SignatureMiddleware(lambda *_: [b""], **options)
+            if environ is not None:
+                middleware(environ, lambda *_: None)
+                middleware(environ, lambda *_: None)
+    return [record.getMessage() for record in records]
+
+
+def environ(**others) -> dict:
+    base = {"REQUEST_METHOD": "GET", "PATH_INFO": "/", "SERVER_PROTOCOL": "HTTP/1.1", "wsgi.input": BytesIO()}
+    return {**base, **others}
 
 
 @pytest.mark.parametrize(
-    ("origin", "in_memory", "level"),
-    [(ORIGIN, True, "WARNING"), ("http://localhost:8000", True, "INFO"), (ORIGIN, False, "INFO")],
+    ("workers", "origin", "in_memory", "environ", "told"),
+    [
+        (2, ORIGIN, True, None, "each keeps its nonces in memory"),
+        (1, ORIGIN, True, None, None),
+        (2, "http://localhost:8000", True, None, None),
+        (2, ORIGIN, False, None, None),
+        (2, ORIGIN, True, environ(**{"wsgi.multiprocess": True}), "each keeps its nonces in memory"),
+        (1, ORIGIN, True, environ(**{"wsgi.multiprocess": True}), None),
+        (1, ORIGIN, True, environ(SERVER_SOFTWARE="Werkzeug/3.1.9"), "is for development"),
+    ],
 )
-def test_nonces_in_memory_are_a_warning_in_a_worker_that_another_process_started(origin, in_memory, level):
-    with get_context("spawn").Pool(1) as pool:
-        assert pool.apply(level_of_the_line, (origin,), {"in_memory": in_memory}) == level
+def test_each_process_warns_once_and_only_where_it_is_true(workers, origin, in_memory, environ, told):
+    with get_context("spawn").Pool(workers) as pool:
+        texts = pool.apply(warnings, (origin,), {"in_memory": in_memory, "environ": environ})
+    assert len(texts) == (told is not None)
+    assert (told or "") in "".join(texts)
+
+
+def test_client_of_django_has_no_other_workers():
+    said = type("FakePayload", (BytesIO,), {"__module__": "django.test.client"})()
+    assert may_have_workers({"wsgi.multiprocess": True, "wsgi.input": BytesIO()})
+    assert not may_have_workers({"wsgi.multiprocess": True, "wsgi.input": said})
 
 
 def test_line_of_a_profile_that_keeps_no_nonces_says_nothing_of_them(said):

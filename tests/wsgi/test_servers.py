@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 from tests.serving import gunicorn_server
 from tests.wire import exchange
 from tests.wsgi.test_middleware import Echo, environ_of, run
 
-from undersigned import MemoryReplayStore, SqliteReplayStore, wsgi
+from undersigned import wsgi
 
 ORIGIN = "https://seller.example.com"
 
@@ -121,25 +119,6 @@ def test_script_name_is_rejected_when_a_header_field_may_have_set_it(app, party,
 def test_missing_target_is_reported_with_the_fix(app, party, decisions, server, fix):
     assert run(app, environ_of(party, RAW_URI=None, SERVER_SOFTWARE=server)) == UNSUPPORTED
     assert fix in decisions[0].evidence().detail
-
-
-def test_werkzeugs_server_causes_one_warning(app, party, caplog):
-    caplog.clear()
-    with caplog.at_level(logging.WARNING, "undersigned"):
-        for _ in range(3):
-            assert run(app, environ_of(party, SERVER_SOFTWARE="Werkzeug/3.1.9"))[0] == 200
-    assert caplog.text.count("for development") == 1
-
-
-@pytest.mark.parametrize(("several", "in_memory", "count"), [(True, True, 1), (False, True, 0), (True, False, 0)])
-def test_several_processes_cause_one_warning_if_the_nonces_are_in_memory(
-    party, caplog, tmp_path, several, in_memory, count
-):
-    replay = MemoryReplayStore() if in_memory else SqliteReplayStore(tmp_path / "nonces")
-    app = wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(replay=replay), origins=[ORIGIN])
-    for _ in range(3):
-        assert run(app, environ_of(party, **{"wsgi.multiprocess": several}))[0] == 200
-    assert caplog.text.count("the server has several processes") == count
 
 
 def test_rejected_server_is_answered_503_and_logged_by_name(party, caplog):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import os
 import sys
 from collections.abc import MutableMapping
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_M
 from undersigned.middleware.answer import logger
 from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy
+from undersigned.process import is_first_time, is_one_of_several
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.ed25519 import library
 from undersigned.verification.verifier import AsyncVerifier
@@ -208,11 +209,7 @@ class Service:
         return remembers and isinstance(self.verifier.replay, MemoryReplayStore)
 
     def announce(self) -> None:
-        """Log in one line what is verified and where, and whether nonces are kept in this process only.
-
-        It is a warning in a worker that keeps nonces of its own, which another worker would accept again. It is none
-        for loopback origins, as a server that reloads in development starts a worker too.
-        """
+        """Log in one line what is verified and where, and whether nonces are kept in this process only."""
         asked = _MODES[self.mode]
         if self.policy is not None:
             lists = [f"{name} {_shown(names)}" for name, names in self.policy.lists() if names]
@@ -221,12 +218,28 @@ class Service:
         source = f": {profile.source}" if profile.source else ""
         verified = f"undersigned verifies requests with the profile {profile.name}{source}; Ed25519 with {library()}"
         line = f"{verified}; {asked}; origins: {self.origins}{_IN_MEMORY if self.in_memory else ''}"
-        is_alone = self.in_memory and not self.origins.are_loopback and _is_worker()
-        logger.log(logging.WARNING if is_alone else logging.INFO, "%s", printable(line))
+        logger.info("%s", printable(line))
+        self.warn_of_workers(has_workers=_is_worker())
+
+    def warn_of_workers(self, *, has_workers: bool) -> None:
+        """Warn once in each process if the server has other workers, which would accept the same nonces again.
+
+        It never does for loopback origins: servers that reload in development have helpers that look like workers.
+
+        Args:
+            has_workers: whether the server may have several.
+        """
+        is_alone = has_workers and self.in_memory and not self.origins.are_loopback
+        if is_alone and is_first_time(_SEVERAL) and is_one_of_several():
+            logger.warning(_SEVERAL)
 
 
 _SHOWN: Final = 8
 _IN_MEMORY: Final = "; nonces are kept in the memory of this process only: several workers need a store that they share"
+_SEVERAL: Final = (
+    "the server has several processes, and each keeps its nonces in memory, so each accepts the same signed request "
+    "once; use SqliteReplayStore, RedisReplayStore or PostgresReplayStore"
+)
 _MODES: Final[Mapping[Mode, str]] = {
     "required": "every request must be signed",
     "optional": 'mode="optional": unsigned requests pass, and signatures must be valid',
@@ -235,9 +248,11 @@ _MODES: Final[Mapping[Mode, str]] = {
 
 
 def _is_worker() -> bool:
-    """Return whether another process started this one by multiprocessing, as uvicorn, hypercorn and granian do."""
+    """Return whether gunicorn runs, or another process started this one by multiprocessing, as other servers do."""
     multiprocessing = sys.modules.get("multiprocessing.process")
-    return multiprocessing is not None and multiprocessing.parent_process() is not None
+    is_child = multiprocessing is not None and multiprocessing.parent_process() is not None
+    # gunicorn names itself there, for its workers.
+    return is_child or os.environ.get("SERVER_SOFTWARE", "").startswith("gunicorn/")
 
 
 def _shown(names: Collection[str]) -> str:

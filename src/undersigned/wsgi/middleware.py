@@ -13,11 +13,12 @@ from undersigned.middleware.answer import ErrorResponse, logger
 from undersigned.middleware.guard import Guard
 from undersigned.middleware.readiness import Readiness
 from undersigned.middleware.service import Service
+from undersigned.process import is_first_time
 from undersigned.url import Origins
 from undersigned.verification.asking import finish
 from undersigned.verification.verifier import Verifier
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
-from undersigned.wsgi.servers import NOTICES, SEVERAL
+from undersigned.wsgi.servers import NOTICES, may_have_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,22 +53,14 @@ class SyncGuard(Guard):
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
         super().__init__(Service(verifier=verifier, origins=Origins(origins), **options))
-        self._noticed = False
 
     def verify_now(self, received: EnvironReceived, body: EnvironBody) -> Admission | ErrorResponse:
         """Verify one request, as `verify` does."""
-        if not self._noticed:
-            self._notice(received)
+        notice = NOTICES.get(received.server)
+        if notice is not None and is_first_time(notice):
+            logger.warning(notice)
+        self.service.warn_of_workers(has_workers=may_have_workers(received.environ))
         return finish(self.verify(received, body))
-
-    def _notice(self, received: EnvironReceived) -> None:
-        """Log once what the operator of a development server, or of several processes, has to know."""
-        text = NOTICES.get(received.server)
-        if text is None and self.service.in_memory and received.environ.get("wsgi.multiprocess"):
-            text = SEVERAL
-        if text is not None:
-            self._noticed = True
-            logger.warning(text)
 
 
 class SignatureMiddleware:

@@ -32,13 +32,7 @@ NOTICES: Mapping[str | None, str] = {
     "werkzeug": "Werkzeug's own server is for development: it merges slashes at the start of a target, so a "
     f"signature over //path is rejected; {_INSTEAD}",
 }
-"""What is logged once about a server that works, but not well enough for production."""
-
-SEVERAL = (
-    "the server has several processes, and each keeps its nonces in memory, so each accepts the same signed request "
-    "once; use SqliteReplayStore, RedisReplayStore or PostgresReplayStore"
-)
-"""What is logged once if several processes do not share their nonces."""
+"""What each process logs once about a server that works, but not well enough for production."""
 
 _RAW_TARGET: Mapping[str, str] = {
     "gevent": "gevent's pywsgi gives no raw target: pass handler_class=undersigned_gevent.RawTargetHandler to its "
@@ -70,6 +64,12 @@ def detected_server(environ: Mapping[str, Any], start_response: object) -> str |
     if getattr(wrapper, "__name__", None) == "FileWrapper" and getattr(wrapper, "__module__", None) == "builtins":
         return "bjoern"
     return _PRODUCTS.get(str(environ.get("SERVER_SOFTWARE", "")).partition("/")[0].lower())
+
+
+def may_have_workers(environ: Mapping[str, Any]) -> bool:
+    """Return whether the server says that it has several processes. Django's test client says so, and has one."""
+    is_client = type(environ.get("wsgi.input")).__module__ == "django.test.client"
+    return bool(environ.get("wsgi.multiprocess")) and not is_client
 
 
 def check_server(server: str | None, environ: Mapping[str, Any], profile: Profile) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import io
 from typing import TYPE_CHECKING, cast
 
-from aiohttp import ClientError
+from aiohttp import ClientError, ClientRequest
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.multipart import MultipartWriter
 from aiohttp.payload import BytesPayload, IOBasePayload, Payload
@@ -20,8 +20,9 @@ from undersigned.client import ClientSigner, FileDigest, Spool, hidden_fields
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
+    from aiohttp import ClientHandlerType, ClientResponse
     from aiohttp.abc import AbstractStreamWriter
+    from aiohttp.client_reqrep import ConnectionKey
 
     from undersigned.client import SignedRequest, SignerSource, SigningOptions
 
@@ -66,6 +67,9 @@ class SigningMiddleware:
             for name, value in request.headers.items()
         ]
         tries = self._signer.tries(request.method, str(request.url), fields, content)
+        if not isinstance(request, _GuardedRequest):
+            request.__class__ = _guarded(type(request))
+            vars(request)["_signer"] = self._signer
         while True:
             signed = await tries.async_sign()
             request.url = URL(signed.url, encoded=True)
@@ -91,8 +95,8 @@ class SigningMiddleware:
             return
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
         try:
-            content = await responses.async_read(response.content.iter_any())
-            verified = await responses.async_verify(signed, response.status, fields, content)
+            content = await responses.read(response.content.iter_any())
+            verified = await responses.verify(signed, response.status, fields, content)
         except BaseException:
             response.close()
             raise
@@ -107,6 +111,22 @@ class SigningMiddleware:
         if len(kept) < len(response.headers):
             vars(response).update(_headers=CIMultiDictProxy(CIMultiDict(kept)), _raw_cookie_headers=None, _cookies=None)
         vars(response)["signature"] = verified
+
+
+class _GuardedRequest(ClientRequest):
+    """A request that aiohttp connects to a listed origin only, wherever a middleware inside of ours leads it."""
+
+    _signer: ClientSigner
+
+    @property
+    def connection_key(self) -> ConnectionKey:
+        self._signer.check(str(self.url))
+        return super().connection_key
+
+
+def _guarded(kind: type[ClientRequest]) -> type[_GuardedRequest]:
+    """Return a class of guarded requests for the `request_class` of a session."""
+    return type(_GuardedRequest.__name__, (_GuardedRequest, kind), {}) if kind is not ClientRequest else _GuardedRequest
 
 
 class _Reader:

@@ -7,14 +7,13 @@ import logging
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Spool, digest_file, hidden_fields
+from undersigned.client import ClientSigner, FileDigest, Spool, digest_file, finish, hidden_fields, is_seekable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from types import TracebackType
     from typing import Self, Unpack
 
-    from undersigned import VerifiedSignature
     from undersigned.client import SignedRequest, SignerSource, SigningOptions
 
 logger = logging.getLogger("undersigned")
@@ -47,8 +46,8 @@ class _Transport(Protocol[RequestT_contra, ResponseT_co]):
     def handle_request(self, request: RequestT_contra) -> ResponseT_co: ...
     def __enter__(self) -> Self: ...
     def __exit__(
-        self, exc_type: type[BaseException] | None, exc_value: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> object: ...
     def close(self) -> None: ...
 
 
@@ -56,8 +55,8 @@ class _AsyncTransport(Protocol[RequestT_contra, ResponseT_co]):
     async def handle_async_request(self, request: RequestT_contra) -> ResponseT_co: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_value: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> object: ...
     async def aclose(self) -> None: ...
 
 
@@ -99,14 +98,79 @@ class GuardedStream:
 
 
 class _Signing(Generic[RequestT]):
-    """The part that sync and async transports share."""
+    """The part that sync and async transports share. Its coroutine waits only in an async transport."""
 
-    _signer: ClientSigner
-    _has_looked: bool
+    _is_async: bool
+    _transport: Any
     _new_request: Callable[..., RequestT]
     _new_stream: Callable[[bytes], object]
     _checked: Callable[[Any, FileDigest], object]
     _guarded: type[GuardedStream]
+
+    def _set_up(self, transport: object, signer: SignerSource, options: SigningOptions) -> None:
+        self._transport = transport
+        self._signer = ClientSigner(signer, **options)
+        self._has_looked = False
+
+    async def _handle(self, request: Any) -> Any:
+        """Sign a request, send it, and verify the response; a second time if a `DoubleKnock` asks for it."""
+        self._look_past()
+        content = self._read(request)
+        if content is None:
+            spool = Spool(self._signer.max_spooled)
+            async for chunk in self._each(request.stream):
+                spool.add(chunk)
+            content = spool.content()
+            request.stream = self._new_stream(content)  # for redirects and further tries
+        tries, unguarded = (
+            self._signer.tries(request.method, str(request.url), _fields(request), content),
+            request.stream,
+        )
+        while True:
+            signed = await tries.async_sign() if self._is_async else tries.sign()
+            response = await self._send(self._outgoing(request, signed, content))
+            response.extensions["signed_request"] = signed
+            await self._verify(signed, response)
+            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
+                break
+            await self._close(response)
+        request.stream = self._guarded(unguarded) if content else unguarded
+        return response
+
+    async def _verify(self, signed: SignedRequest, response: Any) -> None:
+        """Read and verify a response, if responses are verified. It then has its content in memory."""
+        responses = self._signer.responses
+        if responses is None:
+            return
+        try:
+            content = await responses.read(self._each(response.stream))
+            verified = await responses.verify(signed, response.status_code, _fields(response), content)
+        except BaseException:
+            await self._close(response)
+            raise
+        await self._close(response.stream)
+        response.stream = self._new_stream(content)
+        response.extensions["signature"] = verified
+        for name in hidden_fields(verified):
+            response.headers.pop(name, None)
+
+    async def _send(self, request: RequestT) -> Any:
+        return (
+            await self._transport.handle_async_request(request)
+            if self._is_async
+            else self._transport.handle_request(request)
+        )
+
+    async def _close(self, open_one: Any) -> None:
+        await open_one.aclose() if self._is_async else open_one.close()
+
+    async def _each(self, stream: Any) -> AsyncIterator[bytes]:
+        if self._is_async:
+            async for chunk in stream:
+                yield chunk
+        else:
+            for chunk in stream:
+                yield chunk
 
     def _rewind(self, request: Any) -> None:
         """Go to the place where the content of a file begins, if the request was read before."""
@@ -133,12 +197,6 @@ class _Signing(Generic[RequestT]):
                 digest.update(chunk)
             return digest
         return None
-
-    def _keep(self, request: Any, spool: Spool) -> bytes:
-        """Give the request content that was read to its end, for redirects and further tries, and return it."""
-        content = spool.content()
-        request.stream = self._new_stream(content)
-        return content
 
     def _outgoing(self, request: Any, signed: SignedRequest, content: bytes | FileDigest) -> RequestT:
         """Return the request to send. The caller's own request stays as it is, as redirects are made of it."""
@@ -169,15 +227,12 @@ class _Signing(Generic[RequestT]):
 class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
     """The part of `SignatureTransport` that both libraries share."""
 
+    _is_async = False
+
     def __init__(
-        self,
-        transport: _Transport[RequestT, ResponseT],
-        signer: SignerSource,
-        **options: Unpack[SigningOptions],
+        self, transport: _Transport[RequestT, ResponseT], signer: SignerSource, **options: Unpack[SigningOptions]
     ) -> None:
-        self._transport = transport
-        self._signer = ClientSigner(signer, **options)
-        self._has_looked = False
+        self._set_up(transport, signer, options)
         self._signer.check_sync()
 
     def handle_request(self, request: RequestT) -> ResponseT:
@@ -188,40 +243,7 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
             SigningError: the origin is not listed, or the request lacks what the signature covers.
             SignatureError: the response is rejected.
         """
-        self._look_past()
-        own = cast("Any", request)
-        content = self._read(own)
-        if content is None:
-            spool = Spool(self._signer.max_spooled)
-            for chunk in own.stream:
-                spool.add(chunk)
-            content = self._keep(own, spool)
-        tries, unguarded = self._signer.tries(own.method, str(own.url), _fields(own), content), own.stream
-        while True:
-            signed = tries.sign()
-            response: Any = self._transport.handle_request(self._outgoing(own, signed, content))
-            self._verify(signed, response)
-            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
-                break
-            response.close()
-        own.stream = self._guarded(unguarded) if content else unguarded
-        return cast("ResponseT", response)
-
-    def _verify(self, signed: SignedRequest, response: Any) -> None:
-        """Read and verify a response, if responses are verified. It then has its content in memory."""
-        response.extensions["signed_request"] = signed
-        responses = self._signer.responses
-        if responses is None:
-            return
-        try:
-            content = responses.read(response.stream)
-            verified = responses.verify(signed, response.status_code, _fields(response), content)
-        except BaseException:
-            response.close()
-            raise
-        response.stream.close()
-        response.stream = self._new_stream(content)
-        _take(response, verified)
+        return cast("ResponseT", finish(self._handle(request)))
 
     def __enter__(self) -> Self:
         """Open the inner transport."""
@@ -229,14 +251,9 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
         self._transport.__enter__()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None = None,
-        exc_value: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         """Close the inner transport."""
-        self._transport.__exit__(exc_type, exc_value, traceback)
+        self._transport.__exit__(*details)
 
     def close(self) -> None:
         """Close the inner transport."""
@@ -247,51 +264,16 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
 class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
     """The part of `AsyncSignatureTransport` that both libraries share."""
 
+    _is_async = True
+
     def __init__(
-        self,
-        transport: _AsyncTransport[RequestT, ResponseT],
-        signer: SignerSource,
-        **options: Unpack[SigningOptions],
+        self, transport: _AsyncTransport[RequestT, ResponseT], signer: SignerSource, **options: Unpack[SigningOptions]
     ) -> None:
-        self._transport = transport
-        self._signer = ClientSigner(signer, **options)
-        self._has_looked = False
+        self._set_up(transport, signer, options)
 
     async def handle_async_request(self, request: RequestT) -> ResponseT:
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""
-        self._look_past()
-        own = cast("Any", request)
-        content = self._read(own)
-        if content is None:
-            spool = Spool(self._signer.max_spooled)
-            async for chunk in own.stream:
-                spool.add(chunk)
-            content = self._keep(own, spool)
-        tries, unguarded = self._signer.tries(own.method, str(own.url), _fields(own), content), own.stream
-        while True:
-            signed = await tries.async_sign()
-            response: Any = await self._transport.handle_async_request(self._outgoing(own, signed, content))
-            await self._verify(signed, response)
-            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
-                break
-            await response.aclose()
-        own.stream = self._guarded(unguarded) if content else unguarded
-        return cast("ResponseT", response)
-
-    async def _verify(self, signed: SignedRequest, response: Any) -> None:
-        response.extensions["signed_request"] = signed
-        responses = self._signer.responses
-        if responses is None:
-            return
-        try:
-            content = await responses.async_read(response.stream)
-            verified = await responses.async_verify(signed, response.status_code, _fields(response), content)
-        except BaseException:
-            await response.aclose()
-            raise
-        await response.stream.aclose()
-        response.stream = self._new_stream(content)
-        _take(response, verified)
+        return cast("ResponseT", await self._handle(request))
 
     async def __aenter__(self) -> Self:
         """Open the inner transport."""
@@ -299,25 +281,14 @@ class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
         await self._transport.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None = None,
-        exc_value: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
+    async def __aexit__(self, *details: object) -> None:
         """Close the inner transport."""
-        await self._transport.__aexit__(exc_type, exc_value, traceback)
+        await self._transport.__aexit__(*details)
 
     async def aclose(self) -> None:
         """Close the inner transport."""
         self._look_past()
         await self._transport.aclose()
-
-
-def _take(response: Any, verified: VerifiedSignature) -> None:
-    response.extensions["signature"] = verified
-    for name in hidden_fields(verified):
-        response.headers.pop(name, None)
 
 
 def _fields(message: Any) -> list[tuple[str, str]]:
@@ -344,17 +315,12 @@ def _signs(transport: object, depth: int = 0) -> bool:
 def _given_file(stream: object) -> Any | None:
     """Return the seekable file that was given as `content=`, or None. Both libraries have no public name for it."""
     given = getattr(stream, "_stream", None)
-    return given if hasattr(given, "read") and _is_seekable(given) else None
+    return given if hasattr(given, "read") and is_seekable(given) else None
 
 
 def _is_form_of_files(stream: object) -> bool:
     """Return whether `stream` is a form whose files can all be read again. It has no public class."""
     fields: list[Any] | None = getattr(stream, "fields", None)
     return fields is not None and all(
-        isinstance(field.file, str | bytes) or _is_seekable(field.file) for field in fields if hasattr(field, "file")
+        isinstance(field.file, str | bytes) or is_seekable(field.file) for field in fields if hasattr(field, "file")
     )
-
-
-def _is_seekable(file: object) -> bool:
-    seekable = getattr(file, "seekable", None)
-    return hasattr(file, "seek") if seekable is None else bool(seekable())

@@ -12,10 +12,18 @@ from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPResponse
 
 from undersigned import ConfigurationError, SigningError
-from undersigned.client import SIGNATURE_FIELDS, ClientSigner, DoubleKnock, FileDigest, UnchangedFile, hidden_fields
+from undersigned.client import (
+    SIGNATURE_FIELDS,
+    ClientSigner,
+    DoubleKnock,
+    FileDigest,
+    UnchangedFile,
+    finish,
+    hidden_fields,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
     from typing import Unpack
 
     from requests import Response
@@ -114,8 +122,8 @@ class SignatureAdapter(HTTPAdapter):
             return
         raw = cast("HTTPResponse", response.raw)
         try:
-            content = responses.read(raw.stream(_CHUNK, decode_content=False))
-            verified = responses.verify(signed, response.status_code, raw.headers.iteritems(), content)
+            content = finish(responses.read(_each(raw)))
+            verified = finish(responses.verify(signed, response.status_code, raw.headers.iteritems(), content))
         except BaseException:
             response.close()
             raise
@@ -172,6 +180,12 @@ class SignatureAuth(AuthBase):
         _put(self._signer.sign(r.method or "", _prepare_url(r), _fields(r), content), r, content)
         r.register_hook("response", _name_retries)
         return _guard(r, self._signer)
+
+
+async def _each(raw: HTTPResponse) -> AsyncIterator[bytes]:
+    """Yield the content of a response before any decoding."""
+    for chunk in raw.stream(_CHUNK, decode_content=False):
+        yield chunk
 
 
 def _name_retries(response: Response, **_options: Any) -> None:

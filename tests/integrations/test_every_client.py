@@ -10,7 +10,7 @@ from tests.integrations.every_client import CLIENTS, EVERY
 from tests.keys import key_pair
 from tests.seller import CREDENTIALS, KEYID, AsyncKey, is_accepted, make_signer, make_verifier
 
-from undersigned import ConfigurationError, Signer, SigningError, profiles
+from undersigned import ConfigurationError, MalformedURL, Signer, SigningError, profiles
 from undersigned.client import BotAuth
 
 TEXT = {"Content-Type": "text/plain; charset=utf-8"}
@@ -221,6 +221,24 @@ def test_function_lists_the_origins(seller, client):
 def test_target_on_the_wire_is_the_signed_target(client, typed, target):
     sent = send_once(client, typed)
     assert target is None or sent.target == target
+
+
+TRIPLETS = [f"%{code:02x}" for code in range(0x20, 0x30)]
+PUNCTUATION = [*"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ", *TRIPLETS, "%5B", "%zz", "%7"]
+
+
+@EVERY
+@pytest.mark.parametrize("place", ["/a{}b", "/p?q={}b"])
+def test_each_character_is_refused_or_accepted_by_the_middleware(seller, client, place):
+    refused = []
+    for written in PUNCTUATION:
+        try:
+            status, text = client.send(seller, place.replace("{}", written))
+        except MalformedURL:
+            refused.append(written)
+        else:
+            assert (written, status) == (written, 200), text
+    assert set(refused) <= {*"\\%", "%zz", "%7"}
 
 
 @EVERY

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase, HTTPDigestAuth
 from tests.integrations.capture import BUSY, OK, capturing
 from tests.keys import PRIVATE
 from tests.seller import KEYID, is_accepted, make_signer
@@ -102,64 +101,6 @@ def test_redirect_of_an_auth_to_an_origin_that_is_not_listed_sends_nothing(selle
             with requests.Session() as session, pytest.raises(SigningError, match="is not listed"):
                 session.send(answer.next, timeout=10)
     assert capture.sent == []
-
-
-def send_again(response, **options):
-    return response.connection.send(response.request, **options) if response.status_code == 503 else None
-
-
-def send_by_another_session(response, **_options):
-    with requests.Session() as session:
-        return session.send(response.request, timeout=10) if response.status_code == 503 else None
-
-
-def follow(response, **_options):
-    with requests.Session() as session:
-        return next(session.resolve_redirects(response, response.request, timeout=10))
-
-
-CHALLENGE = b'HTTP/1.1 401 X\r\nWWW-Authenticate: Digest realm="a", nonce="b", qop="auth"\r\nContent-Length: 0\r\n\r\n'
-
-
-@pytest.mark.parametrize("by", ["adapter", "auth"])
-@pytest.mark.parametrize(
-    ("first", "hook"),
-    [
-        (CHALLENGE, HTTPDigestAuth("user", "password")),
-        (BUSY, send_again),
-        (BUSY, send_by_another_session),
-        (b"", follow),
-    ],
-)
-def test_no_hook_leads_a_request_to_an_origin_that_is_not_listed(by, first, hook):
-    """Run the hooks that users install: auths that answer a challenge, retries, redirects followed by hand."""
-    with capturing() as elsewhere:
-        location = f"Location: http://127.0.0.1:{elsewhere.port}/next"
-        redirect = f"HTTP/1.1 307 X\r\n{location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
-        with capturing(first=[first] if first else [], answer=redirect) as capture, requests.Session() as session:
-            origin = f"http://127.0.0.1:{capture.port}"
-            auth = hook if isinstance(hook, AuthBase) else None
-            options = {"hooks": {"response": hook}} if auth is None else {}
-            if by == "adapter":
-                session.mount(origin, SignatureAdapter(make_signer(), origins=[origin]))
-            else:
-                auth = Both(auth, SignatureAuth(make_signer(), origins=[origin]))
-            with pytest.raises(SigningError, match=r"is not listed for this path"):
-                session.post(f"{origin}/p", data=b"secret", headers=TEXT, auth=auth, timeout=10, **options)
-    assert capture.sent
-    assert elsewhere.sent == []
-
-
-class Both(AuthBase):
-    """Two auths, as people combine them."""
-
-    def __init__(self, *auths) -> None:
-        self.auths = [auth for auth in auths if auth is not None]
-
-    def __call__(self, r):
-        for auth in self.auths:
-            r = auth(r)
-        return r
 
 
 def test_rejection_that_a_retry_has_provoked_names_it():

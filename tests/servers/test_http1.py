@@ -14,6 +14,7 @@ from tests.servers.requests_http1 import (
     HONEST,
     HOST,
     ORIGIN,
+    SIGNER,
     post,
     signed,
     write_chunked,
@@ -21,7 +22,7 @@ from tests.servers.requests_http1 import (
 )
 from tests.wire import exchange, read_response
 
-from undersigned import canonicalize
+from undersigned import MalformedURL, Request, canonicalize
 
 
 @pytest.mark.parametrize("case", HONEST)
@@ -53,6 +54,23 @@ def test_path_in_any_language_reaches_the_application_as_without_the_middleware(
     alone = seen([("X-Endpoint", "alone")])
     assert seen([("X-Endpoint", "optional")]) == alone
     assert seen(signed("GET", f"{ORIGIN}{path}")) == alone
+
+
+@pytest.mark.parametrize("place", ["/a{}b", "/p?q={}b"])
+def test_what_the_signer_signs_is_verified_if_the_server_takes_it(served, place):
+    for code in range(0x20, 0x7F):
+        for written in (chr(code), f"%{code:02X}"):
+            try:
+                target = SIGNER.sign(Request("GET", ORIGIN + place.replace("{}", written))).target_uri
+            except MalformedURL:
+                assert written in ' "%<>\\`{}' or written == "%2E"
+                continue
+            sent = write_request(
+                f"GET {target.removeprefix(ORIGIN)} HTTP/1.1", [("Host", HOST), *signed("GET", target)]
+            )
+            head = exchange(served.port, sent).partition(b"\r\n\r\n")[0]
+            # Some servers answer 400 by themselves.
+            assert b"www-authenticate" not in head.lower(), (written, head)
 
 
 @pytest.mark.parametrize("case", ATTACKS)

@@ -6,7 +6,15 @@ first. Nothing here imports a client library or opens a connection.
 """
 
 from undersigned.client.bots import BotAuth
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, Sending, Spool, UnchangedFile, digest_file
+from undersigned.client.content import (
+    DEFAULT_MAX_SPOOLED,
+    FileDigest,
+    Sending,
+    Spool,
+    UnchangedFile,
+    digest_file,
+    is_seekable,
+)
 from undersigned.client.double_knock import AnySigner, DoubleKnock
 from undersigned.client.responses import ResponseVerification, hidden_fields
 from undersigned.client.signed_request import SignedRequest
@@ -18,6 +26,7 @@ from undersigned.client.signer import (
     SigningOptions,
     Tries,
 )
+from undersigned.verification.asking import finish
 
 __all__ = [
     "DEFAULT_MAX_SPOOLED",
@@ -37,5 +46,7 @@ __all__ = [
     "Tries",
     "UnchangedFile",
     "digest_file",
+    "finish",
     "hidden_fields",
+    "is_seekable",
 ]

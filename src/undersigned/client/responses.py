@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.response import Response
+from undersigned.verification.asking import awaited
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ class ResponseVerification:
         Raises:
             ConfigurationError: the verifier is an `AsyncVerifier`.
         """
-        self._sync_verifier()
+        if not isinstance(self._verifier, Verifier):
+            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
 
-    def read(self, chunks: Iterable[bytes]) -> bytes:
+    async def read(self, chunks: AsyncIterable[bytes]) -> bytes:
         """Return the content of a response.
 
         Args:
@@ -101,23 +103,15 @@ class ResponseVerification:
             SignatureError: it is longer than `max_body`. The rest has not been read.
         """
         content = bytearray()
-        for chunk in chunks:
-            content += chunk
-            self._check_length(content)
-        return bytes(content)
-
-    async def async_read(self, chunks: AsyncIterable[bytes]) -> bytes:
-        """Return the content of a response as `read` does."""
-        content = bytearray()
         async for chunk in chunks:
             content += chunk
             self._check_length(content)
         return bytes(content)
 
-    def verify(
+    async def verify(
         self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes
     ) -> VerifiedSignature:
-        """Verify a response.
+        """Verify a response. Nothing is awaited if the verifier is a `Verifier`.
 
         Args:
             signed: the request as it was sent.
@@ -127,24 +121,9 @@ class ResponseVerification:
 
         Raises:
             SignatureError: the response is rejected, or cannot be verified now.
-            ConfigurationError: the verifier must be awaited.
         """
-        verifier, response = self._sync_verifier(), _response(signed, status, fields, content)
-        return self._check(signed, response, verifier.verify_response(response))
-
-    async def async_verify(
-        self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes
-    ) -> VerifiedSignature:
-        """Verify a response as `verify` does, and await an `AsyncVerifier`."""
-        response = _response(signed, status, fields, content)
-        if isinstance(self._verifier, Verifier):
-            return self._check(signed, response, self._verifier.verify_response(response))
-        return self._check(signed, response, await self._verifier.verify_response(response))
-
-    def _sync_verifier(self) -> Verifier:
-        if isinstance(self._verifier, Verifier):
-            return self._verifier
-        raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
+        response = Response(status, list(fields), content, request=signed.request)
+        return self._check(signed, response, await awaited(self._verifier.verify_response(response)))
 
     def _check_length(self, content: bytearray) -> None:
         if len(content) > self._max_body:
@@ -179,7 +158,3 @@ def covers(verified: VerifiedSignature, name: str) -> bool:
 def hidden_fields(verified: VerifiedSignature) -> list[str]:
     """Return the fields that a client must not get to see, as the signature of the response does not cover them."""
     return [name for name in sorted(KEPT_FIELDS) if not covers(verified, name)]
-
-
-def _response(signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes) -> Response:
-    return Response(status, list(fields), content, request=signed.request)

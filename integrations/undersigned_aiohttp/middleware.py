@@ -14,7 +14,7 @@ from yarl import URL
 from undersigned import MalformedURL
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ErrorResponse, incomplete
-from undersigned.policy import MatchedRoute, RouteResolver
+from undersigned.policy import HookedRoutes, MatchedRoute
 
 from .requirement import PUBLISHED, response, route_of
 
@@ -46,11 +46,8 @@ class SignatureMiddleware:
     """
 
     def __init__(self, **options: Unpack[AsyncSetup[web.Request]]) -> None:
-        self._guard = AsyncGuard(**options)
+        self._guard = AsyncGuard(app=HookedRoutes(), **options)
         self._guard.service.announce()
-        policy = options.get("policy")
-        if policy is not None and isinstance(policy.resolver, RouteResolver):
-            policy.resolver.hook(self.__call__)
 
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Verify one request, then call the next middleware or the handler with the verified request."""

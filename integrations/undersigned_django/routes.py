@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from django.views import View
 
 from undersigned.middleware import ErrorResponse
-from undersigned.policy import MatchedRoute
+from undersigned.policy import MatchedRoute, Routes
 from undersigned.policy import RouteResolver as _RouteResolver
 
 from .requirement import PUBLISHED, SignatureRequired, response
@@ -42,10 +42,19 @@ class RouteResolver(_RouteResolver):
 
     __slots__ = ()
 
+    def routes_of(self, app: object) -> Routes:  # noqa: ARG002 - the settings say what Django runs
+        """Return the routes of Django; as `undersigned.policy.RouteResolver.routes_of`."""
+        return _Routes()
+
+
+class _Routes(Routes):
+    """The routes of the settings."""
+
+    __slots__ = ()
+
     sees_handshakes = False
 
-    def has_hook(self) -> bool:
-        """Return whether a middleware asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
+    def ask(self) -> bool:
         listed = map(import_string, cast("Sequence[str]", settings.MIDDLEWARE))
         return any(isinstance(one, type) and issubclass(one, RouteMiddleware) for one in listed)
 

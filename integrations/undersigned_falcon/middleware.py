@@ -9,7 +9,7 @@ import falcon.asgi
 from falcon.routing import StaticRoute
 
 from undersigned import ConfigurationError, asgi, wsgi
-from undersigned.policy import MatchedRoute, RouteResolver
+from undersigned.policy import HookedRoutes, MatchedRoute, RouteResolver
 
 from .requirement import PUBLISHED
 
@@ -49,13 +49,23 @@ def SignatureMiddleware(  # noqa: N802 - it makes the middleware of the interfac
         raise ConfigurationError("app: pass the Falcon application, not what is wrapped around it")
     is_asgi = isinstance(app, falcon.asgi.App)
     made = cast("Callable[..., Any]", asgi.SignatureMiddleware if is_asgi else wsgi.SignatureMiddleware)
-    middleware: asgi.SignatureMiddleware | wsgi.SignatureMiddleware = made(app, **options)
+    middleware: asgi.SignatureMiddleware | wsgi.SignatureMiddleware = made(_Routes(app), **options)
     policy = options.get("policy")
     if policy is not None and isinstance(policy.resolver, RouteResolver):
-        asking = _Asking(app)
-        app.add_middleware(cast("Any", asking))
-        policy.resolver.hook(asking.process_resource)
+        app.add_middleware(cast("Any", _Asking(app)))
     return middleware
+
+
+class _Routes(HookedRoutes):
+    """An application that asks the policy."""
+
+    __slots__ = ("_app",)
+
+    def __init__(self, app: falcon.App[Any, Any]) -> None:
+        self._app = cast("Callable[..., Any]", app)
+
+    def __call__(self, *request: Any) -> Any:
+        return self._app(*request)
 
 
 _FILES = StaticRoute.__module__

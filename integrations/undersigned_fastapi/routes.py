@@ -28,11 +28,10 @@ class RouteResolver(_RouteResolver):
     be signed if a `route_class` in it overrides `matches`, or if its own class overrides `matches` or `handle`.
 
     Args:
-        app: the application, or a router.
         operations: as in `undersigned.policy.RouteResolver`.
 
     Raises:
-        ConfigurationError: an argument has a wrong value.
+        TypeError: `operations` is not a mapping.
     """
 
     __slots__ = ()
@@ -85,7 +84,7 @@ def document_policy(app: FastAPI, policy: Policy) -> None:
     """
     resolver = policy.resolver
     if not isinstance(resolver, RouteResolver):
-        raise ConfigurationError("policy: give it the resolver undersigned_fastapi.RouteResolver(app)")
+        raise ConfigurationError("policy: give it the resolver undersigned_fastapi.RouteResolver()")
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from inspect import isfunction
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from flask import Flask, request, request_started
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.wrappers import Response
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.policy import MatchedRoute
+from undersigned.policy import MatchedRoute, Routes, called_application
 from undersigned.policy import RouteResolver as _RouteResolver
 from undersigned.wsgi import check_route, find_signature
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from flask.typing import ResponseReturnValue
 
-    from undersigned.policy import RouteOperation
     from undersigned.wsgi import Environ, StartResponse, WSGIApp
 
 
@@ -39,32 +37,42 @@ class RouteResolver(_RouteResolver):
     unless `operations` lists that application.
 
     Args:
-        app: the application.
         operations: as in `undersigned.policy.RouteResolver`.
 
     Raises:
-        ConfigurationError: an argument has a wrong value, or the application overrides a method of Flask that leads to
-            a view, such as `dispatch_request`.
+        TypeError: `operations` is not a mapping.
     """
+
+    __slots__ = ()
+
+    def routes_of(self, app: object) -> Routes:
+        """Return the routes of an application; as `undersigned.policy.RouteResolver.routes_of`.
+
+        Raises:
+            ConfigurationError: the application overrides a method of Flask that leads to a view, such as
+                `dispatch_request`.
+        """
+        _asks(app)
+        return _Routes(app)
+
+
+class _Routes(Routes):
+    """The routes that a middleware leads to."""
 
     __slots__ = ("_app",)
 
     sees_handshakes = False
 
-    def __init__(self, app: Flask, operations: Mapping[object, RouteOperation] | None = None) -> None:
-        super().__init__(operations)
-        if not isinstance(app, Flask):
-            raise ConfigurationError("app: pass the Flask application")
-        guard_views(app)
+    def __init__(self, app: object) -> None:
         self._app = app
 
-    def has_hook(self) -> bool:
-        """Return whether the application asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
-        return guard_mounts(self._app) and is_guarded(self._app)
+    def ask(self) -> bool:
+        return _may_ask(self._app)
 
 
 _MOST_MIDDLEWARES: Final = 64
 """The most middlewares around an application that are looked at."""
+_PACKAGES: Final = frozenset({"werkzeug"})
 _GUARD = "undersigned_dispatch"
 """The key of `app.extensions`."""
 _PARAMETERS = "undersigned_flask.parameters"
@@ -85,8 +93,8 @@ def guard_views(app: Flask) -> None:
     for method in _METHODS:
         if _is_own(app, method):
             raise ConfigurationError(
-                f"app: {type(app).__name__} defines {method}, so it is unknown which view runs: remove the method, or "
-                "use PathResolver"
+                f"policy: {type(app).__name__} defines {method}, so it is unknown which view runs: remove the method, "
+                "or use PathResolver"
             )
     dispatch: Callable[..., ResponseReturnValue] = app.dispatch_request
 
@@ -106,45 +114,38 @@ def is_guarded(app: Flask) -> bool:
     return guard is not None and vars(app).get(_METHOD) is guard
 
 
-def guard_mounts(app: Flask) -> bool:
-    """Guard the applications that a `DispatcherMiddleware` around `app` mounts.
+def _asks(called: object) -> bool:
+    """Guard the application that a middleware leads to, and those that a `DispatcherMiddleware` on the way mounts.
 
-    Return whether nothing else is mounted: every middleware leads to one application, and the last of them to `app`.
+    Return whether nothing else may run: every middleware leads to one application, and the last of them to Flask's.
+
+    Raises:
+        ConfigurationError: the application overrides a method that takes a request to its view.
     """
-    middleware: object = app.wsgi_app
     for _ in range(_MOST_MIDDLEWARES):
-        if getattr(middleware, "__self__", None) is app:
+        if isinstance(called, Flask):
+            called = called.wsgi_app
+        app = getattr(called, "__self__", None)
+        if isinstance(app, Flask):
+            guard_views(app)
+            return is_guarded(app)
+        if isinstance(called, (HTTPException, Response)):
+            # The front of a dispatcher that has only mounts.
             return True
-        if middleware is None:
-            break
-        if isinstance(middleware, DispatcherMiddleware):
-            mounts: dict[str, WSGIApp] = middleware.mounts
+        if isinstance(called, DispatcherMiddleware):
+            mounts: dict[str, WSGIApp] = called.mounts
             for path, mounted in mounts.items():
-                if not isinstance(mounted, _GuardedMount) and not _may_be_guarded(mounted):
+                if not isinstance(mounted, _GuardedMount) and not _may_ask(mounted):
                     mounts[path] = _GuardedMount(mounted)
-        middleware = _inner(middleware)
+        called = called_application(called, packages=_PACKAGES)
     return False
 
 
-def _inner(middleware: object) -> object:
-    """Return the one application that a middleware calls, or None if it may call several."""
-    if type(middleware).__module__.partition(".")[0] in {"werkzeug", "undersigned"} or isinstance(
-        middleware, DispatcherMiddleware
-    ):
-        return getattr(middleware, "app", None)
-    if isfunction(middleware):
-        held = [cell.cell_contents for cell in middleware.__closure__ or ()]
-    else:
-        held = [*getattr(middleware, "__dict__", {}).values()]
-    called = [one for one in held if callable(one)]
-    several = any(any(map(callable, _items(one))) for one in held)
-    return called[0] if len(called) == 1 and not several else None
-
-
-def _items(held: object) -> Iterable[object]:
-    if isinstance(held, Mapping):
-        return cast("Mapping[object, object]", held).values()
-    return cast("Iterable[object]", held) if isinstance(held, (list, tuple, set)) else ()
+def _may_ask(app: object) -> bool:
+    try:
+        return _asks(app)
+    except ConfigurationError:
+        return False
 
 
 class _GuardedMount:
@@ -159,17 +160,6 @@ class _GuardedMount:
         except HTTPException as rejected:
             return rejected(environ, start_response)
         return self._mounted(environ, start_response)
-
-
-def _may_be_guarded(app: object) -> bool:
-    """Guard the views of a mounted application, and return whether it is one of Flask that can be guarded."""
-    if not isinstance(app, Flask):
-        return False
-    try:
-        guard_views(app)
-    except ConfigurationError:
-        return False
-    return True
 
 
 def _is_own(app: Flask, method: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from litestar import Litestar
 
 from undersigned import ConfigurationError, asgi
-from undersigned.policy import MatchedRoute, RouteResolver
+from undersigned.policy import HookedRoutes, MatchedRoute, RouteResolver
 
 from .requirement import PUBLISHED, scope_of
 
@@ -40,15 +40,26 @@ class SignatureMiddleware:
             raise ConfigurationError("app: pass the Litestar application, not what is wrapped around it")
         policy = options.get("policy")
         if policy is not None and isinstance(policy.resolver, RouteResolver):
-            policy.resolver.hook(_ask)
             _guard_handlers(app)
-        guarded = asgi.SignatureMiddleware(cast("asgi.ASGIApp", app.asgi_handler), **options)
+        guarded = asgi.SignatureMiddleware(_Routes(app), **options)
         app.asgi_handler = cast("Any", guarded)
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the application, which verifies one request or handshake first."""
         await self.app(cast("Any", scope), cast("Any", receive), cast("Any", send))
+
+
+class _Routes(HookedRoutes):
+    """The router of an application, whose handlers ask the policy."""
+
+    __slots__ = ("_handler",)
+
+    def __init__(self, app: Litestar) -> None:
+        self._handler = cast("asgi.ASGIApp", app.asgi_handler)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._handler(scope, receive, send)
 
 
 def _guard_handlers(app: Litestar) -> None:

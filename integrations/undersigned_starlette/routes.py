@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from inspect import isclass, isroutine
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from inspect import isclass, iscoroutinefunction, isroutine, signature
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from starlette.applications import Starlette
 from starlette.endpoints import HTTPEndpoint
@@ -17,22 +17,23 @@ from starlette.websockets import WebSocketClose
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route
 from undersigned.middleware import ErrorResponse
-from undersigned.policy import MatchedRoute
+from undersigned.policy import MatchedRoute, Routes, called_application
 from undersigned.policy import RouteResolver as _RouteResolver
 
 from .requirement import rejection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from undersigned.asgi import ASGIApp, Receive, Scope, Send
-    from undersigned.policy import RouteOperation
 
 Candidates: TypeAlias = "Callable[[Sequence[BaseRoute]], Iterable[tuple[BaseRoute, BaseRoute]]]"
 """Returns each route of a router as it was declared, with the route that matches in its place."""
 
 _FILES = "static_files"
 _FRAMEWORKS = frozenset({"starlette", "fastapi"})
+_MOST_MIDDLEWARES: Final = 64
+"""The most middlewares around an application that are looked at."""
 
 
 class RouteResolver(_RouteResolver):
@@ -45,40 +46,84 @@ class RouteResolver(_RouteResolver):
     whose class overrides `handle`. It is also true for a mounted application or router whose class overrides
     `__call__`, and for what no route matches if the class of the router overrides `not_found`.
 
+    The middleware of a policy finds the application that it is around, also through other middlewares, or the router
+    that it leads to. If a middleware between them may call several applications, every request must be signed.
+
     Args:
-        app: the application, or its router.
         operations: as in `undersigned.policy.RouteResolver`.
 
     Raises:
-        ConfigurationError: an argument has a wrong value, or the class of `app` or of its router overrides `__call__`.
+        TypeError: `operations` is not a mapping.
     """
 
-    __slots__ = ("_app",)
+    __slots__ = ()
 
-    def __init__(self, app: Starlette | Router, operations: Mapping[object, RouteOperation] | None = None) -> None:
-        super().__init__(operations)
-        if not isinstance(app, (Starlette, Router)):
-            raise ConfigurationError("app: pass the Starlette application or its router, not what is wrapped around it")
-        for asked in (app, _router(app)):
-            if _decides_itself(asked):
-                raise ConfigurationError(
-                    f"app: {type(asked).__name__} decides by itself what runs, whatever its routes are: remove its "
-                    "__call__ or app method, or use PathResolver"
-                )
-        self._app = app
-        if not _hook(_router(app), self.candidates):
-            raise ConfigurationError(
-                "app: its router has a middleware without an app attribute: add it to the application"
-            )
+    def routes_of(self, app: object) -> Routes:
+        """Return the routes of an application; as `undersigned.policy.RouteResolver.routes_of`.
 
-    def has_hook(self) -> bool:
-        """Return whether the router asks the policy; as `undersigned.policy.RouteResolver.has_hook`."""
-        return _hook(_router(self._app), self.candidates)
+        Raises:
+            ConfigurationError: the class of the application or of its router overrides `__call__`, or the router has a
+                middleware whose application is not its `app`.
+        """
+        routes = _Routes(app, self.candidates)
+        routes.ask()
+        return routes
 
     @staticmethod
     def candidates(routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
         """Return each route as it was declared, with the route that matches in its place."""
         return zip(routes, routes, strict=True)
+
+
+class _Routes(Routes):
+    """The routes that a middleware leads to."""
+
+    __slots__ = ("_app", "_candidates")
+
+    def __init__(self, app: object, candidates: Candidates) -> None:
+        self._app = app
+        self._candidates = candidates
+
+    def ask(self) -> bool:
+        found = _found(self._app)
+        if found is None:
+            return False
+        for asked in (found, _router(found)):
+            if _decides_itself(asked):
+                raise ConfigurationError(
+                    f"policy: {type(asked).__name__} decides by itself what runs, whatever its routes are: remove its "
+                    "__call__ or app method, or use PathResolver"
+                )
+        if not _hook(_router(found), self._candidates):
+            raise ConfigurationError(
+                "policy: the router has a middleware without an app attribute: add it to the application"
+            )
+        return True
+
+
+def _found(app: object) -> Starlette | Router | None:
+    """Return the application or router that a middleware leads to, or None if it may lead to several."""
+    for _ in range(_MOST_MIDDLEWARES):
+        if isinstance(app, Router):
+            return app
+        if isinstance(app, Starlette):
+            given = [one for added in app.user_middleware for one in (*added.args, *added.kwargs.values())]
+            return None if any(map(_is_asgi, given)) else app
+        app = called_application(app, packages=_FRAMEWORKS, is_application=_is_asgi)
+    return None
+
+
+def _is_asgi(held: object) -> bool:
+    """Return whether what a middleware holds may be an ASGI application, and no function that it asks."""
+    if not callable(held) or isclass(held):
+        return False
+    if not (iscoroutinefunction(held) or iscoroutinefunction(type(held).__call__)):
+        return False
+    try:
+        signature(held).bind(None, None, None)
+    except TypeError:
+        return False
+    return True
 
 
 class _Asking:

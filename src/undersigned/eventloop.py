@@ -48,6 +48,7 @@ class AsyncGuard(Guard):
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
         origins: the public origins of the service.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
+        app: as in `undersigned.middleware.Guard`.
         options: the options of every middleware, as `AsyncOptions` lists them.
 
     Raises:
@@ -60,11 +61,11 @@ class AsyncGuard(Guard):
         verifier: Verifier | AsyncVerifier,
         origins: ConfiguredOrigins,
         http2_server: str | None = None,
+        app: object = None,
         **options: Unpack[AsyncOptions[Any]],
     ) -> None:
-        super().__init__(
-            Service(verifier=awaitable(verifier), origins=Origins(origins), http2_server=http2_server, **options)
-        )
+        verifier, found = awaitable(verifier), Origins(origins)
+        super().__init__(Service(verifier=verifier, origins=found, http2_server=http2_server, **options), app)
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of a slow function, which other requests do not wait for."""

@@ -415,13 +415,12 @@ OPERATIONS = {
 """The operations of the routes above, for the resolvers whose hooks ask at dispatch."""
 
 
-def resolver(name: str, app):
+def resolver(name: str):
     """Return the resolver of a framework, with its hook in the application."""
     from importlib import import_module
 
     package = import_module(f"undersigned_{name.partition('-')[0]}")
-    application = () if package.__name__ == "undersigned_django" else (app,)
-    return package.RouteResolver(*application, OPERATIONS[name])
+    return package.RouteResolver(OPERATIONS[name])
 
 
 _ALL = (STATIC, SLASHED, INNER, LAST, MOUNTED, PATTERN)

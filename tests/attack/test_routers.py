@@ -63,24 +63,30 @@ class Seller:
         self.called = 0
         self.app = framework.make(self.ran)
         middleware = asgi if framework.kind == "asgi" else wsgi
-        inner = self._asgi if framework.kind == "asgi" else self._wsgi
-        finds = resolver(framework.name, self.app) if by_route else PathResolver()
+        inner = self._asgi(self.app) if framework.kind == "asgi" else self._wsgi(self.app)
+        finds = resolver(framework.name) if by_route else PathResolver()
         policy = Policy(required_for=[OPERATION], resolver=finds)
         self.guarded = middleware.SignatureMiddleware(inner, verifier=verifier(), origins=[ORIGIN], policy=policy)
 
-    async def _asgi(self, scope, receive, send) -> None:
-        self.called += 1
-        # What the framework makes of a strange target is its own affair, as long as nothing is run.
-        with contextlib.suppress(Exception):
-            await self.app(scope, receive, send)
+    def _asgi(self, app):
+        async def call(scope, receive, send) -> None:
+            self.called += 1
+            # What the framework makes of a strange target is its own affair, as long as nothing is run.
+            with contextlib.suppress(Exception):
+                await app(scope, receive, send)
 
-    def _wsgi(self, environ, start_response):
-        self.called += 1
-        try:
-            return list(self.app(environ, start_response))
-        except Exception:  # noqa: BLE001 - as above
-            start_response("500 Internal Server Error", [])
-            return []
+        return call
+
+    def _wsgi(self, app):
+        def call(environ, start_response):
+            self.called += 1
+            try:
+                return list(app(environ, start_response))
+            except Exception:  # noqa: BLE001 - as above
+                start_response("500 Internal Server Error", [])
+                return []
+
+        return call
 
     async def started(self) -> None:
         """Let the application start, as a server with lifespan does."""
@@ -97,7 +103,7 @@ class Seller:
             done.set()
 
         lifespan = asyncio.create_task(
-            self._asgi({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
+            self.app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
         )
         waiting = asyncio.create_task(done.wait())
         await asyncio.wait({lifespan, waiting}, return_when=asyncio.FIRST_COMPLETED)

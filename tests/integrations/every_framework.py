@@ -211,7 +211,7 @@ def starlette(options):
     )
     if options is not None:
         mapping = {"files": None}
-        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, app, mapping))
+        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, mapping))
     return app
 
 
@@ -286,7 +286,7 @@ def fastapi(options):
 
     if options is not None:
         mapping = {"files": None}
-        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, app, mapping))
+        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, mapping))
     return app
 
 
@@ -604,7 +604,7 @@ def flask(options):
         return iter(PARTS), {"Content-Type": "text/plain"}
 
     if options is not None:
-        Undersigned(app, **by_route(options, RouteResolver, app))
+        Undersigned(app, **by_route(options, RouteResolver))
     return app
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from tests.keys import ORIGIN
 from werkzeug.test import EnvironBuilder
 
@@ -11,12 +9,12 @@ from werkzeug.test import EnvironBuilder
 class Asked:
     """The part of a resolver that keeps the routes that the policy is asked about."""
 
-    @cached_property
-    def routes(self) -> list:
-        return []
+    def __init__(self, operations=None) -> None:
+        super().__init__(operations)
+        self.asked: list = []
 
     def operation_of(self, route, *, listed=()):
-        self.routes.append(route)
+        self.asked.append(route)
         return super().operation_of(route, listed=listed)
 
 

@@ -91,7 +91,7 @@ def find(environ: dict) -> MatchedRoute | None:
     )
     RAN.clear()
     run_wsgi_app(app, environ)
-    return resolver.routes[0] if resolver.routes else None
+    return resolver.asked[0] if resolver.asked else None
 
 
 def name(route: MatchedRoute | None) -> str | None:

@@ -46,7 +46,7 @@ def ask(party):
 
     def ask(app: Flask, target: str, *, signed: bool = False, **options) -> tuple[int, list[str]]:
         if "undersigned" not in app.extensions:
-            policy = Policy(required_for=["create"], resolver=RouteResolver(app, OPERATIONS))
+            policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
             Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
         body = options.get("data", b"")
         kind = {"Content-Type": options.pop("content_type")} if "content_type" in options else {}
@@ -79,7 +79,7 @@ def test_rejection_of_a_changed_route_is_a_decision_and_says_why(party, caplog):
     def change() -> None:
         [request.url_rule] = app.url_map.iter_rules("create")
 
-    policy = Policy(required_for=["create"], resolver=RouteResolver(app))
+    policy = Policy(required_for=["create"], resolver=RouteResolver())
     options = {"policy": policy, "reconstruct": True, "on_decision": decisions.append}
     Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], **options)
     answer = app.test_client().post("/read", base_url=ORIGIN)
@@ -165,7 +165,7 @@ def test_mounted_application_of_no_known_framework_must_be_signed(ask):
 @pytest.mark.parametrize(("accepts", "expected"), [(True, (200, ["create"])), (False, (401, []))])
 def test_another_credential_counts_for_a_mounted_application_too(ask, party, accepts, expected):
     app = mounting({"/sub": add_routes(Flask("sub"))})
-    policy = Policy(required_for=["create"], resolver=RouteResolver(app, OPERATIONS))
+    policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
     options = {"verifier": party.verifier(), "origins": [ORIGIN], "reconstruct": True}
     Undersigned(app, policy=policy, fallback=lambda _environ: accepts, **options)
     assert ask(app, "/sub/create") == expected
@@ -345,16 +345,16 @@ class Wrapping(Flask):
 @pytest.mark.parametrize("app", [Dispatching, FullyDispatching, Preprocessing, Wrapping])
 def test_application_that_decides_itself_what_runs_is_rejected(app):
     method = next(name for name in vars(app) if not name.startswith("__"))
-    with pytest.raises(ConfigurationError, match=rf"^app: {app.__name__} defines {method}, .* use PathResolver"):
-        RouteResolver(app("seller"))
+    with pytest.raises(ConfigurationError, match=rf"^policy: {app.__name__} defines {method}, .* use PathResolver"):
+        RouteResolver().routes_of(app("seller"))
 
 
 @pytest.mark.parametrize("method", ["dispatch_request", "full_dispatch_request", "preprocess_request"])
 def test_application_with_a_method_of_its_own_is_rejected(method, monkeypatch):
     app = Flask("seller")
     monkeypatch.setattr(app, method, lambda: "")
-    with pytest.raises(ConfigurationError, match=f"^app: .* defines {method}"):
-        RouteResolver(app)
+    with pytest.raises(ConfigurationError, match=f"^policy: .* defines {method}"):
+        RouteResolver().routes_of(app)
 
 
 def test_method_that_is_replaced_later_leaves_open_what_runs(ask):
@@ -366,7 +366,7 @@ def test_method_that_is_replaced_later_leaves_open_what_runs(ask):
 
 def test_application_may_have_several_resolvers(ask):
     app = add_routes(Flask("seller"))
-    RouteResolver(app)
+    RouteResolver().routes_of(app)
     assert ask(app, "/read") == (200, ["read"])
     assert ask(app, "/create") == (401, [])
 
@@ -375,7 +375,7 @@ def test_options_of_a_rule_that_was_added_to_the_map_needs_a_signature():
     app = Flask(__name__)
     app.url_map.add(Rule("/rule", endpoint="plans.buy", methods=["OPTIONS"]))
     app.view_functions["plans.buy"] = lambda: ran("plans.buy")
-    policy = Policy(required_for=["create"], resolver=RouteResolver(app, OPERATIONS))
+    policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
     Undersigned(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     assert app.test_client().options("/rule", base_url=ORIGIN).status_code == 401
 
@@ -390,7 +390,7 @@ def test_mounted_application_that_decides_itself_what_runs_must_be_signed(ask, a
 def test_application_that_asks_a_policy_runs_no_view_outside_of_a_middleware():
     app = add_routes(Flask("seller", static_folder=None))
     app.testing = True
-    RouteResolver(app)
+    RouteResolver().routes_of(app)
     with pytest.raises(ConfigurationError, match="no middleware has verified this request"):
         app.test_client().post("/read")
 
@@ -402,7 +402,7 @@ def test_application_without_a_policy_runs_its_views():
 
 def test_application_under_a_path_that_is_mounted_in_another_middleware_asks_both_policies(ask, party):
     app = add_routes(Flask("seller"))
-    policy = Policy(required_for=["create"], resolver=RouteResolver(app, OPERATIONS))
+    policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
     options = {"verifier": party.verifier(), "origins": [ORIGIN], "reconstruct": True}
     Undersigned(app, mode="optional", **options)
     app.wsgi_app = wsgi.SignatureMiddleware(app.wsgi_app, policy=policy, **options)

@@ -9,7 +9,7 @@ from tests.integrations.routes import Asked, environ_of
 from tests.keys import ORIGIN, verifier
 from werkzeug.test import run_wsgi_app
 
-from undersigned import ConfigurationError, Policy
+from undersigned import Policy
 from undersigned.policy import MatchedRoute
 from undersigned_flask import RouteResolver, Undersigned
 
@@ -70,11 +70,11 @@ class Resolver(Asked, RouteResolver):
 
 def find(app: Flask, environ: dict) -> MatchedRoute | None:
     """Return the route that the application asks the policy about, which lists nothing, or None if it does not ask."""
-    resolver = Resolver(app)
+    resolver = Resolver()
     Undersigned(app, verifier=verifier(), origins=[ORIGIN], policy=Policy(resolver=resolver), reconstruct=True)
     RAN.clear()
     run_wsgi_app(app, environ)
-    return resolver.routes[0] if resolver.routes else None
+    return resolver.asked[0] if resolver.asked else None
 
 
 def run(app: Flask, environ: dict) -> list[str]:
@@ -114,7 +114,7 @@ def test_policy_is_asked_about_what_flask_runs(method, path, expected):
 
 def test_view_of_a_class_is_listed_by_the_class(party):
     app = make()
-    policy = Policy(required_for=["get_plans"], resolver=RouteResolver(app, {Plans: "get_plans"}))
+    policy = Policy(required_for=["get_plans"], resolver=RouteResolver({Plans: "get_plans"}))
     Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
     assert run(app, environ_of("GET", "/plans")) == []
     fields = dict(party.fields("GET", "/plans"))
@@ -134,11 +134,6 @@ def test_policy_is_asked_with_parameters_and_names():
     route = find(app, environ_of("POST", "/plans/7/create"))
     assert route == MatchedRoute(view, ("plans.numbered", "numbered"), {"number": 7})
     assert route.path == "/plans/<int:number>/create"
-
-
-def test_resolver_is_made_of_nothing_but_an_application():
-    with pytest.raises(ConfigurationError, match="app: pass the Flask application"):
-        RouteResolver(make().wsgi_app)
 
 
 def test_route_without_a_view_fails_as_without_a_policy():

@@ -175,7 +175,7 @@ def test_openapi_document_marks_the_operations_that_a_policy_requires():
         raise AssertionError(plan)
 
     app, router = FastAPI(), APIRouter(prefix="/adcp")
-    policy = Policy(required_for=["create_media_buy"], resolver=RouteResolver(app, {create: "create_media_buy"}))
+    policy = Policy(required_for=["create_media_buy"], resolver=RouteResolver({create: "create_media_buy"}))
     document_policy(app, policy)
     router.add_api_route("/plans/{plan:path}", create, methods=["POST"])
     router.add_api_route("/plans/{plan:path}", read, methods=["GET"])

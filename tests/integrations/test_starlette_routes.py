@@ -186,7 +186,7 @@ def find(app, scope: dict, operations=None) -> str | None:
             return super().operation_of(route, listed=listed)
 
     RAN.clear()
-    call(app, scope, policy=Policy(resolver=Asked(app, operations)))
+    call(app, scope, policy=Policy(resolver=Asked(operations)))
     if not asked:
         return None
     [route] = asked
@@ -301,7 +301,7 @@ def test_router_is_as_good_as_its_application():
 @pytest.mark.parametrize("kind", ["http", "websocket"])
 def test_router_without_an_application_answers_what_must_be_signed(kind):
     router = Router(routes=[Route("/create", create), WebSocketRoute("/create", create)])
-    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(router))
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     guarded = SignatureMiddleware(router, verifier=verifier(), origins=[ORIGIN], policy=policy)
     RAN.clear()
     sent = asyncio.run(drive.call_asgi(guarded, scope_of("GET", "/create", kind=kind))).sent
@@ -309,10 +309,83 @@ def test_router_without_an_application_answers_what_must_be_signed(kind):
     assert RAN == []
 
 
-@pytest.mark.parametrize("app", [files, SignatureMiddleware, None])
-def test_resolver_is_made_of_nothing_but_an_application(app):
-    with pytest.raises(ConfigurationError, match="app: pass the Starlette application"):
-        undersigned_starlette.RouteResolver(app)
+@pytest.mark.parametrize("kind", ["starlette", "fastapi"])
+def test_resolver_is_made_of_nothing_but_a_mapping(kind):
+    with pytest.raises(TypeError, match="operations: pass a mapping only"):
+        APPLICATIONS[kind][1](APPLICATIONS[kind][0]())
+
+
+class Hidden:
+    """A middleware that keeps its application by another name, and functions that it asks."""
+
+    def __init__(self, app) -> None:
+        self.inner, self.hook, self.kind = app, create, PlainTextResponse
+
+    async def __call__(self, scope, receive, send) -> None:
+        await self.inner(scope, receive, send)
+
+
+class Dispatching(Hidden):
+    """A middleware that may call another application."""
+
+    def __init__(self, app, other=None) -> None:
+        super().__init__(app)
+        self.other = other or Application()
+
+    async def __call__(self, scope, receive, send) -> None:
+        await (self.other if scope["path"] == "/other" else self.inner)(scope, receive, send)
+
+
+def hiding(app):
+    async def hidden(scope, receive, send) -> None:
+        await app(scope, receive, send)
+
+    return hidden
+
+
+def dispatching(app):
+    others = {"/other": Application()}
+
+    async def dispatch(scope, receive, send) -> None:
+        await others.get(scope["path"], app)(scope, receive, send)
+
+    return dispatch
+
+
+def nothing(_app):
+    async def answer(scope, receive, send) -> None:
+        await PlainTextResponse("")(scope, receive, send)
+
+    return answer
+
+
+LAYERS = [(hiding, "read"), (Hidden, "read"), (dispatching, None), (Dispatching, None), (nothing, None)]
+
+
+@pytest.mark.parametrize(("layer", "reached"), LAYERS)
+@pytest.mark.parametrize("inside", [True, False])
+def test_application_is_found_behind_layers_that_call_no_other(layer, reached, inside):
+    async def read(_request) -> PlainTextResponse:
+        return ran("read")
+
+    routes = [Route("/create", create), Route("/read", read)]
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
+    options = {"verifier": verifier(), "origins": [ORIGIN], "policy": policy}
+    app = Starlette(routes=routes, middleware=[Middleware(SignatureMiddleware, **options), Middleware(layer)])
+    guarded = app if inside else SignatureMiddleware(layer(Starlette(routes=routes)), **options)
+    for path in ("/create", "/other", "/read"):
+        RAN.clear()
+        asyncio.run(drive.call_asgi(guarded, scope_of("GET", path)))
+        expected = [reached] if path == "/read" and reached else []
+        assert expected == RAN
+
+
+def test_middleware_of_the_application_that_gets_another_one_leaves_open_what_runs():
+    app = Starlette(routes=[Route("/create", create)], middleware=[Middleware(Dispatching, other=Application())])
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
+    RAN.clear()
+    call(app, scope_of("GET", "/other"), policy=policy)
+    assert RAN == []
 
 
 def test_older_fastapi_copies_the_routes_of_an_included_router(monkeypatch):
@@ -353,8 +426,8 @@ def test_resolver_is_not_made_of_a_class_that_decides_by_itself_what_runs(kind):
     app = kind(routes=[Route("/create", create, methods=["POST"])])
     for given in (app, with_router(app)) if isinstance(app, Router) else (app,):
         assert run(given, scope_of("POST", "/create")) == ["application"]
-        with pytest.raises(ConfigurationError, match=f"app: {kind.__name__} decides by itself what runs"):
-            undersigned_starlette.RouteResolver(given)
+        with pytest.raises(ConfigurationError, match=f"policy: {kind.__name__} decides by itself what runs"):
+            undersigned_starlette.RouteResolver().routes_of(given)
 
 
 @pytest.mark.parametrize("kind", OF_THEIR_OWN)
@@ -472,7 +545,7 @@ class Files(StaticFiles):
 def test_static_files_have_the_operation_of_their_name(tmp_path, kind, name, required, status):
     (tmp_path / "a.css").touch()
     app = Starlette(routes=[Mount("/static", kind(directory=tmp_path), name=name)])
-    policy = Policy(required_for=[required], resolver=undersigned_starlette.RouteResolver(app))
+    policy = Policy(required_for=[required], resolver=undersigned_starlette.RouteResolver())
     guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     with TestClient(guarded) as client:
         assert client.get("/static/a.css").status_code == status
@@ -486,7 +559,7 @@ def test_function_of_the_parameters_gets_those_of_the_route():
 
 def test_route_that_is_added_later_is_asked_about_too():
     app = Starlette()
-    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     app.router.routes.append(Route("/create", create))
     RAN.clear()
     call(app, scope_of("GET", "/create"), policy=policy)
@@ -519,28 +592,22 @@ def test_middleware_that_changes_the_path_needs_a_signature(where):
         inner = Starlette(routes=routes, middleware=changed)
         app = Starlette(routes=[Mount("/x", inner)])
     assert run(app, scope_of("GET", "/x/update")) == ["create"]
-    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     RAN.clear()
     call(app, scope_of("GET", "/x/update"), policy=policy)
     assert RAN == []
 
 
 def test_router_whose_middleware_hides_it_has_no_hook():
-    def hiding(app):
-        async def hidden(scope, receive, send) -> None:
-            await app(scope, receive, send)
-
-        return hidden
-
     router = Router([Route("/update", update)], middleware=[Middleware(hiding)])
-    with pytest.raises(ConfigurationError, match=r"^app: its router has a middleware without an app attribute"):
-        undersigned_starlette.RouteResolver(router)
+    with pytest.raises(ConfigurationError, match=r"^policy: the router has a middleware without an app attribute"):
+        undersigned_starlette.RouteResolver().routes_of(router)
     assert find(Starlette(routes=[Mount("/x", router)]), scope_of("GET", "/x/update")) == "?"
 
 
 def test_application_whose_router_is_replaced_asks_again():
     app = Starlette(routes=[Route("/create", create)])
-    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     app.router = Router([Route("/create", create)])
     RAN.clear()
     call(app, scope_of("GET", "/create"), policy=policy)
@@ -549,7 +616,7 @@ def test_application_whose_router_is_replaced_asks_again():
 
 def test_application_that_asks_a_policy_runs_nothing_outside_of_a_middleware():
     app = Starlette(routes=[Route("/create", create)])
-    undersigned_starlette.RouteResolver(app)
+    undersigned_starlette.RouteResolver().routes_of(app)
     RAN.clear()
     with pytest.raises(ConfigurationError, match="no middleware has verified this request"):
         TestClient(app).get("/create")
@@ -559,7 +626,7 @@ def test_application_that_asks_a_policy_runs_nothing_outside_of_a_middleware():
 def test_middleware_around_a_mount_does_not_hide_the_policy_outside():
     inner = Starlette(routes=[Route("/create", create)])
     app = Starlette(routes=[Mount("/x", inner)])
-    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     inner.add_middleware(SignatureMiddleware, verifier=verifier(), origins=[ORIGIN], mode="optional")
     RAN.clear()
     call(app, scope_of("GET", "/x/create"), policy=policy)
@@ -576,7 +643,7 @@ def test_endpoint_finds_the_operation_in_its_signature(party):
         return PlainTextResponse("")
 
     app = Starlette(routes=[Route("/create", create)])
-    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     guarded = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
     TestClient(guarded, base_url=ORIGIN).get("/create", headers=dict(party.fields("GET", f"{ORIGIN}/create")))
     assert seen == [("create", "create")]
@@ -584,7 +651,7 @@ def test_endpoint_finds_the_operation_in_its_signature(party):
 
 def test_application_that_asks_a_policy_starts_and_ends():
     app = Starlette(routes=[Route("/update", update)])
-    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver(app))
+    policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     with TestClient(guarded, base_url=ORIGIN) as client:
         assert client.get("/update").text == "update"
@@ -610,6 +677,6 @@ def test_frontend_of_fastapi_is_asked_about_as_static_files(tmp_path):
     (tmp_path / "index.html").write_text("page")
     app = FastAPI()
     app.frontend("/", directory=tmp_path)
-    policy = Policy(required_for=["files"], resolver=undersigned_fastapi.RouteResolver(app, {"static_files": "files"}))
+    policy = Policy(required_for=["files"], resolver=undersigned_fastapi.RouteResolver({"static_files": "files"}))
     guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     assert TestClient(guarded, base_url=ORIGIN).get("/index.html").status_code == 401

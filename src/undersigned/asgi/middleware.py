@@ -59,7 +59,7 @@ class SignatureMiddleware:
         self._adds_root_path = server_adds_root_path
         self._failure: Exception | None = None
         try:
-            self._guard = AsyncGuard(verifier=verifier, origins=origins, http2_server=http2_server, **options)
+            self._guard = AsyncGuard(verifier=verifier, origins=origins, http2_server=http2_server, app=app, **options)
         except (ConfigurationError, TypeError) as error:
             # A server takes an exception of its lifespan call for an application without a lifespan, and serves.
             if not _is_made_by_coroutine():

@@ -48,13 +48,18 @@ class Guard:
 
     Args:
         service: the service.
+        app: the application, whose routes may have to ask the policy, or the `Routes` of it.
 
     Attributes:
         service: the service.
+
+    Raises:
+        ConfigurationError: the application cannot ask the policy.
     """
 
-    def __init__(self, service: Service) -> None:
-        self.service = service
+    def __init__(self, service: Service, app: object = None) -> None:
+        policy = service.policy
+        self.service = service if policy is None else replace(service, policy=policy.bound(app))
         self._has_noted_unnamed = False
 
     async def verify(self, received: Received, body: Body) -> Admission | ErrorResponse:
@@ -168,7 +173,11 @@ class Guard:
         # Only a policy reads the content. A request with its content joins the chunks: it holds them twice.
         request = body.added_to(admission.message)
         operation = await self._work(body, partial(policy.resolve, request, path))
-        if admission.received.is_handshake and isinstance(resolver, RouteResolver) and not resolver.sees_handshakes:
+        if (
+            admission.received.is_handshake
+            and isinstance(resolver, RouteResolver)
+            and not resolver.routes.sees_handshakes
+        ):
             operation = Operation(is_unknown=True)
         if policy.needs_content(operation, result, fallback=has_fallback, profile=profile):
             await body.read_unverified()

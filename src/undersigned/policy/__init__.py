@@ -4,10 +4,18 @@ from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.policy import Policy
-from undersigned.policy.route import MatchedRoute, RouteOperation, RouteResolver
+from undersigned.policy.route import (
+    HookedRoutes,
+    MatchedRoute,
+    RouteOperation,
+    RouteResolver,
+    Routes,
+    called_application,
+)
 
 __all__ = [
     "A2AResolver",
+    "HookedRoutes",
     "JSONRPCResolver",
     "MatchedRoute",
     "Operation",
@@ -16,5 +24,7 @@ __all__ = [
     "Policy",
     "RouteOperation",
     "RouteResolver",
+    "Routes",
     "UnresolvedOperation",
+    "called_application",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError
@@ -12,7 +12,7 @@ from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.content import may_name, names_webhook, registers_webhook
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation, check_path
-from undersigned.policy.route import RouteResolver
+from undersigned.policy.route import RouteResolver, Routes
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -31,7 +31,8 @@ _WRITTEN = (
 _WEBHOOK: Final = "a request that registers webhook credentials must be signed"
 _UNKNOWN: Final = (
     "nothing tells which operation would run, so the request must be signed: a WebSocket may carry it, no hook asks "
-    "the policy of the RouteResolver, or operations= of the RouteResolver does not list the route"
+    "the policy of the RouteResolver (a layer around the application may call several), or its operations= does not "
+    "list the route"
 )
 
 _OTHER = re.compile(r"[^a-z0-9_./-]+")
@@ -108,6 +109,21 @@ class Policy:
                 f"{listed[0]}: {type(self.resolver).__name__} finds no JSON-RPC method, so this list would never "
                 "match: pass resolver=JSONRPCResolver() or resolver=A2AResolver()"
             )
+
+    def bound(self, app: object) -> Policy:
+        """Return this policy for an application that a middleware is put around, whose routes may have to ask it.
+
+        Args:
+            app: the application, or the `Routes` of it.
+
+        Raises:
+            ConfigurationError: the application cannot ask it.
+        """
+        resolver = self.resolver
+        if not isinstance(resolver, RouteResolver):
+            return self
+        routes = app if isinstance(app, Routes) else resolver.routes_of(app)
+        return replace(self, resolver=resolver.bound(routes))
 
     def lists(self) -> list[tuple[str, Collection[str]]]:
         """Return each list of the policy with its name."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import isfunction
+from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
@@ -43,12 +46,67 @@ class MatchedRoute:
     view: object = field(default=None, compare=False)
 
 
+class Routes:
+    """The routes of one application, which ask the policy before they run. This one knows nothing, and asks nothing.
+
+    The package of a framework has a subclass.
+    """
+
+    __slots__ = ()
+
+    sees_handshakes = True
+    """Whether the policy is asked about WebSocket handshakes. If not, an unsigned one is rejected."""
+
+    def ask(self) -> bool:
+        """Return whether each route asks, and let it if it can. If not, every request must be signed."""
+        return False
+
+
+class HookedRoutes(Routes):
+    """The routes of an application in which a hook asks the policy, whichever of them runs."""
+
+    __slots__ = ()
+
+    def ask(self) -> bool:
+        """Return that each route asks."""
+        return True
+
+
+def called_application(
+    middleware: object, *, packages: Collection[str], is_application: Callable[[object], bool] = callable
+) -> object | None:
+    """Return the one application that a middleware calls, or None if it may call several.
+
+    Args:
+        middleware: the middleware, a function or an object.
+        packages: the packages whose middlewares call nothing but their `app`.
+        is_application: whether an object that the middleware holds may be an application.
+    """
+    if type(middleware).__module__.partition(".")[0] in {"undersigned", *packages}:
+        return getattr(middleware, "app", None)
+    held: list[object]
+    if isfunction(middleware):
+        held = [cell.cell_contents for cell in middleware.__closure__ or ()]
+    else:
+        # A bound method is as good as its object.
+        held = [*getattr(getattr(middleware, "__self__", middleware), "__dict__", {}).values()]
+    several = any(is_application(item) for one in held for item in _items(one))
+    called = [one for one in held if is_application(one) and getattr(one, "__self__", None) is not middleware]
+    return called[0] if len(called) == 1 and not several else None
+
+
+def _items(held: object) -> Iterable[object]:
+    if isinstance(held, Mapping):
+        return cast("Mapping[object, object]", held).values()
+    return cast("Iterable[object]", held) if isinstance(held, (list, tuple, set)) else ()
+
+
 class RouteResolver:
     """A resolver that names the operation of the route that the framework is about to run.
 
     The middleware cannot know the route: the framework finds it later, so a hook of the framework asks the policy when
     the route is known and nothing of it has run, by `check_route` of `undersigned.asgi` or `undersigned.wsgi`. The
-    packages for Starlette, FastAPI, Flask and Django have a subclass that puts its own hook into the application. For
+    middlewares and extensions of the frameworks' packages put that hook into the application that they are around. For
     another framework, write the hook and decorate it with `hook`. Without a hook, every request must be signed.
 
     The operation is the entry of `operations` for the endpoint or for the name of the route. A function may also be
@@ -61,32 +119,52 @@ class RouteResolver:
     Args:
         operations: a mapping whose keys are endpoints, or names of routes or functions. A value is the operation, None
             if there is none, or a function of the path parameters that returns one of these.
+
+    Raises:
+        TypeError: `operations` is not a mapping.
     """
 
-    __slots__ = ("_has_hook", "_operations")
+    __slots__ = ("_operations", "_routes")
 
     def __init__(self, operations: Mapping[object, RouteOperation] | None = None) -> None:
-        self._has_hook = False
+        if not isinstance(operations, (Mapping, NoneType)):
+            raise TypeError("operations: pass a mapping only; the middleware finds the application that it is around")
         self._operations: dict[object, RouteOperation] = dict(operations or {})
+        self._routes: Routes | None = None
 
     reads_body = False
     comes_first = False
-    sees_handshakes = True
-    """Whether the hook is asked about WebSocket handshakes. If not, an unsigned one is rejected."""
 
     def hook(self, function: Hook) -> Hook:
         """Declare that a function of the framework calls `check_route` before any route runs, and return it."""
-        self._has_hook = True
+        self._routes = HookedRoutes()
         return function
 
-    def has_hook(self) -> bool:
-        """Return whether the hook is in place. If not, every request must be signed."""
-        return self._has_hook
+    def routes_of(self, app: object) -> Routes:  # noqa: ARG002 - the packages of frameworks know some
+        """Return the routes of an application that a middleware is put around.
+
+        Raises:
+            ConfigurationError: the application cannot ask a policy.
+        """
+        return Routes()
+
+    def bound(self, routes: Routes) -> RouteResolver:
+        """Return this resolver for the routes of one application, unless it has some."""
+        if self._routes is not None:
+            return self
+        resolver = copy(self)
+        resolver._routes = routes  # noqa: SLF001 - a copy of this one
+        return resolver
+
+    @property
+    def routes(self) -> Routes:
+        """The routes that ask the policy."""
+        return self._routes or Routes()
 
     def resolve(self, request: Request) -> Operation:
-        """Return what is known before the route is: no name. If there is no hook, the operation stays unknown."""
+        """Return what is known before the route is: no name. If the routes do not ask, the operation stays unknown."""
         segments = unquote(request.url.partition("?")[0]).rstrip("/").split("/")
-        return Operation(registers_webhook=is_webhook(segments), is_unknown=not self.has_hook())
+        return Operation(registers_webhook=is_webhook(segments), is_unknown=not self.routes.ask())
 
     def operation_of(self, route: MatchedRoute, *, listed: Collection[str] = ()) -> Operation:
         """Return the operation of a route that is about to run. If nothing names it, it is unknown.

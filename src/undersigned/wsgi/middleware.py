@@ -43,16 +43,19 @@ class SyncGuard(Guard):
     Args:
         verifier: as in `SignatureMiddleware`, with all other options.
         origins: the public origins of the service.
+        app: as in `undersigned.middleware.Guard`.
         options: the options of every WSGI middleware, as `WSGIOptions` lists them.
 
     Raises:
         ConfigurationError: an option has a wrong value.
     """
 
-    def __init__(self, *, verifier: Verifier, origins: ConfiguredOrigins, **options: Unpack[WSGIOptions[Any]]) -> None:
+    def __init__(
+        self, *, verifier: Verifier, origins: ConfiguredOrigins, app: object = None, **options: Unpack[WSGIOptions[Any]]
+    ) -> None:
         if not isinstance(verifier, Verifier):
             raise ConfigurationError("verifier: pass a Verifier; an AsyncVerifier is for undersigned.asgi")
-        super().__init__(Service(verifier=verifier, origins=Origins(origins), **options))
+        super().__init__(Service(verifier=verifier, origins=Origins(origins), **options), app)
 
     def verify_now(self, received: EnvironReceived, body: EnvironBody) -> Admission | ErrorResponse:
         """Verify one request, as `verify` does."""
@@ -93,7 +96,7 @@ class SignatureMiddleware:
         **options: Unpack[WSGIOptions[Environ]],
     ) -> None:
         self.app = app
-        self._guard = SyncGuard(verifier=verifier, origins=origins, **options)
+        self._guard = SyncGuard(verifier=verifier, origins=origins, app=app, **options)
         self._guard.service.announce()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

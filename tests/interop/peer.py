@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 NPM = "UNDERSIGNED_INTEROP_NPM"
-"""The environment variable that names the directory with the node_modules of the packages in npm.txt."""
+"""The environment variable that names the directory with the node_modules of the packages in package.json."""
 PYTHON = "UNDERSIGNED_INTEROP_PYTHON"
 """The environment variable that names the interpreter that has the packages in pypi.txt; by default this one."""
 
@@ -80,8 +80,8 @@ def command(name: str) -> list[str]:
     if (HERE / "peers" / f"{name}.mjs").exists():
         directory = os.environ.get(NPM, "")
         assert directory, (
-            f"{NPM} is not set: run `npm install --no-save --prefix DIRECTORY $(cat tests/interop/npm.txt)` "
-            "with a new directory, and name it"
+            f"{NPM} is not set: copy tests/interop/package.json to a new directory, run `npm install` there, "
+            "and name it"
         )
         return [
             str(Path(directory) / "node_modules" / ".bin" / "node"),

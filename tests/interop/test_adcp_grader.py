@@ -38,7 +38,7 @@ def directory() -> Path:
 def grade(*arguments: str) -> tuple[int, dict]:
     """Run a grader. Return its exit code and its report."""
     program = directory() / "@adcp" / "sdk" / "bin" / "adcp.js"
-    ran = subprocess.run(  # noqa: S603 - the package that npm.txt names
+    ran = subprocess.run(  # noqa: S603 - the package that package.json names
         [directory() / ".bin" / "node", program, "grade", *arguments, "--allow-http", "--json"],
         capture_output=True,
         check=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import (
     Answers,
     CoverageRule,
@@ -17,7 +17,12 @@ from undersigned.signature.rules import (
 
 ACTIVITYPUB: Final = Profile(
     name="activitypub",
-    source="mastodon/mastodon app/lib/signed_request.rb, swicg/activitypub-http-signature, autumn 2026",
+    source=Source(
+        "Mastodon",
+        "2026-11-22",
+        part="app/lib/signed_request.rb",
+        url="https://github.com/mastodon/mastodon/blob/HEAD/app/lib/signed_request.rb",
+    ),
     selection=Selection(pick="only"),
     # Receivers cannot know the hash of an RSA key otherwise, and several demand it.
     parameters=ParameterRule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import (
     Answers,
     Caps,
@@ -17,9 +17,11 @@ from undersigned.signature.rules import (
     Validity,
 )
 
+_SOURCE: Final = Source("AdCP", "v3.2", part="request signing", url="https://github.com/adcontextprotocol/adcp")
+
 ADCP_3_2: Final = Profile(
     name="adcp-3.2",
-    source="AdCP 3.2, request signing (2026)",
+    source=_SOURCE,
     selection=Selection(tags=("adcp/request-signing/v1",), is_exclusive=True),
     parameters=ParameterRule(nonce_bytes=16),
     coverage=CoverageRule(with_content=("content-type",)),
@@ -34,7 +36,7 @@ ADCP_3_2: Final = Profile(
 
 ADCP_3_1: Final = ADCP_3_2.derive(
     name="adcp-3.1",
-    source="AdCP 3.1, request signing (2026)",
+    source=_SOURCE._replace(edition="v3.1"),
     encoding="base64url",
     digest=DigestRule(policy="either", encodings=("base64url", "base64")),
 )
@@ -45,7 +47,7 @@ ADCP_3_1: Final = ADCP_3_2.derive(
 
 ADCP_WEBHOOK: Final = ADCP_3_2.derive(
     name="adcp-webhook",
-    source="AdCP 3.2, webhook signing (2026)",
+    source=_SOURCE._replace(part="webhook signing"),
     selection=Selection(tags=("adcp/webhook-signing/v1",), is_exclusive=True),
     coverage=CoverageRule(always=("@method", "@target-uri", "@authority", "content-type", "content-digest")),
     encoding="base64url",

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
+
+_SOURCE: Final = Source(
+    "FAPI 2.0 HTTP Signatures",
+    "2026-11-22",
+    url="https://github.com/openid/fapi/blob/HEAD/fapi-2_0-http-signatures.md",
+)
 
 FAPI_2_REQUEST: Final = Profile(
     name="fapi-2-request",
-    source="FAPI 2.0 HTTP Signatures, draft of autumn 2026, section 5.3.1",
+    source=_SOURCE._replace(part="section 5.3.1"),
     selection=Selection(tags=("fapi-2-request",), pick="any"),
     parameters=ParameterRule(
         expires="optional", nonce="optional", keyid="optional", alg="optional", written=frozenset({"nonce", "keyid"})
@@ -25,7 +31,7 @@ FAPI_2_REQUEST: Final = Profile(
 
 FAPI_2_RESPONSE: Final = FAPI_2_REQUEST.derive(
     name="fapi-2-response",
-    source="FAPI 2.0 HTTP Signatures, draft of autumn 2026, section 5.3.2",
+    source=_SOURCE._replace(part="section 5.3.2"),
     message="response",
     selection=Selection(tags=("fapi-2-response",), label="res", pick="any"),
     coverage=CoverageRule(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
 
 GNAP: Final = Profile(
     name="gnap",
-    source="RFC 9635 section 7.3.1",
+    source=Source("RFC 9635", part="section 7.3.1", url="https://www.rfc-editor.org/rfc/rfc9635"),
     selection=Selection(tags=("gnap",), pick="any"),
     parameters=ParameterRule(expires="optional", nonce="optional", alg="forbidden", written=frozenset({"nonce"})),
     coverage=CoverageRule(always=("@method", "@target-uri"), if_sent=("authorization",)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from undersigned.errors import Reason
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import (
     Answers,
     CoverageRule,
@@ -22,9 +22,11 @@ _INVALID: Final[dict[Reason, str]] = dict.fromkeys(get_args(Reason), "signature_
 _ACCEPTED_FOR: Final = 172_800
 """The seconds for which a dated request is accepted: UCP recommends to keep an Idempotency-Key for 48 hours."""
 
+_SOURCE: Final = Source("UCP", "v2026-08-25", url="https://github.com/Universal-Commerce-Protocol/ucp")
+
 UCP: Final = Profile(
     name="ucp",
-    source="UCP, signatures.md and overview, autumn 2026",
+    source=_SOURCE._replace(part="signatures.md and overview"),
     selection=Selection(skipped_tags=("web-bot-auth",), pick="any"),
     parameters=ParameterRule(
         created="optional",
@@ -101,7 +103,7 @@ UCP_MCP: Final = UCP.derive(
 
 UCP_DUAL: Final = UCP.derive(
     name="ucp-dual",
-    source="UCP, signatures.md, Web Bot Auth interoperability, autumn 2026",
+    source=_SOURCE._replace(part="signatures.md, Web Bot Auth interoperability"),
     selection=Selection(tags=("web-bot-auth",), pick="any"),
     parameters=ParameterRule(nonce="optional", alg="ignored", written=frozenset({"nonce"})),
     coverage=CoverageRule(
@@ -119,7 +121,7 @@ UCP_DUAL: Final = UCP.derive(
 
 UCP_RESPONSE: Final = UCP.derive(
     name="ucp-response",
-    source="UCP, signatures.md, response verification, autumn 2026",
+    source=_SOURCE._replace(part="signatures.md, response verification"),
     message="response",
     coverage=CoverageRule(
         always=("@status",),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from undersigned.errors import UNAVAILABLE, Reason
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import (
     Answers,
     CoverageRule,
@@ -29,11 +29,20 @@ _UNREADABLE: Final[tuple[Reason, ...]] = (
     "target_uri_malformed",
     "body_malformed",
 )
-_TYPED: Final = "draft-meunier-webbotauth-httpsig-protocol-02"
+_TYPED: Final = Source(
+    "draft-meunier-webbotauth-httpsig-protocol",
+    "02",
+    url="https://datatracker.ietf.org/doc/draft-meunier-webbotauth-httpsig-protocol/",
+)
+_DRAFT: Final = Source(
+    "draft-ietf-webbotauth-httpsig-protocol",
+    "01",
+    url="https://datatracker.ietf.org/doc/draft-ietf-webbotauth-httpsig-protocol/",
+)
 
 WEB_BOT_AUTH_STRING: Final = Profile(
     name="web-bot-auth-string",
-    source="draft-meunier-webbotauth-httpsig-protocol-02, E.2.2; Cloudflare and OpenAI, autumn 2026",
+    source=_TYPED._replace(part="E.2.2"),
     selection=Selection(tags=("web-bot-auth",), pick="any"),
     parameters=ParameterRule(nonce="optional", alg="optional", written=frozenset({"nonce", "alg"})),
     coverage=CoverageRule(always=(), any_of=(("@authority", "@target-uri"),), if_sent=("signature-agent",)),
@@ -65,7 +74,7 @@ WEB_BOT_AUTH_STRING: Final = Profile(
 
 WEB_BOT_AUTH: Final = WEB_BOT_AUTH_STRING.derive(
     name="web-bot-auth",
-    source="draft-ietf-webbotauth-httpsig-protocol-01, 2026-10-29, section 5.2.1; Cloudflare and OpenAI, autumn 2026",
+    source=_DRAFT._replace(part="section 5.2.1"),
     coverage=WEB_BOT_AUTH_STRING.coverage._replace(member_of="signature-agent"),
 )
 """`Signature-Agent` is a String, the origin of a key directory, or a Dictionary of URLs of JWK sets."""
@@ -79,14 +88,12 @@ WEB_BOT_AUTH_TYPED: Final = WEB_BOT_AUTH_STRING.derive(
 )
 """`Signature-Agent` is a Dictionary: the `type` of a member says what its URL names, by default a key directory."""
 
-WEB_BOT_AUTH_JWKS: Final = WEB_BOT_AUTH_TYPED.derive(
-    name="web-bot-auth-jwks", source="draft-ietf-webbotauth-httpsig-protocol-01, 2026-10-29"
-)
+WEB_BOT_AUTH_JWKS: Final = WEB_BOT_AUTH_TYPED.derive(name="web-bot-auth-jwks", source=_DRAFT)
 """`Signature-Agent` is a Dictionary: every member is the URL of a JWK set."""
 
 WEB_BOT_AUTH_DIRECTORY: Final = WEB_BOT_AUTH_STRING.derive(
     name="web-bot-auth-directory",
-    source="draft-meunier-webbotauth-httpsig-protocol-02, B.1",
+    source=_TYPED._replace(part="B.1"),
     message="response",
     selection=Selection(tags=("http-message-signatures-directory",), label="binding0", pick="any"),
     coverage=CoverageRule(always=('"@authority";req', "content-digest")),

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from undersigned.errors import UNAVAILABLE, Reason
-from undersigned.signature.profile import Profile
+from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
 
 WIMSE: Final = Profile(
     name="wimse",
-    source="draft-ietf-wimse-http-signature-07, section 3",
+    source=Source(
+        "draft-ietf-wimse-http-signature",
+        "07",
+        part="section 3",
+        url="https://datatracker.ietf.org/doc/draft-ietf-wimse-http-signature/",
+    ),
     selection=Selection(tags=("wimse-workload-to-workload",), label="wimse"),
     parameters=ParameterRule(
         keyid="forbidden",

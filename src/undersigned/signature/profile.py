@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
 from undersigned.message.reading import Reading
@@ -39,11 +39,30 @@ MessageKind = Literal["request", "response"]
 """Which messages a profile is for."""
 
 
+class Source(NamedTuple):
+    """The document that defines a profile, in the edition that the profile was written against.
+
+    Attributes:
+        document: its name.
+        edition: its revision, its release, or the date it was read, as `YYYY-MM-DD`. Empty: it has one edition only.
+        part: the section or the file.
+        url: where its newest edition is published.
+    """
+
+    document: str
+    edition: str = ""
+    part: str = ""
+    url: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (f"{self.document} {self.edition}".rstrip(), self.part)))
+
+
 class Changes(TypedDict, total=False):
     """What `Profile.derive` can change: every attribute of a profile."""
 
     name: str
-    source: str
+    source: Source | None
     selection: Selection
     parameters: ParameterRule
     coverage: CoverageRule
@@ -65,7 +84,7 @@ class Profile:
 
     Attributes:
         name: its name on the command line and in logs.
-        source: the document that defines it, with its date or number.
+        source: the document that defines it; None for a profile of your own.
         selection: which signatures of a message it is about.
         parameters: the parameters that a signature must or must not have.
         coverage: the components that a signature must or must not cover.
@@ -96,7 +115,7 @@ class Profile:
     """
 
     name: str
-    source: str = ""
+    source: Source | None = None
     selection: Selection = field(default=Selection())
     parameters: ParameterRule = field(default=ParameterRule())
     coverage: CoverageRule = field(default=CoverageRule())
@@ -281,7 +300,7 @@ def _check_danger(profile: Profile) -> None:
 
 DEFAULT: Final = Profile(
     name="default",
-    source="RFC 9421",
+    source=Source("RFC 9421", url="https://www.rfc-editor.org/rfc/rfc9421"),
     selection=Selection(pick="any"),
     parameters=ParameterRule(alg="optional", tag="optional"),
     coverage=CoverageRule(with_content=("content-type",)),

@@ -72,7 +72,8 @@ def _start_uvicorn(**options) -> Running:
         threading.Event().wait(0.005)
 
     def stop() -> None:
-        server.should_exit = True
+        # Without the second, it waits for clients that keep a connection.
+        server.should_exit = server.force_exit = True
         thread.join(10)
         bound.close()
 

@@ -15,7 +15,7 @@ from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplay
 from undersigned.signature.rules import ReplayRule
 from undersigned.wsgi.servers import may_have_workers
 
-START = "undersigned verifies requests with the profile adcp-3.2: AdCP 3.2, request signing (2026); Ed25519 with it; "
+START = "undersigned verifies requests with the profile adcp-3.2: AdCP v3.2, request signing; Ed25519 with it; "
 
 
 @pytest.fixture(params=[asgi.SignatureMiddleware, wsgi.SignatureMiddleware], ids=["asgi", "wsgi"])

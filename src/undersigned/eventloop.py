@@ -134,9 +134,15 @@ class TimedBody(Body):
         # asyncio takes longer to import than this whole package, and WSGI never needs it.
         import asyncio  # noqa: PLC0415
 
+        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(self._service.body_timeout):
-                return await read(*arguments)
+            async with asyncio.timeout(None) as timer:
+                # What has come already is read before the next turn of the loop, and needs no timer.
+                start = loop.call_soon(timer.reschedule, loop.time() + self._service.body_timeout)
+                try:
+                    return await read(*arguments)
+                finally:
+                    start.cancel()
         except TimeoutError:
             raise self.too_slow() from None
 

@@ -64,8 +64,11 @@ class Content:
     def __repr__(self) -> str:
         return f"<Content: {len(self)} bytes>"
 
-    def json(self) -> JSONValue:
+    def json(self, text: str | None = None) -> JSONValue:
         """Return the content parsed by `strict_json.loads`: parsed on the first call, the same result each time.
+
+        Args:
+            text: the content, if it has been decoded already.
 
         Raises:
             AmbiguousJSON: two parsers could read it differently.
@@ -74,7 +77,7 @@ class Content:
         parsed = self._parsed
         if parsed is None:
             try:
-                parsed = (loads(self._joined or bytes(self)),)
+                parsed = (loads(bytes(self) if text is None else text),)
             except ValueError as error:
                 parsed = error
             self._parsed = parsed
@@ -99,7 +102,8 @@ def has_other_charset(fields: HeaderFields) -> bool:
 
     A charset counts unless it is plainly UTF-8 or ASCII. The caller checks the length first.
     """
-    return any(len(_CHARSET.findall(line)) != len(_UTF_8.findall(line)) for line in fields.values("content-type"))
+    lines = fields.values("content-type")
+    return any((found := _CHARSET.findall(line)) and len(found) != len(_UTF_8.findall(line)) for line in lines)
 
 
 def has_content_coding(fields: HeaderFields) -> bool:
@@ -128,5 +132,4 @@ def strict_json(fields: HeaderFields, content: Content) -> JSONValue:
     octets = bytes(content)
     if json.detect_encoding(octets) != "utf-8":
         raise ValueError("not UTF-8 without a byte order mark")
-    octets.decode("utf-8")
-    return content.json()
+    return content.json(octets.decode("utf-8"))

@@ -71,17 +71,19 @@ class HeaderFields:
         lines: the (name, value) pairs in their order, one for each field line.
         combined: the combined value of each field by its name in lower case (RFC 9421 section 2.1).
         repeated: the values of each field that has several lines, in their order.
+        are_as_given: whether each field has one line, without white space around its value.
     """
 
-    __slots__ = ("combined", "lines", "repeated")
+    __slots__ = ("are_as_given", "combined", "lines", "repeated")
 
     def __init__(self, headers: Headers = ()) -> None:
-        pairs = cast("Mapping[str, str]", headers).items() if hasattr(headers, "items") else headers
+        pairs = list(cast("Mapping[str, str]", headers).items() if hasattr(headers, "items") else headers)
         # Only ASCII changes case: the lower case of KELVIN SIGN is an ASCII letter, so another field's name.
         # `str.isascii` and `strip` reject bytes.
         lines = [(name.lower() if str.isascii(name) else name, value.strip(" \t")) for name, value in pairs]
         self.lines = tuple(lines)
         self.combined = combined = dict(lines)
+        self.are_as_given = [value for _, value in pairs] == list(combined.values())
         self.repeated: Mapping[str, Sequence[str]] = _join(lines, combined) if len(combined) < len(lines) else {}
 
     @classmethod

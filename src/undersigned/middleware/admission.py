@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from inspect import isawaitable
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undersigned.errors import SignatureError
@@ -71,12 +72,12 @@ class Admission(NamedTuple):
         Args:
             lines: the (name, value) pairs as the server shows them.
         """
-        if self.signature is None:
+        fields = self.received.fields
+        if self.signature is None or fields.are_as_given:
             return None
         texts = [text for one in (self.signature, *self.signature.others) for text in one.components]
         whole = {text[1:].partition('"')[0] for text in texts if not text.endswith(";bs")}
         covered = whole | {text[1:].partition('"')[0] for text in texts}
-        fields = self.received.fields
         kept: list[tuple[str, str]] = []
         seen = set[str]()
         came = list(lines)
@@ -198,9 +199,13 @@ def shown_outside(outer: MutableMapping[str, Any], inner: Mapping[str, Any]) -> 
     given = {**inner}
 
     def show() -> None:
+        nonlocal given
         # A thread of the application may write meanwhile: a copy is made at once.
-        for key, value in {**inner}.items():
-            if value is not given.get(key, given) and key != ADMISSION:
-                outer[key] = value
+        now = {**inner}
+        if len(now) != len(given) or not all(map(is_, now.values(), given.values())):
+            for key, value in now.items():
+                if value is not given.get(key, given) and key != ADMISSION:
+                    outer[key] = value
+            given = now
 
     return show

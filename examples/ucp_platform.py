@@ -1,4 +1,4 @@
-"""A UCP platform: it signs a checkout, sends it again as after a lost answer, and verifies the signed responses.
+"""A UCP platform: it signs a checkout, sends it again as after a lost response, and verifies the signed responses.
 
 Run it where `undersigned keygen --out keys` wrote its key, and the keys of the business are in `business.jwks.json`:
 

@@ -115,7 +115,7 @@ def is_guarded(app: Flask) -> bool:
 
 
 def _asks(called: object) -> bool:
-    """Guard the application that a middleware leads to, and those that a `DispatcherMiddleware` on the way mounts.
+    """Guard the application that a middleware leads to, and those that a `DispatcherMiddleware` in transit mounts.
 
     Return whether nothing else may run: every middleware leads to one application, and the last of them to Flask's.
 

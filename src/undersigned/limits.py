@@ -113,7 +113,7 @@ LONGEST_JSON_START: Final = 512
 """bytes after white space in which JSON of an unsigned request must begin, else it is passed on as a stream, unread"""
 
 DEFAULT_BODY_TIMEOUT: Final = 30.0
-"""seconds that reading content over ASGI may take by default (`body_timeout`): a slow sender holds a connection"""
+"""seconds that reading a body over ASGI may take by default (`body_timeout`): a slow sender holds a connection"""
 
 # Documents that another party names or serves
 

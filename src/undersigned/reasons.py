@@ -162,7 +162,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
         "`undersigned doctor` tests the proxies",
     ),
     "signature_digest_mismatch": Advice(
-        "the content that arrived is not the one that was signed",
+        "the body that arrived is not the one that was signed",
         _WAY,
         "find what changes the body in transit: it must arrive byte for byte as it was signed",
     ),
@@ -172,9 +172,9 @@ REASONS: Final[Mapping[Reason, Advice]] = {
         "the sender must sign every attempt again; a proxy must not repeat requests",
     ),
     "body_malformed": Advice(
-        "programs could read the content differently: it repeats a key, or is not the JSON that the server expects",
+        "programs could read the body differently: it has duplicate keys, or is not the JSON that the server expects",
         "send valid JSON, and write each key of an object once",
-        "the sender must correct the content as this line says; JSON must name each member once",
+        "the sender must correct the body as this line says; JSON must name each member once",
     ),
     "signature_store_unavailable": Advice(
         "the server's replay store is not available",

@@ -18,7 +18,9 @@ NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|\"[^\"\n]*\"", re.DOTALL)
 OURS = "profiles?|libsodium|OpenSSL|middleware|library|HTTP Message Signatures"
 RULES = {
     "a sentence that begins with So": re.compile(r"(?:^|[.!?:|]\s+|^\s*- )So[ ,]", re.MULTILINE),
-    "with, not by": re.compile(rf"\b(?:sign|verif)\w+ by (?:(?:a|an|the|its|one|another|this|your) )?(?:{OURS})\b"),
+    "with, not by": re.compile(
+        rf"\b(?:sign|verif)\w+\s+by\s+(?:(?:a|an|the|its|one|another|this|your)\s+)?(?:{OURS})\b"
+    ),
     "a word of the specification": re.compile(r"\b(?:header fields?|octets?|keyids?)\b", re.IGNORECASE),
     "an old or vague word": re.compile(
         r"\b(?:for ever|(?:some|any)body|(?<!: )strangers?(?!:)|on the way)\b", re.IGNORECASE

@@ -57,9 +57,10 @@ def _page(by: Profile, url: str, headers: tuple[tuple[str, str], ...]) -> Iterat
     yield f"# Signing requests to {url}\n"
     yield "Sign every request with HTTP Message Signatures (https://www.rfc-editor.org/rfc/rfc9421). A request that"
     yield "is not signed, or is changed in transit, is rejected with an error code.\n\n## Publish\n"
-    yield "A JWK set at an https URL, with your public key. Keep the private key secret.\n"
+    yield "A JWK set at an https URL, with your public key, and keep the private key secret. The key is one of these:\n"
     yield from (f"- {name}: {_JWK.get(name, 'RSA, 2,048 bits or more')}" for name in sorted(by.algorithms))
-    yield f"- `kid`: {'the JWK thumbprint (RFC 7638)' if key.is_thumbprint else 'a name that you never reuse'}"
+    kid = "the JWK thumbprint (RFC 7638)" if key.is_thumbprint else "a name that you never reuse"
+    yield f"\nIts JWK has:\n\n- `kid`: {kid}"
     if key.is_declared:
         yield '- `alg`, `"use": "sig"` and `"key_ops": ["verify"]`'
     if key.purposes:

@@ -110,6 +110,7 @@ class SigningMiddleware:
         kept = [(name, value) for name, value in response.headers.items() if name.lower() not in names]
         if len(kept) < len(response.headers):
             vars(response).update(_headers=CIMultiDictProxy(CIMultiDict(kept)), _raw_cookie_headers=None, _cookies=None)
+            vars(response)["_cache"].clear()  # aiohttp keeps there what it has read of the fields
         vars(response)["signature"] = verified
 
 

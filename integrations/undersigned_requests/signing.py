@@ -132,7 +132,8 @@ class SignatureAdapter(HTTPAdapter):
         for name in hidden_fields(verified):
             if response.headers.pop(name, None) is not None:
                 del raw.headers[name], original.msg[name]
-                response.cookies.clear()
+                if name.startswith("set-cookie"):
+                    response.cookies.clear()
         response.raw = HTTPResponse(
             io.BytesIO(content),
             raw.headers,

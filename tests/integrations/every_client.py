@@ -38,6 +38,7 @@ class WithHttpx:
             headers=fields,
             content=body,
         )
+        self.headers = response.headers
         return response.status_code, response.text
 
 
@@ -65,6 +66,7 @@ class WithRequests:
             )
             if path == "/cookie":
                 assert session.cookies.get_dict() == {"a": "1"}
+            self.headers = response.headers
             return response.status_code, b"".join(response.iter_content(4)).decode()
 
 
@@ -87,6 +89,7 @@ class WithAiohttp:
                     method, server.origin + path, data=body, headers=fields, allow_redirects=True
                 ) as response,
             ):
+                self.headers = response.headers
                 if self._stream:
                     return response.status, b"".join([chunk async for chunk in response.content]).decode()
                 return response.status, await response.text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from copy import deepcopy
 
 import aiohttp
 import httpx
@@ -23,12 +24,12 @@ from tests.integrations.answering import (
 from tests.integrations.capture import capturing
 from tests.integrations.clients import TRUST
 from tests.integrations.every_client import CLIENTS, EVERY
-from tests.keys import OneKey, verification_key
+from tests.keys import JSON_FIELD, OneKey, verification_key
 
 from undersigned import AsyncVerifier, ConfigurationError, MemoryReplayStore, SignatureError, Verifier
 from undersigned.client import ResponseVerification
 from undersigned.discovery import KeySources
-from undersigned.profiles import ADCP_3_2, FAPI_2_RESPONSE, UCP_RESPONSE, WEB_BOT_AUTH_DIRECTORY
+from undersigned.profiles import ADCP_3_2, FAPI_2_RESPONSE, UCP_RESPONSE, WEB_BOT_AUTH_DIRECTORY, WIMSE_RESPONSE
 from undersigned_aiohttp import SigningMiddleware
 from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAdapter
@@ -108,22 +109,45 @@ RELAYED = {
     "location": ((302, TO_OK, ""), [("Location", "/error")]),
     "location (added)": ((302, [], ""), TO_OK),
     "uri": ((302, [], ""), [("URI", "/ok")]),
-    "content-type": ((200,), [("Content-Type", "application/json; charset=utf-7")]),
+    "content-type": ((200, [JSON_FIELD]), [("Content-Type", "application/json; charset=utf-7")]),
     "content-type (added)": ((200, []), [("Content-Type", "text/plain; charset=utf-16")]),
     "content-encoding": ((200, []), [("Content-Encoding", "deflate")]),
-    "set-cookie": ((200, []), [("Set-Cookie", "c=3; Path=/")]),
+    **{
+        f"{name} ({status}{how})": ((status, given), [(name, value)])
+        for name, value in {
+            "Set-Cookie": "c=3; Path=/",
+            "WWW-Authenticate": 'Digest realm="a", nonce="b", qop="auth"',
+            "Proxy-Authenticate": "Basic",
+            "Link": '</next>; rel="next"',
+            "Refresh": "0; url=/error",
+            "Retry-After": "0",
+            "Content-Location": "/error",
+            "Location": "/error",
+            "Accept-Signature": 'sig1=();nonce="chosen"',
+        }.items()
+        for status in (401 if "Authenticate" in name else 200,)
+        for how, given in {"": [JSON_FIELD, (name, "honest")], ", added": [JSON_FIELD]}.items()
+    },
 }
+ACTED_ON = {name.partition(" ")[0] for name, (_, relayed) in RELAYED.items() if relayed[0][0] == name.partition(" ")[0]}
 
 
 @EVERY
-@pytest.mark.parametrize("profile", [PROFILE, BARE, FAPI_2_RESPONSE, UCP_RESPONSE], ids=lambda profile: profile.name)
+@pytest.mark.parametrize(
+    "profile", [PROFILE, BARE, FAPI_2_RESPONSE, UCP_RESPONSE, WIMSE_RESPONSE], ids=lambda profile: profile.name
+)
 @pytest.mark.parametrize("relayed", RELAYED)
 def test_client_acts_on_no_field_that_a_relay_changed(client, profile, relayed):
     """Change each field that a client acts on: the response is rejected with its name, or it has no effect."""
     with answering(profile) as server:
-        server.honest, server.relayed = RELAYED[relayed]
+        server.honest, server.relayed = deepcopy(RELAYED[relayed])
         if server.honest[1:] == ([],) and profile in (PROFILE, UCP_RESPONSE):
             return  # their signatures need a Content-Type
+        if profile is WIMSE_RESPONSE and len(server.honest) > 1:
+            server.honest[1].append(("Workload-Identity-Token", "a.b.c"))
+        if profile is BARE and server.honest[1:2]:
+            # Its signatures cover none, so content with one is rejected.
+            server.honest[1][:] = [one for one in server.honest[1] if one != JSON_FIELD]
         try:
             got = client.send(server, "/relayed", responses=verification(profile))
         except aiohttp.ClientPayloadError:
@@ -133,7 +157,9 @@ def test_client_acts_on_no_field_that_a_relay_changed(client, profile, relayed):
             is_named = f"by {field}, which the signature of the response does not cover" in error.detail
             assert is_named or profile is not BARE
         else:
-            assert (relayed, got[1]) in {("set-cookie", JSON), ("uri", "")}
+            name = relayed.partition(" ")[0]
+            assert (name, got[1]) in {("uri", ""), *((one, JSON) for one in ACTED_ON)}
+            assert name not in client.headers
         assert server.asked == ["/relayed"]
 
 

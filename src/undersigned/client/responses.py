@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.response import Response
+from undersigned.signature.rules.coverage import ACTED_ON
 from undersigned.verification.asking import awaited
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
@@ -26,8 +27,8 @@ _READ_BY: Final = ("content-type", "content-encoding")
 _FOLLOWED: Final = ("location", "uri")
 """What a client follows; aiohttp also follows URI."""
 _REDIRECTS: Final = range(300, 400)
-KEPT_FIELDS: Final = frozenset({"set-cookie", "set-cookie2"})
-"""What a client keeps for later requests. A proxy may add it to an honest response, so it is left out."""
+_LEFT_OUT: Final = (*ACTED_ON, "accept-signature", "set-cookie", "set-cookie2")
+"""What a client obeys, keeps or follows later. A proxy may add it to an honest response, so it is left out."""
 
 
 class ResponseVerification:
@@ -38,9 +39,9 @@ class ResponseVerification:
     content is read first, as it is on the wire, up to `max_body` bytes, and it must be covered by a digest.
 
     A client acts only on what the signature covers. A response is rejected if its signature does not cover the
-    Content-Type or Content-Encoding of its content, or the Location of a redirect. A Set-Cookie that is not covered is
-    left out of the response. At construction, the log says which of these the profile does not ask for. The client asks
-    for content that is not compressed.
+    Content-Type or Content-Encoding of its content, or the Location of a redirect. Other fields that clients obey, keep
+    or follow are left out of the response if they are not covered: a Set-Cookie, a Link, a challenge. At construction,
+    the log says which fields the profile does not ask for. The client asks for content that is not compressed.
 
     Args:
         verifier: verifies with a profile for responses, such as `profiles.UCP_RESPONSE`. Only an asyncio client awaits
@@ -76,9 +77,10 @@ class ResponseVerification:
         if refused:
             logger.info(
                 "responses: profile %s does not ask signatures to cover %s: if the client would act on one that is not "
-                "covered, it rejects the response",
+                "covered, it rejects the response. It leaves out what is not covered of %s",
                 verifier.profile.name,
                 ", ".join(refused),
+                ", ".join(name for name in _LEFT_OUT if name not in asked),
             )
         self._verifier = verifier
         self._signer_of = signers if signers is None or callable(signers) else signers.get
@@ -157,4 +159,4 @@ def covers(verified: VerifiedSignature, name: str) -> bool:
 
 def hidden_fields(verified: VerifiedSignature) -> list[str]:
     """Return the fields that a client must not get to see, as the signature of the response does not cover them."""
-    return [name for name in sorted(KEPT_FIELDS) if not covers(verified, name)]
+    return [name for name in _LEFT_OUT if not covers(verified, name)]

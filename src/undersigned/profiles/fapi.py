@@ -6,6 +6,7 @@ from typing import Final
 
 from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
+from undersigned.signature.rules.coverage import ACTED_ON
 
 _SOURCE: Final = Source(
     "FAPI 2.0 HTTP Signatures",
@@ -36,7 +37,7 @@ FAPI_2_RESPONSE: Final = FAPI_2_REQUEST.derive(
     selection=Selection(tags=("fapi-2-response",), label="res", pick="any"),
     coverage=CoverageRule(
         always=("@status", '"@method";req', '"@target-uri";req'),
-        offered=("content-type", "content-encoding", "location"),
+        offered=("content-type", "content-encoding", *ACTED_ON),
         if_asked=("content-digest", "signature", "signature-input"),
     ),
 )

@@ -16,6 +16,7 @@ from undersigned.signature.rules import (
     Selection,
     Validity,
 )
+from undersigned.signature.rules.coverage import ACTED_ON
 
 _INVALID: Final[dict[Reason, str]] = dict.fromkeys(get_args(Reason), "signature_invalid")
 
@@ -126,7 +127,7 @@ UCP_RESPONSE: Final = UCP.derive(
     coverage=CoverageRule(
         always=("@status",),
         with_content=("content-digest", "content-type"),
-        offered=("content-encoding", "location"),
+        offered=("content-encoding", *ACTED_ON),
     ),
     replay=ReplayRule(remembers="nothing"),
     dangerous="UCP lets a business leave out created and expires, and a signed response may be shown again",

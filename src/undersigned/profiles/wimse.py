@@ -7,6 +7,7 @@ from typing import Final, get_args
 from undersigned.errors import UNAVAILABLE, Reason
 from undersigned.signature.profile import Profile, Source
 from undersigned.signature.rules import Answers, CoverageRule, DigestRule, ParameterRule, Selection, Validity
+from undersigned.signature.rules.coverage import ACTED_ON
 
 WIMSE: Final = Profile(
     name="wimse",
@@ -52,7 +53,7 @@ WIMSE_RESPONSE: Final = WIMSE.derive(
     coverage=CoverageRule(
         always=("@status", '"@method";req', '"@request-target";req', "workload-identity-token"),
         if_sent=("content-type", "content-digest"),
-        offered=("content-encoding", "location"),
+        offered=("content-encoding", *ACTED_ON),
     ),
 )
 """Their responses, with a token of the service, and the request's nonce if the request asked for a signature."""

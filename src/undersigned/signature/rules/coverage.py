@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple, cast, get_args
 
 from undersigned.message import token
 from undersigned.message.reading import FieldType, field_type
@@ -22,6 +22,12 @@ _PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
 # A query parameter is a component only with its name.
 _IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
 _MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
+
+
+ACTED_ON: Final = (
+    "content-location", "link", "location", "proxy-authenticate", "refresh", "retry-after", "uri", "www-authenticate",
+)  # fmt: skip
+"""Header fields of a response that clients follow or obey, beside those of its content and its cookies."""
 
 
 class CoverageRule(NamedTuple):

@@ -14,7 +14,7 @@ from undersigned import Caps
 # A process with threads had better not fork.
 SPAWN = multiprocessing.get_context("spawn")
 PROCESSES, THREADS, TASKS = 4, 16, 8
-NONCES = [f"nonce {number}" for number in range(1000)]
+NONCES = [f"nonce {number}" for number in range(200)]
 CAPS = Caps(per_key=1_000_000)
 TIMES = {"now": 1_776_520_800.0, "until": 1_776_521_160.0}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from undersigned import ConfigurationError
 from undersigned.errors import CHECKS
 from undersigned.message.timestamps import moment
+from undersigned.process import ProcessLock
 from undersigned.url import URL
 
 from .html import HTML, element, join
@@ -69,7 +70,7 @@ class Inspector:
             raise ConfigurationError("port: give the number of a port, or 0 for any that is free")
         self.url: str | None = None
         self._port = port
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._kept: deque[Kept] = deque(maxlen=most)
         self._count = 0
         self._begun = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from opentelemetry.metrics import Observation
 
+from undersigned.process import PerProcess
 from undersigned.replay import NoConnection
 from undersigned.verification import awaited, from_tasks, may_block
 
@@ -25,6 +26,18 @@ _MOST_KEPT: Final = 1000
 """Claims whose time is kept for the next report: the last ones."""
 
 
+class _Measured:
+    """What was measured in this process."""
+
+    __slots__ = ("counts", "lock", "most", "now", "seconds")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.now = self.most = 0
+        self.counts = dict.fromkeys(_RESULTS, 0)
+        self.seconds: deque[float] = deque(maxlen=_MOST_KEPT)
+
+
 class Claims:
     """The measure of the claims of all stores: how many, how long they take, and how many are under way.
 
@@ -34,13 +47,11 @@ class Claims:
         meter: makes the instruments.
     """
 
-    __slots__ = ("_counts", "_lock", "_most", "_now", "_seconds")
+    __slots__ = ("_measured",)
 
     def __init__(self, meter: Meter) -> None:
-        self._lock = threading.Lock()
-        self._now = self._most = 0
-        self._counts = dict.fromkeys(_RESULTS, 0)
-        self._seconds: deque[float] = deque(maxlen=_MOST_KEPT)
+        # The claims of the process that forked this one do not end here, and are reported there.
+        self._measured = PerProcess(_Measured)
         meter.create_observable_counter(
             "undersigned.replay.claims",
             [lambda _options: self._by_result()],
@@ -62,9 +73,10 @@ class Claims:
 
     def begin(self) -> float:
         """Note that a claim begins. Return the time."""
-        with self._lock:
-            self._now += 1
-            self._most = max(self._most, self._now)
+        measured = self._measured.get()
+        with measured.lock:
+            measured.now += 1
+            measured.most = max(measured.most, measured.now)
         return time.perf_counter()
 
     def end(self, begun: float, result: object) -> None:
@@ -72,24 +84,28 @@ class Claims:
         seconds = time.perf_counter() - begun
         if isinstance(result, BaseException):
             result = "no_connection" if isinstance(result, NoConnection) else "error"
-        name = result if isinstance(result, str) and result in self._counts else "error"
-        with self._lock:
-            self._now -= 1
-            self._counts[name] += 1
-            self._seconds.append(seconds)
+        measured = self._measured.get()
+        name = result if isinstance(result, str) and result in measured.counts else "error"
+        with measured.lock:
+            measured.now -= 1
+            measured.counts[name] += 1
+            measured.seconds.append(seconds)
 
     def _by_result(self) -> list[Observation]:
-        return [Observation(count, {"result": name}) for name, count in self._counts.items() if count]
+        return [Observation(count, {"result": name}) for name, count in self._measured.get().counts.items() if count]
 
     def _take_quantiles(self) -> list[Observation]:
-        with self._lock:
-            taken, self._seconds = sorted(self._seconds), deque(maxlen=_MOST_KEPT)
+        measured = self._measured.get()
+        with measured.lock:
+            taken = sorted(measured.seconds)
+            measured.seconds.clear()
         last = len(taken) - 1
         return [Observation(taken[round(last * share)], {"quantile": str(share)}) for share in _QUANTILES if taken]
 
     def _take_most(self) -> list[Observation]:
-        with self._lock:
-            most, self._most = self._most, self._now
+        measured = self._measured.get()
+        with measured.lock:
+            most, measured.most = measured.most, measured.now
         return [Observation(most)]
 
 

@@ -9,7 +9,6 @@ import logging
 import math
 import os
 import random
-import threading
 import time
 from collections import Counter
 from concurrent.futures import Future
@@ -23,6 +22,7 @@ from undersigned.discovery.network import FetchReport
 from undersigned.discovery.threads_and_tasks import in_thread, wait_in_thread
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
+from undersigned.process import ProcessLock
 from undersigned.verification.revocation import RevocationList
 
 if TYPE_CHECKING:
@@ -80,13 +80,14 @@ class Flight(Future[object]):
 
     def is_over(self) -> bool:
         """Return whether nobody should wait: the fetch has ended, or it is of the process that forked this one."""
-        return self.done() or self._pid != os.getpid()
+        # In this order: a thread of the other process may have had the lock of the future at the fork.
+        return self._pid != os.getpid() or self.done()
 
 
 Gate: TypeAlias = "Callable[[Flight, bool, bool], Flight]"
 """A function that returns the flight if it may begin, or another flight to wait for before. It raises a
-`KeySourceError` if too many begin. The flags: the document was fetched before; its copy is fresh, and lacks
-something."""
+`KeySourceError` if too many begin. It is called with the lock of the loader held. The flags: the document was fetched
+before; its copy is fresh, and lacks something."""
 
 
 class Loader:
@@ -96,13 +97,16 @@ class Loader:
         network: which addresses may be reached, and in what time.
         freshness: how long what is fetched is used.
         clock: the clock of what is kept.
+
+    Attributes:
+        lock: held while the state of one of the documents changes.
     """
 
     def __init__(self, network: Network, freshness: Freshness, clock: Callable[[], float]) -> None:
         self.network = network
         self.freshness = freshness
         self.clock = clock
-        self._lock = threading.Lock()
+        self.lock = ProcessLock()
         self._waiting: Counter[tuple[int, Wait, str]] = Counter()
         self._logged: dict[str, float] = {}
 
@@ -132,21 +136,21 @@ class Loader:
         bounds = {(os.getpid(), wait, ""): most}
         if is_new:
             bounds = {(os.getpid(), wait, ""): most - most // 4, (os.getpid(), wait, flight.site): most // 2}
-        with self._lock:
+        with self.lock:
             if any(self._waiting[place] >= bound for place, bound in bounds.items()):
                 return False
             self._waiting.update(bounds.keys())
         try:
             await wait((flight,), seconds)
         finally:
-            with self._lock:
+            with self.lock:
                 self._waiting -= Counter(bounds.keys())
         return True
 
     def may_log(self, site: str) -> bool:
         """Return whether a failure of a site may be logged: once a minute."""
         now = time.monotonic()
-        with self._lock:
+        with self.lock:
             if now < self._logged.get(site, -math.inf) + _A_MINUTE:
                 return False
             if len(self._logged) >= MOST_LOGGED_HOSTS:
@@ -227,7 +231,6 @@ class Kept(Generic[Value]):
         self._failures = 0
         self._failure: KeySourceError | None = None
         self._retry_at = self._sought = self._refresh_at = -math.inf
-        self._lock = threading.Lock()
         self._flight: Flight | None = None
 
     def last(self) -> Value | None:
@@ -340,7 +343,7 @@ class Kept(Generic[Value]):
 
     def _begin(self, is_due: Callable[[], bool]) -> Flight | None:
         """Return the fetch in flight. If there is none, begin one if it is due and may begin."""
-        with self._lock:
+        with self._loader.lock:
             if self._flight is not None and not self._flight.is_over():
                 return self._flight
             if not is_due():
@@ -378,7 +381,7 @@ class Kept(Generic[Value]):
             except Exception:
                 # A callback that counts fetches must not end one.
                 _logger.exception("on_fetch raised an exception; ignored")
-        with self._lock:
+        with self._loader.lock:
             self._flight = None
         flight.set_result(None)
 
@@ -386,7 +389,8 @@ class Kept(Generic[Value]):
         lifetime = copy.fresh_until - copy.fetched
         # The fetches of many processes are spread.
         self._refresh_at = copy.fresh_until - lifetime * _AHEAD * (1 + random.random())  # noqa: S311 - no secret
-        self._copy, self._failure, self._emptied, self._failures = copy, None, False, 0
+        with self._loader.lock:
+            self._copy, self._failure, self._emptied, self._failures = copy, None, False, 0
         if self._logged:
             self._logged = False
             _logger.warning("%s: it was fetched again", self._shown())

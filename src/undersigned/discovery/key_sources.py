@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from undersigned.discovery.threads_and_tasks import in_thread, wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
+from undersigned.process import ProcessLock
 from undersigned.signature.key_source import is_key_source
 from undersigned.verification.asking import finish, from_tasks, from_threads, is_ready, may_block, needs_waiting
 
@@ -125,7 +125,7 @@ class KeySources:
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
         self._sources = dict(sources)
         self._known: dict[str, _Known] = {}
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._logged: set[tuple[str, ...]] = set()
         self._signer_of, self._clock = signer_of, clock
         self._alone = {signer: KeySources({signer: source}) for signer, source in sources.items()} if signer_of else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
@@ -76,11 +75,10 @@ class Senders:
         self._flights: list[Flight] = []
         self._known: OrderedDict[Hashable, Kept[Keys]] = OrderedDict()
         self._new: OrderedDict[Hashable, Kept[Keys]] = OrderedDict()
-        self._lock = threading.Lock()
 
     def kept(self, name: Hashable, url: str, load: Callable[[Copy[Keys] | None], Copy[Keys]]) -> Kept[Keys]:
         """Return what is kept under a name."""
-        with self._lock:
+        with self.loader.lock:
             kept = self._known.get(name)
             if kept is not None:
                 self._known.move_to_end(name)
@@ -104,23 +102,22 @@ class Senders:
 
     def enter(self, flight: Flight, is_known: bool, is_wanted: bool) -> Flight:  # noqa: FBT001 - a `Gate`
         """Return the flight if it may begin, or another flight to wait for before; as `Gate` says."""
-        with self._lock:
-            self._flights = [one for one in self._flights if not one.is_over()]
-            same = [one for one in self._flights if one.site == flight.site]
-            if len(same) >= _MOST_FOR_A_SITE:
-                return same[0]
-            now = time.monotonic()
-            placed = [one for one in self._flights if now < one.yields_at]
-            for flights, most in ((placed, self._at_once), (self._flights, self._at_once * _MOST_HANGING)):
-                if len(flights) >= (most if is_known else most - most // 4):
-                    return flights[0]
-            if (is_wanted or not is_known) and not (self._known_fetches if is_known else self._new_fetches).take():
-                raise KeySourceError(
-                    "signature_jwks_unavailable",
-                    "too many keys of new senders are fetched: raise most_a_minute if these are wanted",
-                )
-            self._flights.append(flight)
-            return flight
+        self._flights = [one for one in self._flights if not one.is_over()]
+        same = [one for one in self._flights if one.site == flight.site]
+        if len(same) >= _MOST_FOR_A_SITE:
+            return same[0]
+        now = time.monotonic()
+        placed = [one for one in self._flights if now < one.yields_at]
+        for flights, most in ((placed, self._at_once), (self._flights, self._at_once * _MOST_HANGING)):
+            if len(flights) >= (most if is_known else most - most // 4):
+                return flights[0]
+        if (is_wanted or not is_known) and not (self._known_fetches if is_known else self._new_fetches).take():
+            raise KeySourceError(
+                "signature_jwks_unavailable",
+                "too many keys of new senders are fetched: raise most_a_minute if these are wanted",
+            )
+        self._flights.append(flight)
+        return flight
 
 
 def _gave_keys(kept: Kept[Keys]) -> bool:

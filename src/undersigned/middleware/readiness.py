@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.answer import ErrorResponse
+from undersigned.process import ProcessLock
 from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Readiness:
         self._unready = _ALL
         self._until = 0.0
         self._is_asking = False
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
 
     async def answer(self, method: str, path: str) -> ErrorResponse | None:
         """Return the answer to a check; None: the request is not one."""

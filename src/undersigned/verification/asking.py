@@ -8,7 +8,6 @@ a coroutine function or does not block. Any other `find` is called in a thread, 
 from __future__ import annotations
 
 import contextvars
-import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from inspect import iscoroutinefunction
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_VERIFYING_THREADS
+from undersigned.process import PerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -62,21 +62,18 @@ def from_tasks(neighbour: object, method: str, *, option: str = "") -> Callable[
 class _InThread:
     """A method that is called in threads of its own: those of asyncio resolve names and work for the application."""
 
-    __slots__ = ("_ask", "_executor", "_pid")
+    __slots__ = ("_ask", "_executor")
 
     def __init__(self, ask: Callable[..., Any]) -> None:
         self._ask = ask
-        self._executor: ThreadPoolExecutor | None = None
-        self._pid = 0
+        # Threads do not survive a fork.
+        self._executor = PerProcess(lambda: ThreadPoolExecutor(MOST_VERIFYING_THREADS, "asking"))
 
     async def __call__(self, *args: object, **options: object) -> object:
         import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
 
-        if self._executor is None or self._pid != os.getpid():
-            # Threads do not survive a fork.
-            self._executor, self._pid = ThreadPoolExecutor(MOST_VERIFYING_THREADS, "asking"), os.getpid()
         call = partial(contextvars.copy_context().run, self._ask, *args, **options)
-        return await awaited(await asyncio.get_running_loop().run_in_executor(self._executor, call))
+        return await awaited(await asyncio.get_running_loop().run_in_executor(self._executor.get(), call))
 
 
 def is_ready(neighbour: object, *now: float) -> bool:

@@ -640,6 +640,23 @@ def test_no_more_than_four_keys_are_tried(driver):
 
 
 @DRIVERS
+@pytest.mark.parametrize("signer", [RIGHT, WRONG], ids=["one signed", "none signed"])
+@pytest.mark.parametrize("capped", [(), (WRONG,)], ids=["below the caps", "at a cap"])
+def test_each_key_is_tried_once(driver, signer, capped, monkeypatch):
+    keys = [WRONG, replace(WRONG, owner="fourth.example.com"), replace(signer, owner="last.example.com")]
+    tried, verifies = [], VerificationKey.verifies
+
+    def noted(key, *args, **options):
+        tried.append(key.owner)
+        return verifies(key, *args, **options)
+
+    monkeypatch.setattr(VerificationKey, "verifies", noted)
+    with contextlib.suppress(SignatureRejected):
+        driver.run(make(driver, keys=Keys(*keys), replay=FullFor(*capped)).verify(signed_request()))
+    assert tried == [key.owner for key in keys]
+
+
+@DRIVERS
 def test_replay_store_is_asked_by_the_thumbprint_of_the_key_that_verifies(driver):
     store, request = Recording(), signed_request()
     driver.run(make(driver, keys=Keys(WRONG, RIGHT), replay=store).verify(request))

@@ -25,7 +25,6 @@ import logging
 import math
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -477,24 +476,17 @@ def _revocation_fault(
     return None
 
 
-def prove(
-    signature: ReceivedSignature, keys: Sequence[VerificationKey], full: Sequence[VerificationKey]
-) -> ReceivedSignature:
-    """Check the cap, the target, the authority and the signature over the base (steps 9a and 10).
+def prove(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -> ReceivedSignature:
+    """Check the target, the authority and the signature over the base (step 10).
 
     Args:
         signature: the signature. It gets the key, the target and the base.
         keys: the keys that may verify it.
-        full: those of them whose cap in the replay store is reached.
 
     Raises:
         SignatureError: a check failed.
     """
     message, profile = signature.request, signature.profile
-    if full:
-        keys = [key for key in keys if key not in full]
-        if not keys:
-            raise profile.error("signature_rate_abuse", step="9a", detail=_CAP_REACHED)
     target, base = _rebuilt(signature)
     if _is_signed(signature, keys, target, base):
         return signature
@@ -503,10 +495,7 @@ def prove(
         shown = CanonicalURL(f"{target.target_uri}?", target.authority)
         if _is_signed(signature, keys, shown, with_empty_query(base, signature.coverage.components)):
             return signature
-    # A key at its cap was not tried, and may have signed. Step 9a comes before step 10.
     error = profile.error("signature_invalid", step=10, detail=_NOT_OVER_THIS_BASE)
-    if full:
-        error = profile.error("signature_rate_abuse", step="9a", detail=_CAP_REACHED)
     error.signature_base = base
     raise error
 
@@ -887,26 +876,32 @@ class AsyncVerifier:
             raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
 
     async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
-        """Take the steps 8 to 10 with keys that were found."""
-        keys = usable_keys(signature, found)
-        if len(keys) > 1:
+        """Take the steps 8 to 10 with keys that were found. Each key is tried once."""
+        keys, failures = usable_keys(signature, found), list[SignatureError]()
+        has_several = len(keys) > 1
+        if has_several:
             # Different owners may have keys with one keyid. Only the list and the cap of the owner who signed count, so
             # the key that verifies is found first.
-            with suppress(SignatureError):
-                keys = [prove(signature, keys, ()).key]
+            try:
+                keys = [prove(signature, keys).key]
+            except SignatureError as error:
+                failures = [error.with_traceback(None)]
         if self._current is not None:
             lists = [await self._list_of(key, signature.now) for key in keys]
             faults = [_revocation_fault(signature, key, one) for key, one in zip(keys, lists, strict=True)]
             keys = [key for key, fault in zip(keys, faults, strict=True) if fault is None]
             if not keys and faults[0] is not None:
                 raise faults[0]
-        full: list[VerificationKey] = []
         if self.profile.replay.remembers != "nothing":
             for key in keys:
                 name = _replay_name(signature, key)
                 if self._full_at.get(name) != _BELOW_CAP and await self._is_full(name, signature.now):
-                    full.append(key)
-        return prove(signature, keys, full)
+                    full = self.profile.error("signature_rate_abuse", step="9a", detail=_CAP_REACHED)
+                    full.signature_base = failures[0].signature_base if failures else None
+                    raise full
+        if failures:
+            raise failures.pop()
+        return signature if has_several else prove(signature, keys)
 
     async def _list_of(self, key: VerificationKey, now: float) -> RevocationList | None:
         """Return the revocation list that applies to a key."""

@@ -73,6 +73,7 @@ class SignatureMiddleware:
         failure = self._failure or _unsupported(scope)
         if scope["type"] == "lifespan":
             if failure is not None:
+                await receive()
                 await send({"type": "lifespan.startup.failed", "message": str(failure)})
             else:
                 await self.app(scope, receive, send)

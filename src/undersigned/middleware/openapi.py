@@ -1,0 +1,48 @@
+"""What an OpenAPI document says of an operation that must be signed, whichever framework makes the document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEME: Final[Mapping[str, str]] = {
+    "type": "http",
+    "scheme": "Signature",
+    "description": "An HTTP message signature (RFC 9421) in the fields Signature-Input and Signature.",
+}
+"""The security scheme, which is named `Signature`."""
+
+FIELDS: Final[Mapping[str, str]] = {
+    "Signature-Input": "What each signature covers (RFC 9421 section 4.1).",
+    "Signature": "The signatures (RFC 9421 section 4.2).",
+}
+"""The header fields of a signed request, each with its description."""
+
+UNSIGNED: Final = "The request is not signed, or its signature is not accepted: WWW-Authenticate has the code."
+"""The description of the response 401."""
+
+_REQUIREMENT: Final[Mapping[str, list[str]]] = {"Signature": []}
+
+
+def document_signature(document: dict[str, Any], operation: dict[str, Any]) -> None:
+    """Mark an operation as one that must be signed: its security, its header parameters and its response 401.
+
+    Args:
+        document: the OpenAPI document. It gets the security scheme.
+        operation: the operation in it. It may have been marked before.
+    """
+    document.setdefault("components", {}).setdefault("securitySchemes", {})["Signature"] = dict(SCHEME)
+    security = operation.setdefault("security", [])
+    if _REQUIREMENT not in security:
+        security.append(dict(_REQUIREMENT))
+    parameters = operation.setdefault("parameters", [])
+    named = {one.get("name") for one in parameters if one.get("in") == "header"}
+    for name, description in FIELDS.items():
+        if name not in named:
+            schema = {"type": "string"}
+            parameters.append(
+                {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
+            )
+    operation.setdefault("responses", {}).setdefault("401", {"description": UNSIGNED})

@@ -1,12 +1,14 @@
 """HTTP message signatures for aiohttp's server and client.
 
 `SignatureMiddleware` verifies, the decorator `signature_required` lets a handler run only for a signed request, and
-`find_signature` and `verified_signature` return the signature of a request.
+`find_signature` and `verified_signature` return the signature of a request. With `RouteResolver`, a policy decides
+about the handler that aiohttp has found.
 
 `SigningMiddleware` signs what a `ClientSession` sends.
 """
 
 from undersigned.errors import missing_extra
+from undersigned.policy import RouteResolver
 
 try:
     from .client import SigningMiddleware
@@ -16,6 +18,7 @@ except ModuleNotFoundError as missing:
     raise missing_extra("aiohttp", missing) from missing
 
 __all__ = [
+    "RouteResolver",
     "SignatureMiddleware",
     "SignatureRequired",
     "SigningMiddleware",

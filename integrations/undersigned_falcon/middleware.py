@@ -49,23 +49,11 @@ def SignatureMiddleware(  # noqa: N802 - it makes the middleware of the interfac
         raise ConfigurationError("app: pass the Falcon application, not what is wrapped around it")
     is_asgi = isinstance(app, falcon.asgi.App)
     made = cast("Callable[..., Any]", asgi.SignatureMiddleware if is_asgi else wsgi.SignatureMiddleware)
-    middleware: asgi.SignatureMiddleware | wsgi.SignatureMiddleware = made(_Routes(app), **options)
+    middleware: asgi.SignatureMiddleware | wsgi.SignatureMiddleware = made(HookedRoutes(cast("Any", app)), **options)
     policy = options.get("policy")
     if policy is not None and isinstance(policy.resolver, RouteResolver):
         app.add_middleware(cast("Any", _Asking(app)))
     return middleware
-
-
-class _Routes(HookedRoutes):
-    """An application that asks the policy."""
-
-    __slots__ = ("_app",)
-
-    def __init__(self, app: falcon.App[Any, Any]) -> None:
-        self._app = cast("Callable[..., Any]", app)
-
-    def __call__(self, *request: Any) -> Any:
-        return self._app(*request)
 
 
 _FILES = StaticRoute.__module__

@@ -41,25 +41,13 @@ class SignatureMiddleware:
         policy = options.get("policy")
         if policy is not None and isinstance(policy.resolver, RouteResolver):
             _guard_handlers(app)
-        guarded = asgi.SignatureMiddleware(_Routes(app), **options)
+        guarded = asgi.SignatureMiddleware(HookedRoutes(cast("Any", app.asgi_handler)), **options)
         app.asgi_handler = cast("Any", guarded)
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the application, which verifies one request or handshake first."""
         await self.app(cast("Any", scope), cast("Any", receive), cast("Any", send))
-
-
-class _Routes(HookedRoutes):
-    """The router of an application, whose handlers ask the policy."""
-
-    __slots__ = ("_handler",)
-
-    def __init__(self, app: Litestar) -> None:
-        self._handler = cast("asgi.ASGIApp", app.asgi_handler)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._handler(scope, receive, send)
 
 
 def _guard_handlers(app: Litestar) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from quart import Quart
 
@@ -15,7 +15,6 @@ from .requirement import PUBLISHED, answers_itself, received
 if TYPE_CHECKING:
     from typing import Any, Unpack
 
-    from undersigned.asgi import ASGIApp, Receive, Scope, Send
     from undersigned.middleware import ASGISetup
 
 
@@ -37,7 +36,7 @@ class Undersigned:
         if not isinstance(app, Quart):
             raise ConfigurationError("app: pass the Quart application")
         self._app = app
-        verified: Any = SignatureMiddleware(_Routes(app), **options)
+        verified: Any = SignatureMiddleware(HookedRoutes(app.asgi_app), **options)
         app.asgi_app = verified  # type: ignore[method-assign]  # as Quart documents it
         app.before_request_funcs[None].insert(0, self._ask)
         app.before_websocket_funcs[None].insert(0, self._ask)
@@ -52,15 +51,3 @@ class Undersigned:
         names = (rule.endpoint, rule.endpoint.rpartition(".")[2])
         view = self._app.view_functions.get(rule.endpoint)
         await PUBLISHED.check_route(asked, MatchedRoute(view, names, asked.view_args or {}, path=rule.rule))
-
-
-class _Routes(HookedRoutes):
-    """An application whose views ask the policy."""
-
-    __slots__ = ("_app",)
-
-    def __init__(self, app: Quart) -> None:
-        self._app = cast("ASGIApp", app.asgi_app)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)

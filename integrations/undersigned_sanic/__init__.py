@@ -1,11 +1,13 @@
 """HTTP message signatures for Sanic's own server.
 
-`Undersigned(app, ...)` verifies, the decorator `signature_required` lets a handler run only for a signed request,
-and `find_signature` and `verified_signature` return the signature of a request. Under another ASGI server, use
-`undersigned.asgi.SignatureMiddleware` instead.
+`Undersigned(app, ...)` verifies, the decorator `signature_required` lets a handler run only for a signed request, and
+`find_signature` and `verified_signature` return the signature of a request. With `RouteResolver`, a policy decides
+about the handler that Sanic has found. Under another ASGI server, `undersigned.asgi.SignatureMiddleware` is
+what verifies.
 """
 
 from undersigned.errors import missing_extra
+from undersigned.policy import RouteResolver
 
 try:
     from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
@@ -13,4 +15,11 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra("sanic", missing) from missing
 
-__all__ = ["SignatureRequired", "Undersigned", "find_signature", "signature_required", "verified_signature"]
+__all__ = [
+    "RouteResolver",
+    "SignatureRequired",
+    "Undersigned",
+    "find_signature",
+    "signature_required",
+    "verified_signature",
+]

@@ -14,6 +14,7 @@ from sanic.signals import Event
 from undersigned import ConfigurationError, MalformedURL
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ADMISSION, Admission, ErrorResponse
+from undersigned.policy import HookedRoutes, MatchedRoute
 
 from .requirement import PUBLISHED, Rejected
 
@@ -51,11 +52,11 @@ class Undersigned:
     def __init__(self, app: Sanic[Any, Any], **options: Unpack[AsyncSetup[Request[Any, Any]]]) -> None:
         if not isinstance(app, Sanic):
             raise ConfigurationError("app: pass the Sanic application")
-        self._guard = AsyncGuard(**options)
+        self._guard = AsyncGuard(app=HookedRoutes(), **options)
         self._guard.service.announce()
         app.add_signal(self._verify, Event.HTTP_ROUTING_BEFORE)
         app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
-            _check_verified, "request", priority=_FIRST
+            _check_route, "request", priority=_FIRST
         )
         app.exception(Rejected)(_answer)  # pyright: ignore[reportUnknownMemberType]
         if self._guard.service.rejection is not None:
@@ -84,16 +85,21 @@ class Undersigned:
         PUBLISHED.publish(request, result)
 
 
-async def _check_verified(request: Request[Any, Any]) -> None:
-    """Check that a request that was routed has been verified before.
+async def _check_route(request: Request[Any, Any]) -> None:
+    """Apply the policy to the route that Sanic has found, and refuse a request that has not been verified before.
 
     When an application starts, Sanic removes from its classes the signals that this application does not use. Another
     application of the same process then has none of them.
     """
-    if request.route is not None and ADMISSION not in vars(request.ctx):
+    route = request.route
+    if route is None:
+        return
+    if ADMISSION not in vars(request.ctx):
         raise ConfigurationError(
             "Sanic did not ask for the verification: set config.TOUCHUP = False for every application of this process"
         )
+    names = (route.name, route.name.rpartition(".")[2])
+    await PUBLISHED.check_route(request, MatchedRoute(route.handler, names, request.match_info, path=f"/{route.path}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

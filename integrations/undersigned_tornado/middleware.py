@@ -38,7 +38,7 @@ class Undersigned(HTTPServerConnectionDelegate):
         self, application: HTTPServerConnectionDelegate, **options: Unpack[AsyncSetup[HTTPServerRequest]]
     ) -> None:
         self._application = application
-        self._guard = AsyncGuard(**options)
+        self._guard = AsyncGuard(app=application, **options)
         self._guard.service.announce()
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:

@@ -114,10 +114,10 @@ class Framework:
         return not self.name.endswith("gunicorn")
 
     @property
-    def by_route(self) -> str | None:
-        """The name of the open route, if a policy may decide by route."""
+    def open_route(self) -> str | None:
+        """The name of the open route in a decision."""
         route = self.guards["/signed"]
-        return route and route.replace("signed", "open") if not self.name.startswith("sanic") else None
+        return route and route.replace("signed", "open")
 
     @contextlib.contextmanager
     def running(self, options: dict[str, Any] | None = None):
@@ -731,8 +731,13 @@ def serve_django(options, *, interface: str, serve):
 def aiohttp(options):
     from aiohttp import web
 
-    from undersigned.policy import RouteResolver
-    from undersigned_aiohttp import SignatureMiddleware, find_signature, signature_required, verified_signature
+    from undersigned_aiohttp import (
+        RouteResolver,
+        SignatureMiddleware,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
 
     async def show(request):
         signature = None if options is None else find_signature(request)
@@ -809,7 +814,7 @@ def tornado(options):
     from tornado.web import Application, RequestHandler, StaticFileHandler, addslash, stream_request_body
     from tornado.websocket import WebSocketHandler
 
-    from undersigned_tornado import Undersigned, find_signature, signature_required, verified_signature
+    from undersigned_tornado import RouteResolver, Undersigned, find_signature, signature_required, verified_signature
 
     class Open(RequestHandler):
         def get(self, name):
@@ -890,7 +895,7 @@ def tornado(options):
     routes += [("/upload", Upload), ("/socket", Socket)]
     routes += [("/left", Left), ("/read", Read), ("/form", Form), ("/stream", Stream), ("/slash/?", Slash)]
     app = Application([*routes, ("/files/(.*)", StaticFileHandler, {"path": str(FILES)})])
-    return app if options is None else Undersigned(app, **options)
+    return app if options is None else Undersigned(app, **by_route(options, RouteResolver, {Open: "show"}))
 
 
 def sanic_application(*, signed, caller):
@@ -947,7 +952,7 @@ def sanic(options):
     from sanic import json as json_response
     from sanic.views import HTTPMethodView
 
-    from undersigned_sanic import Undersigned, find_signature, signature_required, verified_signature
+    from undersigned_sanic import RouteResolver, Undersigned, find_signature, signature_required, verified_signature
 
     app = sanic_application(
         signed=verified_signature, caller=lambda request: None if options is None else find_signature(request)
@@ -981,7 +986,7 @@ def sanic(options):
     blueprint.add_route(guarded, "/<name:path>", methods)
     app.blueprint(blueprint)
     if options is not None:
-        Undersigned(app, **options)
+        Undersigned(app, **by_route(options, RouteResolver))
     return app
 
 

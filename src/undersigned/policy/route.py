@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from inspect import isfunction
 from types import NoneType
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
 from undersigned.policy.operation import Operation, is_name, is_webhook
@@ -62,10 +62,25 @@ class Routes:
         return False
 
 
-class HookedRoutes(Routes):
-    """The routes of an application in which a hook asks the policy, whichever of them runs."""
+def _nothing(*_call: object) -> None:
+    """Stand in for an application of a server that calls the routes itself."""
 
-    __slots__ = ()
+
+class HookedRoutes(Routes):
+    """The routes of an application in which a hook asks the policy, whichever of them runs.
+
+    Args:
+        app: what a middleware that is around these routes calls.
+    """
+
+    __slots__ = ("_app",)
+
+    def __init__(self, app: Callable[..., Any] = _nothing) -> None:
+        self._app = app
+
+    def __call__(self, *call: object) -> Any:
+        """Call the application."""
+        return self._app(*call)
 
     def ask(self) -> bool:
         """Return that each route asks."""

@@ -1,0 +1,113 @@
+"""Policies by route: a Tornado application asks the policy about the handler that it is about to run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from tornado.web import Application, ErrorHandler, RequestHandler
+
+from undersigned.policy import MatchedRoute, Routes
+from undersigned.policy import RouteResolver as _RouteResolver
+
+from .requirement import PUBLISHED, SignatureRequired
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, HTTPServerRequest, RequestStartLine
+    from tornado.routing import Rule, RuleRouter
+
+
+class RouteResolver(_RouteResolver):
+    """A resolver for `Policy`: the operation is the handler that Tornado is about to run.
+
+    `operations` lists handlers by their class or by the name of their `URLSpec`. If the application has a rule whose
+    target is no handler, or if a `RouteResolver` is around something else than a `tornado.web.Application`, every
+    request must be signed.
+
+    Args:
+        operations: as in `undersigned.policy.RouteResolver`.
+    """
+
+    __slots__ = ()
+
+    def routes_of(self, app: object) -> Routes:
+        """Return the routes of an application; as `undersigned.policy.RouteResolver.routes_of`."""
+        return _Routes(app) if isinstance(app, Application) else Routes()
+
+
+class _Routes(Routes):
+    """The handlers of an application."""
+
+    __slots__ = ("_app",)
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+        found: Callable[..., HTTPMessageDelegate] = app.get_handler_delegate
+
+        def ask_first(request: HTTPServerRequest, handler: type[RequestHandler], *rest: Any, **more: Any) -> _Asking:
+            names = {rule.name for rule in _rules(app.default_router) if rule.target is handler and rule.name}
+            given = cast("dict[str, bytes]", more.get("path_kwargs") or {})
+            parameters = {name: (value or b"").decode("utf-8", "replace") for name, value in given.items()}
+            route = None if _answers_itself(handler, request.method) else MatchedRoute(handler, (*names,), parameters)
+            return _Asking(found(request, handler, *rest, **more), request, route)
+
+        app.get_handler_delegate = ask_first  # type: ignore[method-assign,assignment]  # every rule calls it
+
+    def ask(self) -> bool:
+        """Return whether every rule of the application has a handler, which asks."""
+        return all(
+            isinstance(rule.target, type) and issubclass(rule.target, RequestHandler)
+            for rule in _rules(self._app.default_router)
+        )
+
+
+def _rules(router: RuleRouter) -> Iterator[Rule]:
+    """Yield the rules of a router, and those of the routers that are the targets of some."""
+    for rule in router.rules:
+        if hasattr(rule.target, "rules"):
+            yield from _rules(rule.target)
+        else:
+            yield rule
+
+
+class _Asking:
+    """What reads a request for a handler. It asks the policy first: a handler whose request is rejected only raises."""
+
+    def __init__(self, handled: HTTPMessageDelegate, request: HTTPServerRequest, route: MatchedRoute | None) -> None:
+        self._handled: Any = handled
+        self._request = request
+        self._route = route
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handled, name)
+
+    async def headers_received(self, start_line: RequestStartLine, headers: HTTPHeaders) -> None:
+        """Ask the policy, then let the handler begin."""
+        handled = self._handled
+        try:
+            if self._route is not None:
+                await PUBLISHED.check_route(self._request, self._route)
+        except SignatureRequired as error:
+            handled.handler_class = _rejecting(handled.handler_class, error)
+        waiting: Awaitable[None] | None = handled.headers_received(start_line, headers)
+        if waiting is not None:
+            await waiting
+
+
+def _rejecting(handler: type[RequestHandler], error: SignatureRequired) -> type[RequestHandler]:
+    """Return a handler that answers with an error as another one does, and does nothing else."""
+
+    def prepare(_handler: RequestHandler) -> None:
+        raise error
+
+    return type(handler.__name__, (handler,), {"prepare": prepare})
+
+
+def _answers_itself(handler: type[RequestHandler], method: str | None) -> bool:
+    """Return whether Tornado's own methods answer 404 or 405."""
+    if handler is ErrorHandler:
+        return True
+    own = handler.__mro__[: handler.__mro__.index(RequestHandler)]
+    names = ("__init__", "__getattr__", "__getattribute__", "_execute", "initialize", "prepare", (method or "").lower())
+    return not any(name in vars(cls) for cls in own for name in names)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import traceback
 from typing import get_args
 
 import pytest
@@ -45,6 +46,12 @@ def test_every_error_is_a_subclass_of_our_base_error(error):
 @pytest.mark.parametrize("error", [ConfigurationError, SigningError, MalformedURL])
 def test_error_about_an_argument_is_a_value_error(error):
     assert issubclass(error, ValueError)
+
+
+def test_traceback_has_the_detail():
+    error = SignatureError("request_signature_invalid", detail="another key signed it")
+    told = "".join(traceback.format_exception_only(error))
+    assert told == "undersigned.errors.SignatureError: request_signature_invalid\nanother key signed it\n"
 
 
 @pytest.mark.parametrize("reason", get_args(Reason))

@@ -72,8 +72,8 @@ _SCHEME = SignatureScheme.model.model_dump(mode="json", by_alias=True, exclude_n
 def document_policy(app: FastAPI, policy: Policy) -> None:
     """Mark in the OpenAPI document the operations that a policy requires a signature for.
 
-    `Signature` and `signature_required` are in the document without this call. A route whose operation depends on its
-    path parameters is not marked.
+    `Signature` and `signature_required` are in the document without this call, which adds the answer 401 to them too.
+    A route whose operation depends on its path parameters is not marked.
 
     Args:
         app: the application. The document is made when it is first asked for, so routes may be added later.
@@ -100,6 +100,10 @@ def document_policy(app: FastAPI, policy: Policy) -> None:
                     operation["security"] = [*others, _REQUIRED]
                 schemes: dict[str, Any] = document.setdefault("components", {}).setdefault("securitySchemes", {})
                 schemes[SignatureScheme.scheme_name] = _SCHEME
+        for operations in document.get("paths", {}).values():
+            for operation in operations.values():
+                if _REQUIRED in operation.get("security", ()):
+                    operation["responses"].setdefault("401", {"description": "Unsigned, or not validly signed"})
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it

@@ -51,13 +51,13 @@ class SignatureRequired(Unauthorized):
         self.status_code, self.error = answer.status, error
 
 
-def _place(request: Request[Any, Any]) -> dict[str, Any]:
+def place(request: Request[Any, Any]) -> dict[str, Any]:
     """Return the scope on an ASGI server, and attributes on Sanic's own."""
     return cast("dict[str, Any]", request.scope if request.app.asgi else vars(request.ctx))
 
 
 PUBLISHED = Published["Request[Any, Any]"](
-    _place,
+    place,
     error=lambda _request, error: SignatureRequired(error),
     route=lambda request: None if request.route is None else f"/{request.route.path}",
     advice="call Undersigned(app, ...) before the application is served",

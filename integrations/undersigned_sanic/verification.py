@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from weakref import ref
 
 from sanic import Sanic
+from sanic.asgi import ASGIApp
 from sanic.response import BaseHTTPResponse, HTTPResponse
 from sanic.signals import Event
 
@@ -16,7 +17,7 @@ from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ADMISSION, Admission, ErrorResponse
 from undersigned.policy import HookedRoutes, MatchedRoute
 
-from .requirement import PUBLISHED, Rejected
+from .requirement import PUBLISHED, Rejected, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,8 +64,6 @@ class Undersigned:
             app.register_middleware(cast("Any", _replace), "response")  # pyright: ignore[reportUnknownMemberType]
 
     async def _verify(self, request: Request[Any, Any], **_context: object) -> None:
-        if request.app.asgi:
-            raise ConfigurationError("the server runs Sanic by ASGI: use undersigned.asgi.SignatureMiddleware instead")
         lines = list(cast("Iterable[tuple[str, str]]", request.headers.items()))
         received = _Received.of(
             request.method,
@@ -94,7 +93,7 @@ async def _check_route(request: Request[Any, Any]) -> None:
     route = request.route
     if route is None:
         return
-    if ADMISSION not in vars(request.ctx):
+    if ADMISSION not in place(request):
         raise ConfigurationError(
             "Sanic did not ask for the verification: set config.TOUCHUP = False for every application of this process"
         )
@@ -148,11 +147,27 @@ class _Body(WireBody):
     def rest(self) -> None:
         """Let Sanic read again what has been read, and then the rest of the content."""
         begun, stream = b"".join(self.chunks), self._stream
-        if begun:
+        if isinstance(stream, ASGIApp):
+            self._rest_by_asgi(begun)
+        elif begun:
             stream.recv_buffer[:0] = begun
             stream.request_bytes_left += len(begun)
             # It is None if the content has been read to its end.
             stream.request_body = stream.request_body or True
+
+    def _rest_by_asgi(self, begun: bytes) -> None:
+        """Do the same by the transport of an ASGI server, or of a test client."""
+        stream = self._stream
+        transport, more = stream.transport, bool(stream.request_body)
+        stream.request_body = bool(begun) or (more and self._received.has_body)
+        if begun:
+            receive = transport.receive
+
+            async def receive_again() -> dict[str, object]:
+                transport.receive = receive
+                return {"type": "http.request", "body": begun, "more_body": more}
+
+            transport.receive = receive_again
 
 
 async def _answer(_request: Request[Any, Any], rejected: Rejected) -> HTTPResponse:

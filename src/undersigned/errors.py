@@ -168,7 +168,7 @@ CHECKS: Final[Mapping[Step, str]] = {
 
 
 class SignatureError(UndersignedError):
-    """Raised when a message is rejected. `str()` is the code and nothing else.
+    """Raised when a message is rejected. `str()` is the code and nothing else; a traceback has the detail as a note.
 
     Attributes:
         code: the profile's wire string, such as `request_signature_invalid`; safe to send.
@@ -200,6 +200,8 @@ class SignatureError(UndersignedError):
         reason: Reason | None = None,
     ) -> None:
         super().__init__(code)
+        if detail:
+            self.add_note(detail)
         self.code = code
         self.reason: Reason | None = reason
         self.form = AnswerForm(self._status, (), ())

@@ -9,11 +9,11 @@ import pytest
 from sanic import Blueprint, Sanic
 from sanic.response import json as json_response
 from tests.drive import call_asgi
-from tests.integrations.every_framework import optional, sanic
+from tests.integrations.every_framework import digested, optional, sanic
 from tests.integrations.own_servers import sanic_app, sanic_server
-from tests.keys import HOST, KEYID, ORIGINS
+from tests.keys import HOST, JSON, KEYID, ORIGINS
 from tests.serving import uvicorn_server
-from tests.wire import ask, assert_rejected, handshake, raw_request
+from tests.wire import BODY, ask, assert_rejected, handshake, raw_request
 
 from undersigned import Policy
 from undersigned_sanic import SignatureRequired, Undersigned, verified_signature
@@ -82,9 +82,14 @@ def test_request_that_sanic_did_not_let_verify_reaches_no_handler(party, caplog)
     assert "set config.TOUCHUP = False" in caplog.text
 
 
-def test_other_asgi_servers_are_named_the_middleware_to_use(party, caplog):
-    app = sanic(optional(party))
+@pytest.mark.parametrize("options", [{}, {"policy": Policy(required_for=["other"])}], ids=["mode", "policy"])
+def test_application_that_an_asgi_server_or_a_test_client_runs_gets_what_was_signed(party, options):
+    mode = {} if options else {"mode": "optional"}
+    app = sanic({"verifier": party.verifier(), "origins": ORIGINS, **options, **mode})
     asyncio.run(call_asgi(app, {"type": "lifespan"}))
-    with uvicorn_server(app) as port, caplog.at_level(logging.ERROR):
-        assert ask(port, raw_request("GET", "/open/x")).status == 500
-    assert "use undersigned.asgi.SignatureMiddleware instead" in caplog.text
+    with uvicorn_server(app) as port:
+        assert ask(port, raw_request("GET", "/open/x")).status == 200
+        for message in (party.raw("POST", "/read", BODY), raw_request("POST", "/read", JSON, BODY)):
+            assert ask(port, message).json == digested(BODY)
+        assert ask(port, party.raw("POST", "/read", BODY).replace(b"plan_001", b"plan_002")).status == 401
+        assert ask(port, raw_request("GET", "/read")).status == 405

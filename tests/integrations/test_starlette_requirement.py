@@ -187,6 +187,10 @@ def test_openapi_document_marks_the_operations_that_a_policy_requires():
             "post": [{"Signature": []}],
             "get": None,
         }
+        assert {method: "401" in operation["responses"] for method, operation in paths.items()} == {
+            "post": True,
+            "get": False,
+        }
     assert document["components"]["securitySchemes"]["Signature"]["scheme"] == "Signature"
 
 

@@ -36,7 +36,7 @@ class SigningMiddleware:
     signed as the http request that it is.
 
     A redirect within the listed origins is signed for its own URL, method and content. A request or redirect to any
-    other origin raises `SigningError`, and nothing of it is sent. `response.signature` is the verified signature of the
+    other origin raises `SigningError` before it is sent. `response.signature` is the verified signature of the
     response, if responses are verified.
 
     Args:

@@ -51,7 +51,7 @@ class SignedCaller:
 class SignatureAuthentication(BaseAuthentication):
     """An authentication class: `request.user` is the caller, and `request.auth` the verified signature.
 
-    The user is a `SignedCaller`, or what the function `UNDERSIGNED["USER"]` returns for the signature; if it returns
+    The user is a `SignedCaller`, or whatever your `UNDERSIGNED["USER"]` returns for the signature; if it returns
     None, the request is not authenticated. An unsigned request is left to the next authentication class.
 
     List it first: REST framework asks only the first class for the challenge, and answers 403 without one. If no other

@@ -32,7 +32,7 @@ _OPTIONS = ("origins", *WSGIOptions.__optional_keys__)
 class Undersigned:
     """An extension that verifies the requests of Flask applications.
 
-    One object may serve several applications. Each argument can also be a key of `app.config`, which overrides it:
+    One object may serve several applications. Every argument can also be set in `app.config`, which overrides it:
     `UNDERSIGNED_ORIGINS` for `origins`, and so on. Without a verifier, the extension makes one of `UNDERSIGNED_JWKS` (a
     JWK set) and `UNDERSIGNED_PROFILE` (a profile or its name). It keeps nonces in its process: several worker processes
     need a verifier with a store that they share.

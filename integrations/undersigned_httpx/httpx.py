@@ -24,7 +24,7 @@ class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response]
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
     httpx calls its transport for each redirect too. A redirect within the listed origins is signed for its own URL,
-    method and content. A request or redirect to any other origin raises `SigningError`, and nothing of it is sent.
+    method and content. A request or redirect to any other origin raises `SigningError` before it is sent.
 
     The request is sent to the canonical form of its URL. Its content is read before it is sent, a file again to send
     it. It needs a Content-Type, which httpx sets only for `json=`, `data=` and `files=`. Put a transport that retries

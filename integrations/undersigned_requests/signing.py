@@ -42,7 +42,7 @@ class SignatureAdapter(HTTPAdapter):
     """An adapter that signs every request it sends: `session.mount("https://", SignatureAdapter(signer, ...))`.
 
     requests calls its adapter for each redirect too. A redirect within the listed origins is signed for its own URL,
-    method and content. A request or redirect to any other origin raises `SigningError`, and nothing of it is sent.
+    method and content. A request or redirect to any other origin raises `SigningError` before it is sent.
     That holds for a redirect to a URL of another adapter too. It has no signature, if its origin is listed.
 
     The request is sent to the canonical form of its URL, with the content that was signed. Content needs a

@@ -222,7 +222,7 @@ def test_spelling_is_reported_with_its_code_when_rejected_for_another_reason(cod
 def test_spelling_without_an_answer_is_reported_and_the_next_is_examined(key):
     found = diagnosis(Route(lambda arrived: None if "//" in arrived.target else arrived), key)
     [one] = found["findings"]
-    assert one["problem"].startswith("no answer: ")
+    assert one["problem"].startswith("no response: ")
     assert "a question mark without a query" in found["passed"]
 
 
@@ -451,7 +451,7 @@ def test_exit_is_1_when_the_server_gives_no_answer(key):
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
     result = invoke("doctor", "--key", key, url)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"{url}/: no answer: the connection is refused: nothing listens at ")
+    assert result.stderr.startswith(f"{url}/: no response: the connection is refused: nothing listens at ")
     assert "is refused" in silence(key, url)
 
 

@@ -65,7 +65,7 @@ def test_text_shows_the_result_the_steps_and_the_base(recorded):
     assert shown[:2] == [VERIFIED, "Profile: adcp-3.2"]
     assert shown[4] == "+  0  presence of a signature"
     assert shown[13] == "-  9  key revocation  (not checked: needs a revocation list or a replay store)"
-    assert shown[21].startswith("Content-Digest of the content: sha-256=:")
+    assert shown[21].startswith("Content-Digest of the body:    sha-256=:")
     assert shown[23] == "The signature base, rebuilt from this request:"
     assert shown[24] == '  "@method": POST'
 

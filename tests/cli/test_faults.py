@@ -111,7 +111,7 @@ def test_answer_that_does_not_end_is_ended(answer, pair, monkeypatch):
         result = invoke("request", "GET", url, "--key", pair[0], "--timeout", "1")
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (
         1,
-        f"Error: {url}: no answer: the answer did not end in 1 seconds",
+        f"Error: {url}: no response: the response did not end in 1 seconds",
     )
 
 

@@ -85,7 +85,7 @@ def test_explain_and_doctor_read_pem(files, tmp_path):
     options = (str(tmp_path / "request"), "--jwks", str(files.public), "--keyid", KEYID)
     assert invoke("explain", *options).exit_code == 0
     result = invoke("doctor", "--key", str(files.private), "--keyid", KEYID, "http://127.0.0.1:9")
-    assert (result.exit_code, "no answer: the connection is refused" in result.stderr) == (1, True)
+    assert (result.exit_code, "no response: the connection is refused" in result.stderr) == (1, True)
 
 
 def test_keygen_takes_an_rsa_key_and_its_algorithm(tmp_path):

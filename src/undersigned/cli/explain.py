@@ -34,7 +34,7 @@ def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...
 @click.command()
 @jwks_option
 @keyid_option
-@click.option("--body", type=click.File("rb"), metavar="FILE", help="A file with the content, if FILE has none.")
+@click.option("--body", type=click.File("rb"), metavar="FILE", help="A file with the body, if FILE has none.")
 @click.option(
     "--base", type=click.File("rb"), metavar="FILE", help="A file with the signature base that the signer signed."
 )
@@ -68,7 +68,7 @@ def explain(
     as_json: bool,
     file: BinaryIO,
 ) -> None:
-    """Show why a signed request is rejected: what changed in transit, and which step of the checklist fails.
+    """Explain why a signed request was rejected: what changed in transit, and which check fails.
 
     FILE has the request: as HTTP/1.1, as `curl -v` shows it, as a curl command, or as a line of JSON or of the log. The
     signature is verified over what the sender may have signed instead, so a cause is proven. The request is verified as
@@ -163,7 +163,7 @@ def _validity(validity: ValidityPeriod) -> Iterator[str]:
 
 def _digests(digests: ContentDigests) -> Iterator[str]:
     yield ""
-    yield f"Content-Digest of the content: {digests.computed}"
+    yield f"Content-Digest of the body:    {digests.computed}"
     if digests.declared is not None and not digests.matches:
         yield f"Content-Digest as received:    {printable(digests.declared)}"
 

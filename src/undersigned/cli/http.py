@@ -46,7 +46,7 @@ timeout_option = click.option(
     type=click.IntRange(1, 600),
     default=10,
     show_default=True,
-    help=f"Seconds of silence after which a connection fails. A whole answer may take {_TIMES} times as long.",
+    help=f"The read timeout in seconds. A whole response may take {_TIMES} times as long.",
 )
 
 
@@ -71,7 +71,7 @@ ca_file_option = click.option(
     type=click.File("rb"),
     callback=_tls_context,
     metavar="FILE",
-    help="PEM certificates to trust.  [default: the system's]",
+    help="The CA bundle, in PEM.  [default: the system's]",
 )
 
 
@@ -125,7 +125,7 @@ def send(
     except (OSError, http.client.HTTPException) as failure:
         why = _reason(failure, connection, timeout)
     # A connection that this client ended fails, or ends as if the server had ended it.
-    why = f"the answer did not end in {timeout * _TIMES:g} seconds" if ended.is_set() else why
+    why = f"the response did not end in {timeout * _TIMES:g} seconds" if ended.is_set() else why
     if why:
         raise NoAnswer(why)
 

@@ -145,7 +145,7 @@ data_option = click.option(
     "content",
     metavar="TEXT | @FILE",
     callback=_content,
-    help="The content: text, or the bytes of a file. @- is standard input.",
+    help="The request body: text, or the bytes of a file. @- is standard input.",
 )
 
 

@@ -77,13 +77,13 @@ def request(
     method: str,
     url: str,
 ) -> None:
-    """Send a signed request, and show what comes back.
+    """Send a signed request, and show the response.
 
-    The status and the headers of the answer go to standard error, its content to standard output. On a 401, say
-    why: what the code of the answer means, and with --jwks which check fails. Redirects are not followed, and proxy
-    settings of the environment are not used.
+    The status and the headers of the response go to standard error, its body to standard output. A 401 is explained:
+    what its code means, and with --jwks which check fails. Redirects are not followed, and proxy settings of the
+    environment are not used.
 
-    The exit code is 0 if the status is 200 to 299, 1 for another status or no answer, and 2 for wrong usage.
+    The exit code is 0 if the status is 200 to 299, 1 for another status or no response, and 2 for wrong usage.
 
     \b
     Examples:
@@ -106,7 +106,7 @@ def request(
         with send(target, sent.method, path, sent.fields, sent.body, timeout=timeout, tls=tls) as response:
             received = _write(response)
     except NoAnswer as silence:
-        raise click.ClickException(f"{printable(sent.url)}: no answer: {silence}") from None
+        raise click.ClickException(f"{printable(sent.url)}: no response: {silence}") from None
     for line in _why(response, received, sent, profile, keys):
         click.echo(line, err=True)
     click.get_current_context().exit(int(response.status not in range(200, 300)))
@@ -151,7 +151,7 @@ def _write(response: HTTPResponse) -> bytes:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return beginning
     if response.length:
-        click.echo("(the answer ends early)", err=True)
+        click.echo("(the response ends early)", err=True)
     return beginning
 
 
@@ -169,7 +169,7 @@ def _why(response: HTTPResponse, content: bytes, sent: Request, by: Profile, key
     verdict = read_verdict(response.status, challenges, content)
     if not verdict.code:
         if response.status == 401:  # noqa: PLR2004 - the status of a missing credential
-            yield "Why: the answer has no code of a signature, so another part of the server asks for other credentials"
+            yield "Why: the response has no code of a signature, so another part of the server requires credentials"
         return
     advice = REASONS.get(cast("Reason", verdict.code))
     yield f"Why: the server says {printable(verdict.stated)}{f': {advice.meaning}' if advice else ''}"

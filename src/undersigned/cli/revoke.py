@@ -134,7 +134,7 @@ def _verdict(pair: KeyPair, url: str, profile: Profile, timeout: int, tls: ssl.S
     except (ConfigurationError, SigningError) as wrong:
         raise click.UsageError(str(wrong)) from None
     except NoAnswer as silence:
-        raise click.ClickException(f"{printable(url)}: no answer: {silence}") from None
+        raise click.ClickException(f"{printable(url)}: no response: {silence}") from None
 
 
 def _time(seconds: int) -> str:

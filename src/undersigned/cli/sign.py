@@ -50,10 +50,10 @@ def sign(
     nonce: str | None,
     url: str,
 ) -> None:
-    """Sign a request: write the headers to add to it, one in a line, or a curl command.
+    """Sign a request, and print the headers to add to it, one per line, or a curl command.
 
-    Give the method, the headers and the content as you will send them, and send all fields that are written.
-    Content that is JSON gets its Content-Type if none is given. `undersigned request` signs and sends in one step.
+    Give the method, the headers and the body as you will send them, and send all headers that are printed. A JSON body
+    gets its Content-Type if none is given. `undersigned request` signs and sends in one step.
 
     \b
     Examples:

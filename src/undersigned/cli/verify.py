@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @jwks_option
 @keyid_option
 @profile_option
-@click.option("--now", type=SECONDS, help="The verifier's clock, in seconds since the epoch.  [default: the real one]")
+@click.option(
+    "--now", type=SECONDS, help="Pretend that it is this time, in seconds since the epoch.  [default: the real one]"
+)
 @click.option("--no-replay", is_flag=True, help="Accept repeated nonces, for recorded requests.")
 @click.argument("source", type=click.File("rb"), metavar="FILE")
 def verify(

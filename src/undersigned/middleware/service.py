@@ -43,11 +43,11 @@ class Options(TypedDict, Generic[Context], total=False):
     Attributes:
         mode: what happens to an unsigned request; by default it is rejected.
         max_body: the largest body that is read, in bytes; by default 1 MiB. A larger one gets 413.
-        max_unsigned_body: the largest body that is read for a policy if no valid signature covers it, in bytes; by
+        max_unsigned_body: the largest body, in bytes, that is read from an unsigned request to apply the policy; by
             default 1 MiB. A request with a larger one must be signed.
         policy: which operations must be signed. It replaces `mode`. The operation that it resolves is in the signature.
         on_decision: gets a `Decision` for every request.
-        rejection: shapes the answer to a rejected request: a function of the `ErrorResponse` and the request that
+        rejection: shapes the response to a rejected request: a function of the `ErrorResponse` and the request that
             returns another, for example of `ErrorResponse.with_content`.
         log_whole: whether a rejected request, which the log has at DEBUG as `undersigned explain` reads it, comes with
             its credentials and its body; by default it does not.
@@ -63,12 +63,12 @@ class Options(TypedDict, Generic[Context], total=False):
 
 
 class AsyncOptions(Options[Context], total=False):
-    """The options that every middleware of a server with an event loop takes, also those of `Options`.
+    """The options that every middleware of a server with an event loop takes, in addition to `Options`.
 
     Attributes:
         body_timeout: how many seconds reading a body may take; by default 30. A slower one gets 408.
-        fallback: tells whether another authenticator accepts the caller; a function of the request, sync or async. It
-            is asked only if the policy would reject the request and another credential could change that.
+        fallback: returns True if the caller is authenticated some other way; a function of the request, sync or async.
+            It is called only if the policy would reject the request and another credential could change that.
     """
 
     body_timeout: float
@@ -76,15 +76,15 @@ class AsyncOptions(Options[Context], total=False):
 
 
 class WSGIOptions(Options[Context], total=False):
-    """The options that every middleware of a WSGI server takes, also those of `Options`.
+    """The options that every middleware of a WSGI server takes, in addition to `Options`.
 
     Attributes:
         reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target. That
             works only for paths of unreserved characters, and cannot tell `/p?` from `/p`.
         http2_server: the name of the server if it serves HTTP/2 and compares `:authority` with Host. Without it, HTTP/2
             is rejected.
-        fallback: tells whether another authenticator accepts the caller; a function of the environ. It is asked only
-            if the policy would reject the request and another credential could change that.
+        fallback: returns True if the caller is authenticated some other way; a function of the environ. It is called
+            only if the policy would reject the request and another credential could change that.
     """
 
     reconstruct: bool
@@ -93,7 +93,7 @@ class WSGIOptions(Options[Context], total=False):
 
 
 class AsyncSetup(AsyncOptions[Context], total=False):
-    """All that a middleware of a server with an event loop takes, also the options of `AsyncOptions`.
+    """All that a middleware of a server with an event loop takes: `AsyncOptions`, the verifier and the origins.
 
     Attributes:
         verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
@@ -106,7 +106,7 @@ class AsyncSetup(AsyncOptions[Context], total=False):
 
 
 class ASGISetup(AsyncSetup[MutableMapping[str, Any]], total=False):
-    """All that an ASGI middleware takes, also the options of `AsyncSetup`. Its functions get the scope.
+    """All that an ASGI middleware takes, in addition to `AsyncSetup`. Its functions get the scope.
 
     Attributes:
         server_adds_root_path: as in `undersigned.asgi.SignatureMiddleware`.

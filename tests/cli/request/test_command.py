@@ -158,7 +158,7 @@ def test_request_is_sent_as_it_was_signed(keys):
 
 def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
     shown = get_reply(b'HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm="a"\r\nContent-Length: 0\r\n\r\n', keys)
-    assert "Why: the answer has no code of a signature" in shown
+    assert "Why: the response has no code of a signature" in shown
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_server_that_does_not_answer_is_one_line_with_exit_1(keys):
         url = f"http://127.0.0.1:{bound.getsockname()[1]}/a"
     result = invoke("request", "--key", keys.private, "GET", url)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"Error: {url}: no answer: the connection is refused: nothing listens at ")
+    assert result.stderr.startswith(f"Error: {url}: no response: the connection is refused: nothing listens at ")
 
 
 def test_certificate_must_be_trusted(keys, tmp_path):

@@ -62,11 +62,11 @@ def doctor(
     as_json: bool,
     url: CanonicalURL,
 ) -> None:
-    """Find changes to requests in transit to your server, and the settings that fix them.
+    """Find what rewrites requests on their path to your server, and the settings that fix it.
 
-    About thirty small requests, signed and unsigned, go to paths below URL/undersigned-doctor. Any answer is enough,
-    also 404. No other server is contacted, and redirects are not followed. The exit code is 0 if
-    nothing is changed, 1 if something is changed or no answer comes, 2 for wrong usage.
+    About thirty small requests, signed and unsigned, go to paths below URL/undersigned-doctor. Any response is enough,
+    even a 404. No other server is contacted, and redirects are not followed. The exit code is 0 if nothing is changed,
+    1 if something is changed or no response comes, 2 for wrong usage.
 
     \b
     Example:
@@ -82,7 +82,7 @@ def doctor(
         if as_json:
             write_object({"url": str(url), "error": "no_answer", "message": str(silence)})
         else:
-            click.echo(f"{url}: no answer: {silence}", err=True)
+            click.echo(f"{url}: no response: {silence}", err=True)
         click.get_current_context().exit(1)
     if as_json:
         write_object(

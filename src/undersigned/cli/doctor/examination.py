@@ -140,7 +140,7 @@ class Examination:
         try:
             finding = check()
         except NoAnswer as silence:
-            finding = Finding(name, f"no answer: {silence}", _NOT_VERIFIED)
+            finding = Finding(name, f"no response: {silence}", _NOT_VERIFIED)
         if finding is None:
             self.passed.append(name)
         else:

@@ -281,7 +281,9 @@ def _before_decoding_query(query: str) -> Iterator[str]:
 
 def _fields(values: SignedValues) -> Iterator[Alternative]:
     lost = values.covered - values.fields.combined.keys()
-    for name, texts in (("content-type", _TYPES), ("content-digest", _digests_of(bytes(values.content)))):
+    content = bytes(values.content)
+    digests = (content_digest(content, encoding, algorithms=names) for names, encoding in digest_forms(None))
+    for name, texts in (("content-type", _TYPES), ("content-digest", digests)):
         if name in lost:
             for text in texts:
                 yield Alternative("lost field", values.with_field(name, text), f"{name}: {text}", f"no {name}")
@@ -292,12 +294,6 @@ def _fields(values: SignedValues) -> Iterator[Alternative]:
         elif len(value) <= _LONGEST_FIELD:
             for change, text in _values_of(name, value, values.fields.values(name)):
                 yield Alternative(change, values.with_field(name, text), f"{name}: {text}", f"{name}: {value}")
-
-
-def _digests_of(content: bytes) -> Iterator[str]:
-    """Yield the usual values of Content-Digest for this content."""
-    for algorithms, encoding in digest_forms(None):
-        yield content_digest(content, encoding, algorithms=algorithms)
 
 
 def _digests(values: SignedValues, declared: str) -> Iterator[Alternative]:

@@ -9,7 +9,7 @@ from tests import keys
 from tests.explanation.changes import CHANGED
 
 from undersigned import Request, profiles
-from undersigned.explanation import explain_request
+from undersigned.explanation import cause, explain_request
 
 PAGE = Path(__file__).parents[2] / "docs/rejected.md"
 BLOCK = re.compile(r"```text\n(.*?)```", re.DOTALL)
@@ -77,7 +77,8 @@ def outputs() -> list[str]:
     ]
 
 
-def test_outputs_of_the_page_are_what_is_said():
+def test_outputs_of_the_page_are_what_is_said(monkeypatch):
+    monkeypatch.setattr(cause, "MOST_SECONDS", 60)  # no busy machine changes the result
     assert [block.rstrip("\n") for block in BLOCK.findall(PAGE.read_text("utf-8"))] == outputs()
 
 

@@ -198,7 +198,7 @@ def test_typed_target_has_the_ascii_form_of_its_host():
 
 
 def test_signer_says_which_field_the_profile_asks_for():
-    with pytest.raises(SigningError, match=r"web-bot-auth-typed asks for signature-agent"):
+    with pytest.raises(SigningError, match=r"web-bot-auth-typed requires signature-agent"):
         signer(WEB_BOT_AUTH_TYPED).sign(Request("GET", URL))
 
 

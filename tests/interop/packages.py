@@ -114,6 +114,20 @@ PACKAGES = {
         digests=True,
         by_requests=True,
     ),
+    "pypi-wbactl": Package(
+        ("ed25519",),
+        components=(*COMPONENTS, "signature-agent"),
+        fields=signature_agent,
+        profile=web_bot_auth,
+        unnoticed=frozenset({"content"}),
+    ),
+    "pypi-botgate": Package(
+        ("ed25519",),
+        components=("@method", "@authority", "@path", "@query", "content-type", "content-digest", "signature-agent"),
+        fields=signature_agent,
+        profile=web_bot_auth,
+        unnoticed=frozenset({"content"}),
+    ),
     "pypi-adcp 3.2": adcp("3.2", profiles.ADCP_3_2),
     "pypi-adcp 3.1": adcp("3.1", profiles.ADCP_3_1.derive(digest=profiles.ADCP_3_1.digest._replace(policy="required"))),
 }

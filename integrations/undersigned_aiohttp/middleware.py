@@ -8,18 +8,19 @@ from warnings import catch_warnings
 from weakref import ref
 
 from aiohttp import web
+from aiohttp.hdrs import METH_ALL, METH_ANY
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import MalformedURL
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ErrorResponse, incomplete
-from undersigned.policy import HookedRoutes, MatchedRoute
+from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute
 
 from .requirement import PUBLISHED, response, route_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from aiohttp import StreamReader
@@ -46,11 +47,16 @@ class SignatureMiddleware:
     """
 
     def __init__(self, **options: Unpack[AsyncSetup[web.Request]]) -> None:
-        self._guard = AsyncGuard(app=HookedRoutes(), **options)
+        self._app: web.Application | None = None
+        self._guard = AsyncGuard(app=HookedRoutes(listed=self._listed), **options)
         self._guard.service.announce()
+
+    def _listed(self) -> Iterable[ListedRoute] | None:
+        return None if self._app is None else _listed(self._app)
 
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Verify one request, then call the next middleware or the handler with the verified request."""
+        self._app = request.match_info.apps[0]
         received = WireReceived.of(
             request.method,
             f"{request.version.major}.{request.version.minor}",
@@ -158,8 +164,21 @@ def _route(request: web.Request) -> MatchedRoute | None:
     found = request.match_info
     if found.http_exception is not None or _answers_405(found.handler, request.method):
         return None
-    name = found.route.name
-    return MatchedRoute(found.handler, () if name is None else (name,), dict(found), path=route_of(request))
+    return _matched(found.handler, found.route.name, dict(found), route_of(request))
+
+
+def _matched(handler: object, name: str | None, parameters: Mapping[str, object], path: str | None) -> MatchedRoute:
+    return MatchedRoute(handler, () if name is None else (name,), parameters, path=path)
+
+
+def _listed(app: web.Application) -> Iterator[ListedRoute]:
+    """Yield what an application may run, as a policy is asked about it."""
+    for route in app.router.routes():
+        path = "" if route.resource is None else route.resource.canonical
+        methods = sorted(METH_ALL) if isinstance(route.handler, type) and route.method == METH_ANY else [route.method]
+        for method in methods:
+            if not _answers_405(route.handler, method):
+                yield ListedRoute(method, path, _matched(route.handler, route.name, {}, path))
 
 
 _LEADING = ("__init__", "__new__", "__await__", "__getattr__", "__getattribute__", "_raise_allowed_methods")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from inspect import iscoroutinefunction, isfunction
-from typing import TYPE_CHECKING, cast
+from types import CodeType
+from typing import TYPE_CHECKING, Any, cast
 
 from asgiref.sync import async_to_sync, markcoroutinefunction, sync_to_async
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
+from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.module_loading import import_string
 from django.views import View
 
 from undersigned.middleware import ErrorResponse
-from undersigned.policy import MatchedRoute, Routes
+from undersigned.policy import ListedRoute, MatchedRoute, Routes
 from undersigned.policy import RouteResolver as _RouteResolver
 
 from .requirement import PUBLISHED, SignatureRequired, response
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
@@ -57,6 +59,50 @@ class _Routes(Routes):
     def ask(self) -> bool:
         listed = map(import_string, cast("Sequence[str]", settings.MIDDLEWARE))
         return any(isinstance(one, type) and issubclass(one, RouteMiddleware) for one in listed)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no middleware selects other URLs for a request, as those of subdomains do."""
+        listed = map(import_string, cast("Sequence[str]", settings.MIDDLEWARE))
+        return not any(_selects_urls(function) for one in listed for function in _functions(one))
+
+    def listed(self) -> Iterable[ListedRoute] | None:
+        return _listed(get_resolver().url_patterns, "/", ())
+
+
+def _listed(
+    patterns: Iterable[URLPattern | URLResolver], prefix: str, namespaces: tuple[str, ...]
+) -> Iterator[ListedRoute]:
+    """Yield each view of URL patterns, as a policy is asked about it."""
+    for pattern in patterns:
+        path = f"{prefix}{pattern.pattern}"
+        if isinstance(pattern, URLResolver):
+            inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
+            yield from _listed(pattern.url_patterns, path, inner)
+            continue
+        view: Any = pattern.callback
+        names = (":".join((*namespaces, pattern.name)), pattern.name) if pattern.name else ()
+        kind: Any = getattr(view, "view_class", None)
+        actions: Any = getattr(view, "actions", None)
+        methods: list[str] = [*(actions or getattr(kind, "http_method_names", None) or ())]
+        for method in [name.upper() for name in methods if actions or hasattr(kind, name)] or ["*"]:
+            if not (method == "OPTIONS" and _answers_options(view)):
+                yield ListedRoute(method, path, _matched(view, names, {}, path))
+
+
+def _functions(middleware: object) -> Iterator[CodeType]:
+    """Yield the code of a middleware, and that of the functions in it."""
+    held = [vars(cls).values() for cls in middleware.__mro__[:-1]] if isinstance(middleware, type) else [[middleware]]
+    waiting = [one.__code__ for values in held for one in values if isfunction(one)]
+    while waiting:
+        code = waiting.pop()
+        yield code
+        waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
+
+
+def _selects_urls(code: CodeType) -> bool:
+    """Return whether code names the attribute of a request that Django reads other URLs from."""
+    return "urlconf" in (*code.co_names, *code.co_consts)
 
 
 _PATH_VIEW = ("ninja.operation", "PathView")
@@ -128,9 +174,16 @@ def _route(request: HttpRequest, view: Callable[..., object], parameters: Mappin
     if match is None or match.func is not view:
         return MatchedRoute(view, parameters=parameters)
     names = tuple(name for name in (match.view_name, match.url_name) if name)
+    return _matched(view, names, parameters, match.route)
+
+
+def _matched(
+    view: Callable[..., object], names: tuple[str, ...], parameters: Mapping[str, object], path: str
+) -> MatchedRoute:
+    """Return what Django runs for a URL pattern."""
     # A view of django-ninja picks one of several functions by the method, and has the name of none of them.
     is_opaque = (view.__module__, getattr(view, "__qualname__", "").partition(".")[0]) == _PATH_VIEW
-    return MatchedRoute(getattr(view, "view_class", view), names, parameters, is_opaque, path=match.route, view=view)
+    return MatchedRoute(getattr(view, "view_class", view), names, parameters, is_opaque, path=path, view=view)
 
 
 _FRAMEWORKS = frozenset({"django", "rest_framework"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import falcon
@@ -9,7 +10,7 @@ import falcon.asgi
 from falcon.routing import StaticRoute
 
 from undersigned import ConfigurationError, asgi, wsgi
-from undersigned.policy import HookedRoutes, MatchedRoute, RouteResolver
+from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute, RouteResolver
 
 from .requirement import PUBLISHED
 
@@ -49,14 +50,30 @@ def SignatureMiddleware(  # noqa: N802 - it makes the middleware of the interfac
         raise ConfigurationError("app: pass the Falcon application, not what is wrapped around it")
     is_asgi = isinstance(app, falcon.asgi.App)
     made = cast("Callable[..., Any]", asgi.SignatureMiddleware if is_asgi else wsgi.SignatureMiddleware)
-    middleware: asgi.SignatureMiddleware | wsgi.SignatureMiddleware = made(HookedRoutes(cast("Any", app)), **options)
+    middleware: asgi.SignatureMiddleware | wsgi.SignatureMiddleware = made(
+        HookedRoutes(cast("Any", app), partial(_listed, app)), **options
+    )
     policy = options.get("policy")
     if policy is not None and isinstance(policy.resolver, RouteResolver):
         app.add_middleware(cast("Any", _Asking(app)))
     return middleware
 
 
-_FILES = StaticRoute.__module__
+def _listed(app: Any) -> list[ListedRoute] | None:
+    # Falcon shows its routes by `falcon.inspect` only, which has no resources.
+    roots: list[Any] | None = getattr(app._router, "_roots", None)  # noqa: SLF001
+    if roots is None:
+        return None
+    found = [ListedRoute("*", "/*", _sink(one, {})) for _, one, _ in app._sink_and_static_routes]  # noqa: SLF001
+    waiting = [*roots]
+    while waiting:
+        node = waiting.pop(0)
+        waiting += node.children
+        if node.resource is not None:
+            route = _matched(node.resource, node.uri_template, {})
+            own = [method for method, responder in node.method_map.items() if not _is_falcons(responder)]
+            found += [ListedRoute(method, node.uri_template, route) for method in sorted(own)]
+    return found
 
 
 class _Asking:
@@ -81,23 +98,27 @@ class _Asking:
     def process_resource(
         self, request: falcon.Request, _answer: object, resource: object, found: Mapping[str, Any]
     ) -> None:
-        PUBLISHED.check_route_now(request, _route(request, resource, found))
+        PUBLISHED.check_route_now(request, _matched(resource, request.uri_template, found))
 
     async def process_resource_async(
         self, request: falcon.Request, _answer: object, resource: object, found: Mapping[str, Any]
     ) -> None:
-        await PUBLISHED.check_route(request, _route(request, resource, found))
+        await PUBLISHED.check_route(request, _matched(resource, request.uri_template, found))
 
     process_resource_ws = process_resource_async
 
     def _sink(self, request: falcon.Request) -> MatchedRoute | None:
         responder, found, resource, _ = self._find(request)
-        where = type(responder).__module__ if not hasattr(responder, "__name__") else responder.__module__
-        if resource is not None or where == "falcon.responders":
-            return None
-        return MatchedRoute(responder, ("static_files",) if where == _FILES else (), found)
+        return None if resource is not None or _is_falcons(responder) else _sink(responder, found)
 
 
-def _route(request: falcon.Request, resource: object, found: Mapping[str, Any]) -> MatchedRoute:
-    template = request.uri_template
+def _is_falcons(responder: object) -> bool:
+    return getattr(responder, "__module__", "") == "falcon.responders"
+
+
+def _sink(responder: object, found: Mapping[str, Any]) -> MatchedRoute:
+    return MatchedRoute(responder, ("static_files",) if isinstance(responder, StaticRoute) else (), found)
+
+
+def _matched(resource: object, template: str | None, found: Mapping[str, Any]) -> MatchedRoute:
     return MatchedRoute(type(resource), (template or "",), found, path=template)

@@ -10,16 +10,17 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.wrappers import Response
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.policy import MatchedRoute, Routes, called_application
+from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_application
 from undersigned.policy import RouteResolver as _RouteResolver
 from undersigned.wsgi import check_route, find_signature
 
 from .requirement import SignatureRequired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flask.typing import ResponseReturnValue
+    from werkzeug.routing import Rule
 
     from undersigned.wsgi import Environ, StartResponse, WSGIApp
 
@@ -52,7 +53,7 @@ class RouteResolver(_RouteResolver):
             ConfigurationError: the application overrides a method of Flask that leads to a view, such as
                 `dispatch_request`.
         """
-        _asks(app)
+        _asks(app, [])
         return _Routes(app)
 
 
@@ -67,7 +68,22 @@ class _Routes(Routes):
         self._app = app
 
     def ask(self) -> bool:
-        return _may_ask(self._app)
+        return _may_ask(self._app, [])
+
+    def listed(self) -> Iterable[ListedRoute] | None:
+        found: list[tuple[str, object]] = []
+        return [one for prefix, app in found for one in _listed(app, prefix)] if _may_ask(self._app, found) else None
+
+
+def _listed(app: object, prefix: str) -> Iterator[ListedRoute]:
+    """Yield what an application may run, as it asks about it."""
+    if not isinstance(app, Flask):
+        yield ListedRoute("*", f"{prefix}/*", MatchedRoute(app, is_opaque=True))
+        return
+    for rule in app.url_map.iter_rules():
+        for method in sorted(rule.methods or ()):
+            if (matched := _matched(app, rule, method, {})) is not None:
+                yield ListedRoute(method, f"{prefix}{rule.rule}", matched)
 
 
 _MOST_MIDDLEWARES: Final = 64
@@ -114,10 +130,15 @@ def is_guarded(app: Flask) -> bool:
     return guard is not None and vars(app).get(_METHOD) is guard
 
 
-def _asks(called: object) -> bool:
-    """Guard the application that a middleware leads to, and those that a `DispatcherMiddleware` in transit mounts.
+def _asks(called: object, found: list[tuple[str, object]], prefix: str = "") -> bool:
+    """Guard the application that a middleware leads to, and those that a `DispatcherMiddleware` before it mounts.
 
     Return whether nothing else may run: every middleware leads to one application, and the last of them to Flask's.
+
+    Args:
+        called: the middleware or application.
+        found: where to put the applications that are guarded, each with its path.
+        prefix: the path of this one.
 
     Raises:
         ConfigurationError: the application overrides a method that takes a request to its view.
@@ -128,6 +149,7 @@ def _asks(called: object) -> bool:
         app = getattr(called, "__self__", None)
         if isinstance(app, Flask):
             guard_views(app)
+            found.append((prefix, app))
             return is_guarded(app)
         if isinstance(called, (HTTPException, Response)):
             # The front of a dispatcher that has only mounts.
@@ -135,15 +157,17 @@ def _asks(called: object) -> bool:
         if isinstance(called, DispatcherMiddleware):
             mounts: dict[str, WSGIApp] = called.mounts
             for path, mounted in mounts.items():
-                if not isinstance(mounted, _GuardedMount) and not _may_ask(mounted):
+                if not isinstance(mounted, _GuardedMount) and not _may_ask(mounted, found, prefix + path):
                     mounts[path] = _GuardedMount(mounted)
+            opaque = {path: one.mounted for path, one in mounts.items() if isinstance(one, _GuardedMount)}
+            found += [(prefix + path, one) for path, one in opaque.items()]
         called = called_application(called, packages=_PACKAGES)
     return False
 
 
-def _may_ask(app: object) -> bool:
+def _may_ask(app: object, found: list[tuple[str, object]], prefix: str = "") -> bool:
     try:
-        return _asks(app)
+        return _asks(app, found, prefix)
     except ConfigurationError:
         return False
 
@@ -152,14 +176,14 @@ class _GuardedMount:
     """A mounted application whose views are not known, which asks the policy before it is called."""
 
     def __init__(self, app: WSGIApp) -> None:
-        self._mounted = app
+        self.mounted = app
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         try:
-            _check(environ, MatchedRoute(self._mounted, is_opaque=True))
+            _check(environ, MatchedRoute(self.mounted, is_opaque=True))
         except HTTPException as rejected:
             return rejected(environ, start_response)
-        return self._mounted(environ, start_response)
+        return self.mounted(environ, start_response)
 
 
 def _is_own(app: Flask, method: str) -> bool:
@@ -177,11 +201,15 @@ def _route(app: Flask) -> MatchedRoute | None:
     if request.routing_exception is not None or rule is None:
         # 404, 405, a redirect, or a Host that is not trusted. Without a rule, Flask fails.
         return None
-    if request.method == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
+    return _matched(app, rule, request.method, {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})})
+
+
+def _matched(app: Flask, rule: Rule, method: str, parameters: Mapping[str, object]) -> MatchedRoute | None:
+    """Return what runs when a rule has matched, or None if Flask answers by itself."""
+    if method == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
         return None
     endpoint: str = rule.endpoint
     names = (endpoint, endpoint.rpartition(".")[2])
-    parameters = {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})}
     return MatchedRoute(app.view_functions.get(endpoint), names, parameters, path=rule.rule)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from litestar import Litestar
 
 from undersigned import ConfigurationError, asgi
-from undersigned.policy import HookedRoutes, MatchedRoute, RouteResolver
+from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute, RouteResolver
 
 from .requirement import PUBLISHED, scope_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Unpack
 
     from litestar.connection import ASGIConnection
@@ -41,7 +43,9 @@ class SignatureMiddleware:
         policy = options.get("policy")
         if policy is not None and isinstance(policy.resolver, RouteResolver):
             _guard_handlers(app)
-        guarded = asgi.SignatureMiddleware(HookedRoutes(cast("Any", app.asgi_handler)), **options)
+        guarded = asgi.SignatureMiddleware(
+            HookedRoutes(cast("Any", app.asgi_handler), partial(_listed, app)), **options
+        )
         app.asgi_handler = cast("Any", guarded)
         self.app = app
 
@@ -50,10 +54,19 @@ class SignatureMiddleware:
         await self.app(cast("Any", scope), cast("Any", receive), cast("Any", send))
 
 
+_ANY = {"websocket": "WEBSOCKET", "asgi": "*"}
+
+
+def _listed(app: Litestar) -> Iterator[ListedRoute]:
+    for route in app.routes:
+        for handler in _handlers(route):
+            for method in sorted(getattr(handler, "http_methods", None) or [_ANY[route.scope_type.value]]):
+                yield ListedRoute(method, route.path_format, _matched(handler, {}, route.path_format))
+
+
 def _guard_handlers(app: Litestar) -> None:
     """Let every handler ask the policy first, also one that is registered later."""
-    routes: list[Any] = app.routes
-    handlers = [one for route in routes for one in getattr(route, "route_handlers", None) or [route.route_handler]]
+    handlers = [handler for route in app.routes for handler in _handlers(route)]
     guards: list[list[Any]] = [cast("Any", app).guards, *(handler.resolve_guards() for handler in handlers)]
     for chosen in guards:
         if _ask not in chosen:
@@ -62,7 +75,14 @@ def _guard_handlers(app: Litestar) -> None:
 
 async def _ask(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Apply the policy to a handler: the guard that is the first of each."""
-    names, is_mount = (handler.name or "",), bool(getattr(handler, "is_mount", False))
     path = scope_of(connection).get("path_template")
-    route = MatchedRoute(handler.fn, names, connection.path_params, is_opaque=is_mount, path=path)
-    await PUBLISHED.check_route(connection, route)
+    await PUBLISHED.check_route(connection, _matched(handler, connection.path_params, path))
+
+
+def _matched(handler: BaseRouteHandler, parameters: Mapping[str, object], path: str | None) -> MatchedRoute:
+    is_mount = bool(getattr(handler, "is_mount", False))
+    return MatchedRoute(handler.fn, (handler.name or "",), parameters, is_opaque=is_mount, path=path)
+
+
+def _handlers(route: Any) -> list[Any]:
+    return list(getattr(route, "route_handlers", None) or [route.route_handler])

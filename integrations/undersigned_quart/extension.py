@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quart import Quart
 
 from undersigned import ConfigurationError
 from undersigned.asgi import SignatureMiddleware
-from undersigned.policy import HookedRoutes, MatchedRoute
+from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute
 
 from .requirement import PUBLISHED, answers_itself, received
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Any, Unpack
+
+    from werkzeug.routing import Rule
 
     from undersigned.middleware import ASGISetup
 
@@ -36,7 +40,7 @@ class Undersigned:
         if not isinstance(app, Quart):
             raise ConfigurationError("app: pass the Quart application")
         self._app = app
-        verified: Any = SignatureMiddleware(HookedRoutes(app.asgi_app), **options)
+        verified: Any = SignatureMiddleware(HookedRoutes(app.asgi_app, partial(_listed, app)), **options)
         app.asgi_app = verified  # type: ignore[method-assign]  # as Quart documents it
         app.before_request_funcs[None].insert(0, self._ask)
         app.before_websocket_funcs[None].insert(0, self._ask)
@@ -48,6 +52,17 @@ class Undersigned:
         if rule is None or asked.routing_exception is not None or answers_itself(asked):
             PUBLISHED.admission(asked)
             return
-        names = (rule.endpoint, rule.endpoint.rpartition(".")[2])
-        view = self._app.view_functions.get(rule.endpoint)
-        await PUBLISHED.check_route(asked, MatchedRoute(view, names, asked.view_args or {}, path=rule.rule))
+        await PUBLISHED.check_route(asked, _matched(self._app, rule, asked.view_args or {}))
+
+
+def _matched(app: Quart, rule: Rule, parameters: Mapping[str, object]) -> MatchedRoute:
+    names = (rule.endpoint, rule.endpoint.rpartition(".")[2])
+    return MatchedRoute(app.view_functions.get(rule.endpoint), names, parameters, path=rule.rule)
+
+
+def _listed(app: Quart) -> Iterator[ListedRoute]:
+    rules: Any = app.url_map.iter_rules()
+    for rule in rules:
+        methods = (rule.methods or set[str]()) - ({"OPTIONS"} if rule.provide_automatic_options else set[str]())
+        for method in ["WEBSOCKET"] if rule.websocket else sorted(methods):
+            yield ListedRoute(method, rule.rule, _matched(app, rule, {}))

@@ -17,13 +17,13 @@ from starlette.websockets import WebSocketClose
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route
 from undersigned.middleware import ErrorResponse
-from undersigned.policy import MatchedRoute, Routes, called_application
+from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_application
 from undersigned.policy import RouteResolver as _RouteResolver
 
 from .requirement import rejection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from undersigned.asgi import ASGIApp, Receive, Scope, Send
 
@@ -99,6 +99,34 @@ class _Routes(Routes):
                 "policy: the router has a middleware without an app attribute: add it to the application"
             )
         return True
+
+    def listed(self) -> Iterable[ListedRoute] | None:
+        found = _found(self._app)
+        return None if found is None else _listed(_router(found), self._candidates, "")
+
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def _listed(router: Router, candidates: Candidates, prefix: str) -> Iterator[ListedRoute]:
+    """Yield what a router and those that it mounts may run, as they ask about it."""
+    for declared, route in candidates(router.routes):
+        path = f"{prefix}{getattr(route, 'path', getattr(route, 'host', '/*'))}"
+        endpoint = getattr(route, "endpoint", None)
+        methods = getattr(route, "methods", None) or (_METHODS if isclass(endpoint) else ["*"])
+        for method in ["WEBSOCKET"] if isinstance(declared, WebSocketRoute) else sorted(methods):
+            scope: dict[str, Any] = {"method": method, "endpoint": endpoint, "path_params": {}}
+            matched = _about_to_run(declared, route, scope, candidates)
+            if matched is not None:
+                yield ListedRoute(
+                    method, path if isinstance(declared, (Route, WebSocketRoute)) else f"{path}/*", matched
+                )
+            elif isinstance(declared, (Mount, Host)):
+                yield from _listed(_router(_base(route)), candidates, path)
+    if getattr(router, "_low_priority_routes", None):
+        yield ListedRoute("GET", f"{prefix}/*", MatchedRoute(None, (_FILES,)))
+    if (unmatched := _unmatched(router)) is not None:
+        yield ListedRoute("*", f"{prefix}/*", unmatched)
 
 
 def _found(app: object) -> Starlette | Router | None:
@@ -183,9 +211,18 @@ def _matched(router: Router, scope: dict[str, Any], candidates: Candidates) -> M
     frontend = getattr(router, "_match_low_priority", None)
     if frontend is not None and frontend(scope)[0] is Match.FULL:
         return MatchedRoute(None, (_FILES,))
-    # A redirect, or 404.
+    return _unmatched(router)
+
+
+def _unmatched(router: Router) -> MatchedRoute | None:
+    """Return what runs if no route has matched, or None if it is a redirect or 404."""
     is_known = router.default == router.not_found and not _overrides(router, "not_found")
     return None if is_known else MatchedRoute(router.default, is_opaque=True)
+
+
+def _base(route: Any) -> Any:
+    """Return what is mounted, without the middlewares that the mount may have around it."""
+    return getattr(route, "_base_app", route.app)
 
 
 def _about_to_run(
@@ -201,8 +238,7 @@ def _about_to_run(
         return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
     if not isinstance(declared, (Mount, Host)):
         return MatchedRoute(declared, is_opaque=True)
-    # Without the middlewares that the mount may have around it.
-    inner = getattr(route, "_base_app", route.app)
+    inner = _base(route)
     if (
         not _overrides(declared, "handle")
         and isinstance(inner, (Starlette, Router))

@@ -14,9 +14,9 @@ from undersigned import Policy
 from undersigned_falcon import RouteResolver, SignatureMiddleware
 
 
-def options(*required) -> dict:
+def options(*required, runs) -> dict:
     """Return the options of a middleware that requires a signature for these operations."""
-    resolver = RouteResolver({sink: "sink", async_sink: "sink", "static_files": "files"})
+    resolver = RouteResolver({runs: "sink", "static_files": "files"})
     return {
         "verifier": verifier(),
         "origins": ORIGINS,
@@ -39,7 +39,7 @@ def statuses(required: str, directory) -> list[tuple[int, int]]:
     for app, runs in ((falcon.App(), sink), (falcon.asgi.App(), async_sink)):
         app.add_sink(runs, "/sink")
         app.add_static_route("/files", directory)
-        guarded = SignatureMiddleware(app, **options(required))
+        guarded = SignatureMiddleware(app, **options(required, runs=runs))
         if runs is sink:
             answers = [call_wsgi(guarded, environ_of("GET", path)).status for path in ("/sink", "/files/file")]
         else:

@@ -40,13 +40,17 @@ def add_routes(app: Flask) -> Flask:
 OPERATIONS = {"named": lambda parameters: parameters["name"], "plans.buy": "create", "plans.look": "read"}
 
 
+def resolver_of(app: Flask) -> RouteResolver:
+    return RouteResolver({name: OPERATIONS[name] for name in OPERATIONS.keys() & app.view_functions.keys()})
+
+
 @pytest.fixture
 def ask(party):
     """Send an unsigned or a signed request to an application, and return the status and what ran."""
 
     def ask(app: Flask, target: str, *, signed: bool = False, **options) -> tuple[int, list[str]]:
         if "undersigned" not in app.extensions:
-            policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
+            policy = Policy(required_for=["create"], resolver=resolver_of(app))
             Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
         body = options.get("data", b"")
         kind = {"Content-Type": options.pop("content_type")} if "content_type" in options else {}
@@ -165,7 +169,7 @@ def test_mounted_application_of_no_known_framework_must_be_signed(ask):
 @pytest.mark.parametrize(("accepts", "expected"), [(True, (200, ["create"])), (False, (401, []))])
 def test_another_credential_counts_for_a_mounted_application_too(ask, party, accepts, expected):
     app = mounting({"/sub": add_routes(Flask("sub"))})
-    policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
+    policy = Policy(required_for=["create"], resolver=resolver_of(app))
     options = {"verifier": party.verifier(), "origins": [ORIGIN], "reconstruct": True}
     Undersigned(app, policy=policy, fallback=lambda _environ: accepts, **options)
     assert ask(app, "/sub/create") == expected
@@ -374,8 +378,9 @@ def test_application_may_have_several_resolvers(ask):
 def test_options_of_a_rule_that_was_added_to_the_map_needs_a_signature():
     app = Flask(__name__)
     app.url_map.add(Rule("/rule", endpoint="plans.buy", methods=["OPTIONS"]))
+    app.add_url_rule("/create", "create", lambda: "")
     app.view_functions["plans.buy"] = lambda: ran("plans.buy")
-    policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
+    policy = Policy(required_for=["create"], resolver=resolver_of(app))
     Undersigned(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     assert app.test_client().options("/rule", base_url=ORIGIN).status_code == 401
 
@@ -402,7 +407,7 @@ def test_application_without_a_policy_runs_its_views():
 
 def test_application_under_a_path_that_is_mounted_in_another_middleware_asks_both_policies(ask, party):
     app = add_routes(Flask("seller"))
-    policy = Policy(required_for=["create"], resolver=RouteResolver(OPERATIONS))
+    policy = Policy(required_for=["create"], resolver=resolver_of(app))
     options = {"verifier": party.verifier(), "origins": [ORIGIN], "reconstruct": True}
     Undersigned(app, mode="optional", **options)
     app.wsgi_app = wsgi.SignatureMiddleware(app.wsgi_app, policy=policy, **options)

@@ -544,7 +544,7 @@ class Files(StaticFiles):
 )
 def test_static_files_have_the_operation_of_their_name(tmp_path, kind, name, required, status):
     (tmp_path / "a.css").touch()
-    app = Starlette(routes=[Mount("/static", kind(directory=tmp_path), name=name)])
+    app = Starlette(routes=[Route("/create", create), Mount("/static", kind(directory=tmp_path), name=name)])
     policy = Policy(required_for=[required], resolver=undersigned_starlette.RouteResolver())
     guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     with TestClient(guarded) as client:
@@ -650,7 +650,7 @@ def test_endpoint_finds_the_operation_in_its_signature(party):
 
 
 def test_application_that_asks_a_policy_starts_and_ends():
-    app = Starlette(routes=[Route("/update", update)])
+    app = Starlette(routes=[Route("/update", update), Route("/create", create)])
     policy = Policy(required_for=["create"], resolver=undersigned_starlette.RouteResolver())
     guarded = SignatureMiddleware(app, verifier=verifier(), origins=[ORIGIN], policy=policy)
     with TestClient(guarded, base_url=ORIGIN) as client:

@@ -76,7 +76,7 @@ class SignatureMiddleware:
                 await receive()
                 await send({"type": "lifespan.startup.failed", "message": str(failure)})
             else:
-                await self.app(scope, receive, send)
+                await self.app(scope, receive, _checking(self._guard, send))
             return
         if failure is not None:
             raise failure.with_traceback(None)
@@ -118,6 +118,26 @@ def _unsupported(scope: Scope) -> ConfigurationError | None:
     if scope["type"] not in {"http", "websocket", "lifespan"}:
         return ConfigurationError(f"undersigned does not know ASGI scopes of type {scope['type']!r}")
     return None
+
+
+def _checking(guard: AsyncGuard, send: Send) -> Send:
+    """Return a `send` that lets the start fail if the routes, which are complete by then, do not fit the policy."""
+    failed = False
+
+    async def checked(message: Message) -> None:
+        nonlocal failed
+        if message["type"] == "lifespan.startup.complete":
+            try:
+                guard.check_names()
+            except ConfigurationError as error:
+                failed = True
+                await send({"type": "lifespan.startup.failed", "message": str(error)})
+                # The application releases what it has opened.
+                raise
+        if not failed:
+            await send(message)
+
+    return checked
 
 
 def _is_made_by_coroutine() -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from undersigned.errors import MalformedURL, SignatureError, printable
+from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, printable
 from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP, MOST_FIELDS
 from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
@@ -19,6 +19,7 @@ from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
 from undersigned.middleware.recording import record, reject
 from undersigned.middleware.verifying import must_stay_empty, verified
+from undersigned.policy.naming import check_names
 from undersigned.policy.operation import Operation, UnresolvedOperation
 from undersigned.policy.policy import is_forgivable
 from undersigned.policy.route import RouteResolver
@@ -61,10 +62,29 @@ class Guard:
         policy = service.policy
         self.service = service if policy is None else replace(service, policy=policy.bound(app))
         self._has_noted_unnamed = False
+        self._has_checked_names = False
+
+    def check_names(self) -> None:
+        """Check once, when the routes are known, that they can name what the policy lists.
+
+        Raises:
+            ConfigurationError: they cannot. No request is verified before that is mended.
+        """
+        if self._has_checked_names:
+            return
+        try:
+            warning = self.service.policy and check_names(self.service.policy)
+        except ConfigurationError as error:
+            logger.error("%s", printable(str(error)))
+            raise
+        self._has_checked_names = True
+        if warning:
+            logger.warning("%s. If it is misspelt, what should be signed may be open", printable(warning))
 
     async def verify(self, received: Received, body: Body) -> Admission | ErrorResponse:
         """Verify one request. Return what to publish to the application, or the answer to a rejected request."""
         service, request = self.service, None
+        self.check_names()
         try:
             try:
                 if received.has_too_many_fields:

@@ -6,6 +6,7 @@ from undersigned.policy.operation import Operation, OperationResolver, PathResol
 from undersigned.policy.policy import Policy
 from undersigned.policy.route import (
     HookedRoutes,
+    ListedRoute,
     MatchedRoute,
     RouteOperation,
     RouteResolver,
@@ -17,6 +18,7 @@ __all__ = [
     "A2AResolver",
     "HookedRoutes",
     "JSONRPCResolver",
+    "ListedRoute",
     "MatchedRoute",
     "Operation",
     "OperationResolver",

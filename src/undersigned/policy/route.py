@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from inspect import isfunction
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
 from undersigned.policy.operation import Operation, is_name, is_webhook
@@ -46,6 +46,37 @@ class MatchedRoute:
     view: object = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ListedRoute:
+    """A route of an application, as a policy is asked about it.
+
+    Attributes:
+        method: the method, `*` if there may be others too, or `WEBSOCKET`.
+        path: the whole path as the framework spells it.
+        route: what would run, without parameters.
+    """
+
+    method: str
+    path: str
+    route: MatchedRoute
+
+
+class Nameable(NamedTuple):
+    """What routes can name.
+
+    Attributes:
+        names: the operations.
+        keys: the keys of the resolver's mapping that are of a route.
+        where: the method and path for each name of a route and each operation.
+        is_open: whether a function of the mapping may name anything, or an application routes by itself.
+    """
+
+    names: set[str]
+    keys: set[object]
+    where: dict[str, str]
+    is_open: bool
+
+
 class Routes:
     """The routes of one application, which ask the policy before they run. This one knows nothing, and asks nothing.
 
@@ -61,6 +92,15 @@ class Routes:
         """Return whether each route asks, and let it if it can. If not, every request must be signed."""
         return False
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing but what `listed` returns can run."""
+        return True
+
+    def listed(self) -> Iterable[ListedRoute] | None:
+        """Return each route for each of its methods, or None if they cannot be listed."""
+        return None
+
 
 def _nothing(*_call: object) -> None:
     """Stand in for an application of a server that calls the routes itself."""
@@ -71,12 +111,16 @@ class HookedRoutes(Routes):
 
     Args:
         app: what a middleware that is around these routes calls.
+        listed: as `listed`.
     """
 
-    __slots__ = ("_app",)
+    __slots__ = ("_app", "_listed")
 
-    def __init__(self, app: Callable[..., Any] = _nothing) -> None:
+    def __init__(
+        self, app: Callable[..., Any] = _nothing, listed: Callable[[], Iterable[ListedRoute] | None] = _nothing
+    ) -> None:
         self._app = app
+        self._listed = listed
 
     def __call__(self, *call: object) -> Any:
         """Call the application."""
@@ -85,6 +129,10 @@ class HookedRoutes(Routes):
     def ask(self) -> bool:
         """Return that each route asks."""
         return True
+
+    def listed(self) -> Iterable[ListedRoute] | None:
+        """Return each route for each of its methods, or None if they cannot be listed."""
+        return self._listed()
 
 
 def called_application(
@@ -176,6 +224,27 @@ class RouteResolver:
         """The routes that ask the policy."""
         return self._routes or Routes()
 
+    @property
+    def operations(self) -> Mapping[object, RouteOperation]:
+        """The mapping."""
+        return self._operations
+
+    def nameable(self, listed: Iterable[ListedRoute]) -> Nameable:
+        """Return what routes can name."""
+        known = Nameable(set(), set(), {}, is_open=False)
+        for one in listed:
+            keys = list(_keys(one.route))
+            known.keys.update(keys)
+            used = [key for key in keys if key in self._operations]
+            names: list[object] = [self._operations[used[0]]] if used else [*_names(one.route)]
+            is_open = one.route.is_opaque if not used else callable(names[0])
+            known = known._replace(is_open=known.is_open or is_open)
+            known.names.update(name for name in names if isinstance(name, str))
+            for name in (*names, *keys):
+                if isinstance(name, str):
+                    known.where.setdefault(name, f"{one.method} {one.path}")
+        return known
+
     def resolve(self, request: Request) -> Operation:
         """Return what is known before the route is: no name. If the routes do not ask, the operation stays unknown."""
         segments = unquote(request.url.partition("?")[0]).rstrip("/").split("/")
@@ -201,16 +270,31 @@ class RouteResolver:
         Raises:
             LookupError: the operation is unknown.
         """
-        function = _function_name(route.endpoint)
-        # A name may stand for one route of a class.
-        for key in (route.endpoint, *route.names, *_aliases(route.endpoint), *_aliases(route.view), function):
-            if key is not None and isinstance(key, Hashable) and key in self._operations:
+        for key in _keys(route):
+            if key in self._operations:
                 return self._operations[key]
-        if not route.is_opaque:
-            names = [name for name in (function, *route.names) if name is not None and name.isidentifier()]
-            if names:
-                return next((name for name in names if name in listed), names[0])
+        if names := _names(route):
+            return next((name for name in names if name in listed), names[0])
         raise LookupError("the route names no operation")
+
+
+def _keys(route: MatchedRoute) -> Iterator[Hashable]:
+    """Yield what an application may list a route as, the first first.
+
+    Raises:
+        LookupError: the endpoint wraps functions without end.
+    """
+    # A name may stand for one route of a class.
+    keys = (route.endpoint, *route.names, *_aliases(route.endpoint), *_aliases(route.view))
+    for key in (*keys, _function_name(route.endpoint)):
+        if key is not None and isinstance(key, Hashable):
+            yield key
+
+
+def _names(route: MatchedRoute) -> list[str]:
+    """Return the names of a route that can be an operation."""
+    names = () if route.is_opaque else (_function_name(route.endpoint), *route.names)
+    return [name for name in names if name is not None and name.isidentifier()]
 
 
 def _aliases(endpoint: object) -> Iterator[object]:

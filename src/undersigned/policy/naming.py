@@ -1,0 +1,50 @@
+"""The names that a policy lists, compared with what the routes of its application can name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from undersigned.errors import ConfigurationError
+from undersigned.policy.route import RouteResolver
+
+if TYPE_CHECKING:
+    from undersigned.policy.policy import Policy
+
+_LIKE: Final = 0.8
+"""How similar a name has to be to that of a route to be a misspelling of it, if others may name it: 1 is equal."""
+
+
+def check_names(policy: Policy) -> str | None:
+    """Check that the routes of an application can name what a policy lists, and what its resolver's mapping lists.
+
+    Return a warning about what is probably misspelt, or None. It is only a warning if a function of the mapping may
+    name anything, or if not all routes are known. Nothing is checked if no routes are.
+
+    Raises:
+        ConfigurationError: nothing can ever name it.
+    """
+    resolver = policy.resolver
+    listed = resolver.routes.listed() if isinstance(resolver, RouteResolver) else None
+    if listed is None or not isinstance(resolver, RouteResolver):
+        return None
+    known = resolver.nameable(listed)
+    wrong = {name: option for option, names in policy.lists() for name in sorted(names) if name not in known.names}
+    wrong |= {_shown(key): "operations" for key in resolver.operations if key not in known.keys}
+    is_open = known.is_open or not resolver.routes.is_complete
+    told: list[str] = []
+    for name, option in wrong.items():
+        close = get_close_matches(name, known.where, 1, cutoff=_LIKE if is_open else 0.0)
+        if close or not is_open:
+            told.append(f"{option}: no route is named {name!r}; {_closest(close, known.where)}")
+    if told and not is_open:
+        raise ConfigurationError("; ".join(told))
+    return "; ".join(told) or None
+
+
+def _shown(key: object) -> str:
+    return key if isinstance(key, str) else str(getattr(key, "__name__", type(key).__name__))
+
+
+def _closest(close: list[str], where: dict[str, str]) -> str:
+    return f"the closest name is {close[0]!r}, of {where[close[0]]}" if close else "the application has no routes"

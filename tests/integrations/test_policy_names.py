@@ -1,0 +1,261 @@
+"""A name that no route has is an error at the start: what it was meant for would be open."""
+
+import asyncio
+import logging
+from contextlib import asynccontextmanager
+from types import ModuleType
+from typing import Any
+
+import falcon
+import falcon.asgi
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpResponse
+from django.test import override_settings
+from django.urls import include, path
+from fastapi import APIRouter, FastAPI
+from flask import Blueprint, Flask
+from litestar import Litestar, Router, post
+from litestar import asgi as mounted
+from quart import Quart
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Host, Mount, Route
+from tests.drive import Message, call_asgi, scope_of
+from tests.integrations import django_site  # noqa: F401 - it sets Django up
+from tests.integrations.routes import environ_of
+from tests.keys import ORIGIN, verifier
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.test import run_wsgi_app
+
+import undersigned_aiohttp
+import undersigned_django
+import undersigned_falcon
+import undersigned_fastapi
+import undersigned_flask
+import undersigned_litestar
+import undersigned_quart
+import undersigned_starlette
+from undersigned import ConfigurationError, Policy, policy, wsgi
+
+
+async def create_order(_request) -> PlainTextResponse:
+    return PlainTextResponse("")
+
+
+async def elsewhere(scope: Any, receive: Any, send: Any) -> None:
+    """An application of which nothing is known."""
+
+
+def over_asgi(app) -> int:
+    return asyncio.run(call_asgi(app, scope_of(Message("/orders", "POST", ())))).sent[0]["status"]
+
+
+def over_wsgi(app) -> int:
+    return int(run_wsgi_app(app, environ_of("POST", "/orders"))[1][:3])
+
+
+def of_starlette(options, *, opaque: bool = False) -> int:
+    routes = [Route("/orders", create_order, methods=["POST"])]
+    opaque_mount = [Mount("/x", elsewhere)] if opaque else []
+    app = Starlette(routes=[Host("x.example", Starlette(routes=routes)), Mount("", routes=routes), *opaque_mount])
+    return over_asgi(undersigned_starlette.SignatureMiddleware(app, **options))
+
+
+def of_fastapi(options, *, opaque: bool = False) -> int:
+    app, router = FastAPI(), APIRouter()
+    app.add_middleware(undersigned_fastapi.SignatureMiddleware, **options)
+    router.post("/orders")(create_order)
+    app.include_router(router)
+    if opaque:
+        app.mount("/x", elsewhere)
+    return over_asgi(app)
+
+
+def of_flask(options, *, opaque: bool = False) -> int:
+    app, orders = Flask("shop"), Blueprint("orders", "orders")
+    given = wsgi.SignatureMiddleware(DispatcherMiddleware(app, {"/x": elsewhere} if opaque else {}), **options)
+    orders.add_url_rule("/orders", "create_order", lambda: "", methods=["POST"])
+    app.register_blueprint(orders)
+    return over_wsgi(given)
+
+
+def of_django(options, *, opaque: bool = False) -> int:
+    def create_order(_request) -> HttpResponse:
+        return HttpResponse("")
+
+    urls = ModuleType("urls")
+    urls.urlpatterns = [path("", include([path("orders", create_order)]))]
+    listed = [_SELECTING] if opaque else []
+    with override_settings(
+        ROOT_URLCONF=urls, ALLOWED_HOSTS=["*"], MIDDLEWARE=[*listed, "undersigned_django.middleware.RouteMiddleware"]
+    ):
+        return over_wsgi(wsgi.SignatureMiddleware(WSGIHandler(), **options))
+
+
+_SELECTING = f"{__name__}.selecting"
+
+
+def selecting(get_response):
+    def select(request):
+        request.urlconf = None
+        return get_response(request)
+
+    return select
+
+
+def of_aiohttp(options) -> int:
+    async def create_order(_request) -> web.Response:
+        return web.Response()
+
+    async def send() -> int:
+        inner = web.Application()
+        app = web.Application(middlewares=[undersigned_aiohttp.SignatureMiddleware(**options)])
+        inner.router.add_post("/in", create_order)
+        app.router.add_post("/orders", create_order, name="orders")
+        app.add_subapp("/sub", inner)
+        async with TestClient(TestServer(app)) as client:
+            return (await client.post("/orders")).status
+
+    return asyncio.run(send())
+
+
+def of_litestar(options, *, opaque: bool = False) -> int:
+    @post("/orders")
+    async def create_order() -> None: ...
+
+    mounts = [mounted("/x", is_mount=True, copy_scope=True)(elsewhere)] if opaque else []
+    app = Litestar([Router("/", route_handlers=[create_order]), *mounts], openapi_config=None, logging_config=None)
+    return over_asgi(undersigned_litestar.SignatureMiddleware(app, **options))
+
+
+def of_quart(options) -> int:
+    app = Quart("shop")
+    undersigned_quart.Undersigned(app, **options)
+    app.post("/orders")(create_order)
+    app.websocket("/feed")(elsewhere)
+    return over_asgi(app)
+
+
+class Orders:
+    def on_post(self, _request, _response) -> None:
+        """Answer."""
+
+
+def of_falcon(options) -> int:
+
+    def create_order(_request, _response) -> None: ...
+
+    app = falcon.App()
+    app.add_route("/in/orders", Orders())
+    app.add_sink(create_order, "/orders")
+    return over_wsgi(undersigned_falcon.SignatureMiddleware(app, **options))
+
+
+MOUNTING = [
+    undersigned_starlette,
+    undersigned_fastapi,
+    undersigned_flask,
+    undersigned_django,
+    undersigned_litestar,
+]
+FRAMEWORKS = {
+    undersigned_starlette: of_starlette,
+    undersigned_fastapi: of_fastapi,
+    undersigned_flask: of_flask,
+    undersigned_django: of_django,
+    undersigned_aiohttp: of_aiohttp,
+    undersigned_litestar: of_litestar,
+    undersigned_quart: of_quart,
+    undersigned_falcon: of_falcon,
+}
+
+
+@pytest.fixture(params=FRAMEWORKS, ids=[package.__name__ for package in FRAMEWORKS])
+def told(request, caplog):
+    """Send the first request, and return its status, and the names and levels that the log told."""
+
+    def told(required, operations=None, **options) -> tuple[int | None, list[tuple[int, str]]]:
+        resolver = getattr(request.param, "RouteResolver", policy.RouteResolver)(operations)
+        by_route = Policy(required_for=required, resolver=resolver)
+        given = {"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}
+        caplog.clear()
+        try:
+            status = FRAMEWORKS[request.param](given, **options)
+        except ConfigurationError:
+            status = None
+        records = [record for record in caplog.records if "no route is named" in record.getMessage()]
+        return status, [(record.levelno, record.getMessage()) for record in records]
+
+    return told
+
+
+@pytest.mark.parametrize(
+    ("required", "operations", "expected"),
+    [
+        (["create_ordr"], None, "required_for: no route is named 'create_ordr'; the closest name is 'create_order'"),
+        (["create_order", "update_order"], None, "required_for: no route is named 'update_order'"),
+        (["buy"], {"create_ordr": "buy"}, "operations: no route is named 'create_ordr'"),
+        (["buy"], {"create_order": "by"}, "required_for: no route is named 'buy'; the closest name is 'by'"),
+        (["create_order"], {"unused": None}, "operations: no route is named 'unused'"),
+    ],
+)
+def test_name_that_no_route_has_is_an_error(told, required, operations, expected):
+    status, [(level, line)] = told(required, operations)
+    assert (status in {None, 500}, level) == (True, logging.ERROR)
+    assert expected in line
+
+
+@pytest.mark.parametrize(
+    ("required", "operations"),
+    [
+        (["create_order"], None),
+        (["buy"], {"create_order": "buy"}),
+        (["pay"], {"create_order": lambda _parameters: "pay"}),
+    ],
+)
+def test_name_that_a_route_has_is_none(told, required, operations):
+    assert told(required, operations) == (401, [])
+
+
+@pytest.mark.parametrize("told", MOUNTING, indirect=True)
+def test_name_that_may_be_elsewhere_is_a_warning_only_if_it_is_like_one_of_a_route(told):
+    status, [(level, line)] = told(["create_order", "create_ordr", "pay"], opaque=True)
+    assert (status, level) == (401, logging.WARNING)
+    assert "'create_ordr'" in line
+    assert "'pay'" not in line
+
+
+def test_start_fails_if_the_routes_do_not_fit_the_policy():
+    opened = []
+
+    @asynccontextmanager
+    async def lifespan(_app):
+        opened.append("open")
+        try:
+            yield
+        finally:
+            opened.append("closed")
+
+    app = Starlette(routes=[Route("/orders", create_order)], lifespan=lifespan)
+    options = {"verifier": verifier(), "origins": [ORIGIN]}
+    required = Policy(required_for=["create_ordr"], resolver=undersigned_starlette.RouteResolver())
+    guarded = undersigned_starlette.SignatureMiddleware(app, policy=required, **options)
+    sent = []
+
+    async def start() -> None:
+        async def receive():
+            return {"type": "lifespan.startup"}
+
+        async def send(message) -> None:
+            sent.append(message)
+
+        await guarded({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
+
+    with pytest.raises(ConfigurationError, match="create_ordr"):
+        asyncio.run(start())
+    assert opened == ["open", "closed"]
+    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
+    assert sent[0]["message"].startswith("required_for: no route is named 'create_ordr'")

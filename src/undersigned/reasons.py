@@ -40,7 +40,8 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_header_malformed": Advice(
         "the signature fields cannot be read, or only one of them arrived",
         "run `undersigned doctor` to see what rewrites, repeats or shortens headers in transit",
-        "the sender must correct its fields, unless a proxy changes them; see `undersigned explain`",
+        "the sender must correct its fields, unless a proxy changes them; set this logger to DEBUG, and give its "
+        "line to `undersigned explain`",
     ),
     "signature_params_incomplete": Advice("the server expects other signature parameters", _OTHER_PROFILE, _PROFILE),
     "signature_params_unexpected": Advice("the server expects other signature parameters", _OTHER_PROFILE, _PROFILE),
@@ -79,7 +80,8 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_key_purpose_invalid": Advice(
         "the server knows this key for another purpose or algorithm",
         "publish the key with use, key_ops, alg and adcp_use as `undersigned keygen` writes them",
-        "the sender must publish its key for this use, as `undersigned keygen` does",
+        "the sender must publish its key for this use, as `undersigned keygen` does; a profile of your own may accept "
+        "plain JWKs, with derive(key=KeyRule())",
     ),
     "signature_key_revoked": Advice(
         "the server's revocation list contains this key",
@@ -158,7 +160,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_invalid": Advice(
         "the request that arrived is not the one that was signed, or the server has another key with this kid",
         _WAY,
-        "this logger has the base at level INFO; `undersigned explain` finds what changed in transit, and "
+        "set this logger to DEBUG, and give its line to `undersigned explain`, which finds what changed in transit; "
         "`undersigned doctor` tests the proxies",
     ),
     "signature_digest_mismatch": Advice(

@@ -158,7 +158,7 @@ def test_root_path_that_a_server_may_add_is_named_with_its_option(root, options,
     with caplog.at_level("WARNING", "undersigned"):
         service.get("/api/orders", url=f"{ORIGIN}/elsewhere", root_path=root, path="/api/orders")
     assert ("server_adds_root_path=True" in caplog.messages[-1]) is named
-    assert ("Otherwise: this logger has the base" in caplog.messages[-1]) is named
+    assert ("Otherwise: set this logger to DEBUG" in caplog.messages[-1]) is named
 
 
 def test_rejected_request_is_logged_at_debug_as_it_is_explained(party, caplog):

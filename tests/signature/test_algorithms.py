@@ -97,7 +97,7 @@ def test_jwk_may_name_its_algorithm_by_either_name(algorithm, named):
     misuse = VerificationKey.from_jwk(public_part(jwk, **use)).misuse(
         algorithm, KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
     )
-    assert misuse == ("" if named else UNNAMED)
+    assert misuse.partition(":")[0] == ("" if named else "the JWK has no registered alg")
 
 
 @pytest.mark.parametrize("algorithm", ["ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"])

@@ -117,7 +117,7 @@ def test_purpose_may_be_one_of_several():
         ({"alg": "ES256"}, UNNAMED),
         ({"crv": "X25519"}, UNNAMED),
         ({"kty": "oct"}, UNNAMED),
-        ({"alg": None}, UNNAMED),
+        ({"alg": None}, "the JWK has no registered alg: expected EdDSA"),
         ({"alg": ["EdDSA"]}, UNNAMED),
         ({"alg": "none"}, UNNAMED),
         ({"x": None}, "x is absent or not a string"),

@@ -23,9 +23,9 @@ from http_message_signatures.algorithms import (
 from undersigned.errors import ConfigurationError
 from undersigned.signature.algorithms import BY_NAME, algorithm_for
 from undersigned.signature.jwk import (
+    ALGS,
     JWK,
     SHARED_SECRET,
-    UNNAMED,
     UnusableKey,
     algorithms_of,
     named_algorithm,
@@ -224,7 +224,8 @@ class VerificationKey:
             return self.fault
         faults: list[str] = []
         if rule.is_declared and not self.algorithm:
-            faults.append(UNNAMED)
+            expected = " or ".join(sorted(ALGS.get(name, name) for name in self._verifiers))
+            faults.append(f"the JWK has no registered alg: expected {expected}")
         if self.use != "sig" and (self.use or rule.is_declared):
             faults.append("the JWK's use is not sig")
         if "verify" not in self.operations and (self.operations or rule.is_declared):

@@ -236,3 +236,33 @@ class Postgres(Server):
         with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.conninfo()) as connection:
             return connection.execute("SELECT true").fetchone()[0]
         return False
+
+
+class PgBouncer(Server):
+    """PgBouncer in front of a PostgreSQL server, with few connections to it."""
+
+    def __init__(self, server: Postgres, mode: str) -> None:
+        super().__init__()
+        self.server, self.mode = server, mode
+        os.chown(self.folder, (owner := self.server.folder.stat()).st_uid, owner.st_gid)
+
+    def popen_options(self) -> dict[str, object]:
+        return self.server.popen_options()
+
+    def command(self) -> list[str]:
+        users, file = self.folder / "users", self.folder / "ini"
+        users.write_text('"tests" ""\n')
+        file.write_text(
+            f"[databases]\n* = host={HOST} port={self.server.port} user=tests\n[pgbouncer]\nlisten_addr = {HOST}\n"
+            f"listen_port = {self.port}\nunix_socket_dir =\nauth_type = any\nauth_file = {users}\n"
+            f"pool_mode = {self.mode}\ndefault_pool_size = 2\n"
+        )
+        return ["pgbouncer", str(file)]
+
+    def answers(self) -> bool:
+        with (
+            contextlib.suppress(psycopg.OperationalError),
+            psycopg.connect(self.server.conninfo(self.port), autocommit=True) as connection,
+        ):
+            return connection.execute("SELECT true", prepare=False).fetchone()[0]
+        return False

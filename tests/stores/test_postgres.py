@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import shutil
 import subprocess
 import sys
 import time
@@ -10,10 +11,11 @@ import time
 import psycopg
 import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from tests.stores.servers import Postgres
+from tests.stores.servers import PgBouncer, Postgres
 
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import NoConnection
+from undersigned.testing import check_replay_store
 from undersigned_postgres import SCHEMA, AsyncPostgresReplayStore, PostgresReplayStore
 from undersigned_postgres.schema import VERSION
 
@@ -72,6 +74,15 @@ def test_tables_may_be_in_a_schema_of_their_own(database, admin):
     with ConnectionPool(f"{database} options='-c search_path=replay'", min_size=1) as pool:
         assert claim(PostgresReplayStore(pool), "n") == "fresh"
     assert admin.execute("SELECT count(*) FROM replay.undersigned_nonce").fetchone() == (1,)
+
+
+@pytest.mark.skipif(shutil.which("pgbouncer") is None, reason="apt-get install pgbouncer")
+@pytest.mark.parametrize("mode", ["transaction", "statement"])
+def test_contract_holds_behind_pgbouncer(postgres_server, database, mode):
+    with PgBouncer(postgres_server, mode) as bouncer:
+        there = database.replace(f"port={postgres_server.port}", f"port={bouncer.port}")
+        with ConnectionPool(there, min_size=4, max_size=8) as pool:
+            check_replay_store(PostgresReplayStore(pool, timeout=10))
 
 
 def test_database_without_the_schema_raises(postgres_server):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote
 
 from undersigned.limits import MOST_FIELDS, TURNS_BEFORE_REJECTION
@@ -25,7 +25,7 @@ from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import Unpack
 
     from undersigned.message.content import Content
@@ -93,29 +93,18 @@ def is_trio() -> bool:
     return trio is not None and bool(trio.lowlevel.in_trio_run())
 
 
-class Head(TypedDict):
-    """What the headers say, as arguments of a `Received`."""
-
-    fields: HeaderFields
-    names: Collection[str]
-    has_body: bool | None
-    has_too_many_fields: bool
-
-
-def read_head(headers: Sequence[tuple[bytes, bytes]], *, unframed: bool | None) -> Head:
-    """Return the headers, and what they say about content.
+def read_head(headers: Sequence[tuple[bytes, bytes]], *, unframed: bool | None) -> tuple[HeaderFields, bool | None]:
+    """Return the headers, and whether content comes with the request, or None if that is unknown until it is read.
 
     Args:
         headers: the (name, value) pairs as octets.
         unframed: whether content comes that neither Content-Length nor Transfer-Encoding declares, or None if unknown.
     """
     if len(headers) > MOST_FIELDS:
-        return Head(fields=NO_FIELDS, names=(), has_body=False, has_too_many_fields=True)
+        return NO_FIELDS, False
     fields = HeaderFields.of_octets(headers)
-    combined = fields.combined
-    is_framed = "transfer-encoding" in combined or combined.get("content-length", "0") != "0"
-    names = combined if "_" in "".join(combined) else ()
-    return Head(fields=fields, names=names, has_body=is_framed or unframed, has_too_many_fields=False)
+    is_framed = "transfer-encoding" in fields.combined or fields.combined.get("content-length", "0") != "0"
+    return fields, is_framed or unframed
 
 
 class TimedBody(Body):
@@ -187,9 +176,10 @@ class WireReceived(Received):
         begun = time.perf_counter()
         # HTTP/2 needs no Content-Length.
         unframed = None if version not in HTTP1_VERSIONS and method in USUALLY_WITH_CONTENT else False
+        fields, has_body = read_head(headers, unframed=unframed)
         return cls(
             method=method, version=version, client=client, context=context, begun=begun, raw_target=raw_target,
-            **read_head(headers, unframed=unframed), **others,
+            fields=fields, has_body=has_body, **others,
         )  # fmt: skip
 
     def target(self, profile: Profile) -> tuple[RequestTarget, bool]:

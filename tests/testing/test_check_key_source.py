@@ -134,7 +134,7 @@ BROKEN = {
     ReadsPatterns: r"has a key for '\*'",
     ReadsUrl: "raised OSError",
     AsksMaybe: "asks_again: must be True or False",
-    KnowsAnybodyAtASecondLook: "a stranger at a second look",
+    KnowsAnybodyAtASecondLook: "an unknown keyid at a second look",
     MixesUpWhenBusy: "8 at once get the key of another lookup",
     DropsWhenBusy: "8 at once do not all get the key",
 }

@@ -78,12 +78,15 @@ class ScopeReceived(Received):
         is_http1 = version in HTTP1_VERSIONS
         # Neither a test client nor HTTP/2 need declare content. Over HTTP/2, uvicorn waits forever if none comes.
         may_be_unframed = scope["type"] == "http" and (is_http1 or method in USUALLY_WITH_CONTENT)
+        fields, has_body = read_head(headers, unframed=None if may_be_unframed else False)
         is_plain = is_http1 and not (scope.get("root_path") or scope.get("app_root_path"))
         return cls(
             context=context or (lambda: scope),
             begun=begun,
             method=method,
             version=version,
+            fields=fields,
+            has_body=has_body,
             client=client[0] if client else None,
             # Nothing of a plain request depends on the server.
             server=None if is_plain else detected_server(receive, send),
@@ -92,7 +95,6 @@ class ScopeReceived(Received):
             scope=scope,
             headers=headers,
             server_adds_root_path=server_adds_root_path,
-            **read_head(headers, unframed=None if may_be_unframed else False),
         )
 
     def check_server(self, profile: Profile) -> None:

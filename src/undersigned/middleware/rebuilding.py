@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
+from undersigned.errors import MalformedURL, printable
+from undersigned.limits import LONGEST_METHOD
+from undersigned.message import token
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.middleware.authority import check_head, check_version, matched_origin
+from undersigned.middleware.authority import HTTP1_VERSIONS, HTTP2_SERVERS, matched_origin, unsupported_error
 from undersigned.middleware.evidence import without_query
 
 if TYPE_CHECKING:
-    from undersigned.errors import MalformedURL, SignatureError
+    from undersigned.errors import SignatureError
     from undersigned.middleware.received import Received
     from undersigned.middleware.service import Service
     from undersigned.signature.profile import Profile
 
 _NO_ORIGIN: Final = "https://unsigned.invalid"
 """The origin in the URL of an unsigned request, which a policy reads: it may have come with any Host."""
+
+
+_METHOD = re.compile(rf"{token.UPPER}+")
 
 
 def rebuilt_request(received: Received, service: Service) -> Request:
@@ -27,17 +34,73 @@ def rebuilt_request(received: Received, service: Service) -> Request:
         MalformedURL: its target or authority is rejected.
         SignatureError: its head can be read in two ways, or the server hides part of it.
     """
-    fields, profile, method = received.fields, service.profile, received.method
+    fields, profile = received.fields, service.profile
     received.check_server(profile)
-    check_version(received.version, service.http2_server, server=received.server, profile=profile)
-    check_head(method, fields, received.names, profile)
+    _check_version(received, service)
+    _check_head(received, profile)
     origin = matched_origin(service.origins, fields, received.version)
     target, query_unknown = received.target(profile)
     if "host" in fields.repeated:
         # All of them are equal, and one is signed.
         host = ("host", fields.repeated["host"][0])
         fields = HeaderFields([*(field for field in fields if field[0] != "host"), host])
-    return Request.unread(method, target, origin, fields, has_body=bool(received.has_body), query_unknown=query_unknown)
+    return Request.unread(
+        received.method, target, origin, fields, has_body=bool(received.has_body), query_unknown=query_unknown
+    )
+
+
+def _check_version(received: Received, service: Service) -> None:
+    """Check that `:authority` and Host have been compared, if the HTTP version has both (RFC 9113 section 8.3.1).
+
+    Raises:
+        MalformedSignature: HTTP has no such version; a client may write any into the request line of HTTP/1.1.
+        VerificationUnavailable: the server shows one authority and has not compared it with the other.
+    """
+    version, server = received.version, received.server
+    if version in HTTP1_VERSIONS:
+        return
+    if service.http2_server and version == "2" and server in {None, service.http2_server}:
+        return
+    if version not in {"2", "3"}:
+        detail = f"HTTP version: HTTP has no version {printable(version, limit=8)}"
+        raise service.profile.error("target_uri_malformed", step=10, detail=detail)
+    raise unsupported_error(
+        service.profile,
+        f"{server or 'the server'} does not show over HTTP version {version} whether :authority and Host "
+        "agree. Serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
+        f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
+    )
+
+
+def _check_head(received: Received, profile: Profile) -> None:
+    """Check that the method, the framing of the content and the names of the fields have one reading.
+
+    A server that changes the case of a method would change what was signed. Two readers of Content-Length with
+    Transfer-Encoding see two contents (RFC 9112 section 6.3). As CGI variables, `Content_Type` and `Content-Type` are
+    the same.
+
+    Raises:
+        MalformedSignature: the content has two framings, or two names differ only in underscores and hyphens.
+        MalformedURL: the method is too long, it is not an upper-case token, or it is CONNECT, which has no path.
+    """
+    method, combined, names = received.method, received.fields.combined, received.names
+    if "_" in "".join(names):
+        spelled = {name.lower() for name in names}
+        if len({name.replace("_", "-") for name in spelled}) < len(spelled):
+            raise profile.error(
+                "signature_header_malformed", step=1, detail="a field name appears with hyphens and with underscores"
+            )
+    if "content-length" in combined and "transfer-encoding" in combined:
+        raise profile.error(
+            "signature_header_malformed", step=1, detail="the request has Content-Length and Transfer-Encoding"
+        )
+    if len(method) > LONGEST_METHOD:
+        raise MalformedURL(
+            f"the method has {len(method):,} characters, and at most {LONGEST_METHOD} are read: send a shorter one",
+            rule="length",
+        )
+    if _METHOD.fullmatch(method) is None or method == "CONNECT":
+        raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
 def routed_request(received: Received, service: Service) -> tuple[Request, str]:

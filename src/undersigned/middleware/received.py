@@ -33,9 +33,7 @@ class Received(ABC):
         version: the HTTP version, such as `1.1` or `2`.
         client: the address of the client, or None.
         fields: the headers. If there are more than are read, there are none.
-        names: the field names as spelled, if the server shows that and one of them may have an underscore.
         has_body: whether content comes with the request, or None if that is unknown until it is read.
-        has_too_many_fields: whether there are more headers than are read.
         server: the name of the server, if it was looked for and recognised.
         outer: what another middleware outside of this one published, or None.
         is_closed_only: whether it is a handshake that the server can close, but not answer.
@@ -48,13 +46,21 @@ class Received(ABC):
     version: str
     client: str | None
     fields: HeaderFields
-    names: Collection[str] = ()
     has_body: bool | None
-    has_too_many_fields: bool = False
     server: str | None = None
     outer: object = None
     is_closed_only: bool = False
     shaped: list[ErrorResponse] = field(default_factory=list["ErrorResponse"])
+
+    @property
+    def has_too_many_fields(self) -> bool:
+        """Whether there are more headers than are read."""
+        return self.fields is NO_FIELDS
+
+    @property
+    def names(self) -> Collection[str]:
+        """The field names as spelled, as far as the server shows that."""
+        return self.fields.combined
 
     @property
     def is_signed(self) -> bool:

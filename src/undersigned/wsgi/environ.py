@@ -13,6 +13,8 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi.servers import missing_target_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
@@ -23,14 +25,14 @@ _DOT_SEGMENTS = frozenset({".", ".."})
 _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
-def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the headers. A key that is not made of a field name, such as an empty one, is rejected later."""
-    fields = [(key[5:].replace("_", "-"), str(value)) for key, value in environ.items() if key[:5] == "HTTP_"]
-    if kind := environ.get("CONTENT_TYPE"):
-        fields.append(("content-type", str(kind)))
-    if length := environ.get("CONTENT_LENGTH"):
-        fields.append(("content-length", str(length)))
-    return fields
+def field_lines(environ: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the headers. A key that is not made of a field name, such as an empty one, is rejected later."""
+    for key, value in environ.items():
+        if key[:5] == "HTTP_":
+            yield key[5:].replace("_", "-"), str(value)
+    for key, name in (("CONTENT_TYPE", "content-type"), ("CONTENT_LENGTH", "content-length")):
+        if value := environ.get(key):
+            yield name, str(value)
 
 
 def has_too_many_fields(environ: dict[str, Any]) -> bool:
@@ -104,22 +106,10 @@ def shown_target(environ: dict[str, Any]) -> str:
     return " or ".join(dict.fromkeys(str(environ[key]) for key in _RAW_KEYS if environ.get(key)))
 
 
-def query_unknown(environ: dict[str, Any], target: RequestTarget) -> bool:
-    """Return whether a lone `?` is not shown, as in an environ without a raw target."""
-    return target.query is None and not (environ.get("REQUEST_URI") or environ.get("RAW_URI"))
-
-
 def http_version(environ: dict[str, Any]) -> str:
     """Return the HTTP version, such as `1.1` or `2`, or what the server shows instead."""
     version = str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
     return version.removesuffix(".0") if version in {"2.0", "3.0"} else version
-
-
-def shown_names(environ: dict[str, Any]) -> list[str]:
-    """Return the names of the fields as spelled if an ASGI server under WSGI shows them, else none."""
-    if "asgi.scope" not in environ:
-        return []
-    return [name.decode("latin-1") for name, _ in environ["asgi.scope"].get("headers", ())]
 
 
 def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:

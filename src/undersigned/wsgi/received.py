@@ -18,16 +18,14 @@ from undersigned.wsgi.environ import (
     field_lines,
     has_too_many_fields,
     http_version,
-    query_unknown,
     request_target,
-    shown_names,
     shown_target,
     verified_environ,
 )
 from undersigned.wsgi.servers import check_server, detected_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.admission import Admission
@@ -72,23 +70,28 @@ class EnvironReceived(Received):
             context: as in `Received`; by default it returns the environ.
             reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
         """
-        begun, framing, is_readable = time.perf_counter(), BodyFraming.of(environ), not has_too_many_fields(environ)
+        begun, framing = time.perf_counter(), BodyFraming.of(environ)
         return cls(
             context=context or (lambda: environ),
             begun=begun,
             method=environ["REQUEST_METHOD"],
             version=http_version(environ),
             client=environ.get("REMOTE_ADDR"),
-            fields=HeaderFields(field_lines(environ)) if is_readable else NO_FIELDS,
-            names=shown_names(environ) if is_readable else (),
+            fields=NO_FIELDS if has_too_many_fields(environ) else HeaderFields(field_lines(environ)),
             has_body=framing.has_body,
-            has_too_many_fields=not is_readable,
             server=detected_server(environ, start_response),
             outer=environ.get(ADMISSION),
             environ=environ,
             framing=framing,
             reconstruct=reconstruct,
         )
+
+    @property
+    def names(self) -> Collection[str]:
+        """The field names as an ASGI server under WSGI shows them."""
+        if "asgi.scope" not in self.environ:
+            return ()
+        return [name.decode("latin-1") for name, _ in self.environ["asgi.scope"].get("headers", ())]
 
     def check_server(self, profile: Profile) -> None:
         """Check that neither the server nor what is in front of the middleware hides what was signed."""
@@ -97,7 +100,8 @@ class EnvironReceived(Received):
     def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether a lone `?` may be missing."""
         target = request_target(self.environ, profile, reconstruct=self.reconstruct, server=self.server)
-        return target, query_unknown(self.environ, target)
+        # An environ without a raw target shows no lone `?`.
+        return target, target.query is None and not (self.environ.get("REQUEST_URI") or self.environ.get("RAW_URI"))
 
     def shown_target(self) -> str:
         """Return the request target as the server shows it, or the path and query if it shows none."""

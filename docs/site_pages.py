@@ -209,6 +209,12 @@ class _Elsewhere:
         return "..."
 
 
+def _whole(_app: Sphinx, value: object, *_: object) -> None:
+    """Take back the signature that autodoc keeps for a method of an object: without `self`, Python drops one more."""
+    if inspect.ismethod(value) and not inspect.isclass(value.__self__):
+        vars(value.__func__).pop("__signature__", None)
+
+
 def _signed(*event: object) -> tuple[str, object] | None:
     """Return no parameters for a protocol, which nobody makes an object of, and types without what frameworks add.
 
@@ -276,6 +282,7 @@ def _unlinked(app: Sphinx, doctree: Element) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     app.connect("source-read", _read)
+    app.connect("autodoc-before-process-signature", _whole, priority=600)
     app.connect("autodoc-process-signature", _signed)
     app.connect("autodoc-process-docstring", _described, priority=400)
     app.connect("autodoc-process-docstring", _typed, priority=600)

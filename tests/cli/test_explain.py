@@ -9,7 +9,7 @@ from tests.cli.command import answers, invoke, lines, objects, run
 
 NOW = 1776520800
 BODY = b'{"a": 1}'
-VERIFIED = "Verified by the profile adcp-3.2 as of when it was signed. Now: the signature has expired."
+VERIFIED = "Verified with the profile adcp-3.2 as of when it was signed. Now: the signature has expired."
 
 
 def explain(*args: str, code: int = 0) -> dict:

@@ -39,7 +39,7 @@ def explain(stdin: bytes, jwks: str):
 def test_the_signed_line_of_several_is_explained(pair):
     key, jwks = pair
     result = explain(lines(UNSIGNED, sign(key), {"level": "info"}), jwks)
-    assert (result.exit_code, result.output.splitlines()[0]) == (0, "Verified by the profile adcp-3.2.")
+    assert (result.exit_code, result.output.splitlines()[0]) == (0, "Verified with the profile adcp-3.2.")
 
 
 def test_several_signed_lines_are_not_reduced_to_the_first(pair):

@@ -68,6 +68,14 @@ def test_comments_and_texts_of_the_code_follow_the_rule(rule):
     assert found == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_sentence_comes_twice_in_a_paragraph(page):
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for paragraph in re.sub(r"^\|.*$", "", text, flags=re.MULTILINE).split("\n\n"):
+        sentences = [" ".join(one.split()) for one in re.split(r"(?<=[.!?])\s+", paragraph)]
+        assert [one for one in sentences if len(one) > 25 and sentences.count(one) > 1] == []
+
+
 def test_contributing_has_ten_rules():
     rules = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("### Language")[2].partition("\n#")[0]
     assert re.findall(r"^(\d+)\.", rules, re.MULTILINE) == [str(number) for number in range(1, 11)]

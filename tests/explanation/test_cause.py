@@ -89,7 +89,7 @@ def test_base_of_a_cause_is_one_that_the_key_signed(target, other):
 @pytest.mark.parametrize("source", [keys.KEYS, OneKey(keys.KEYS.keys["buyer-ed25519"][0])])
 def test_verified_request_has_no_cause(source):
     found = explain(keys.signed_request(), source=source)
-    summary = "Verified by the profile adcp-3.2 as of when it was signed. Now: the signature has expired."
+    summary = "Verified with the profile adcp-3.2 as of when it was signed. Now: the signature has expired."
     assert (found.cause, found.error, found.summary) == (None, None, summary)
 
 

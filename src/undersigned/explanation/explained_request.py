@@ -197,7 +197,7 @@ def explain_request(
     difference = None if base is None or theirs is None else _compare(base, theirs)
     if error is None:
         late = validity and validity.fault
-        summary = f"Verified by the profile {by.name}{f' as of when it was signed. Now: {late}' if late else ''}."
+        summary = f"Verified with the profile {by.name}{f' as of when it was signed. Now: {late}' if late else ''}."
     elif cause is not None:
         summary = f"Cause: {cause}"
     else:
@@ -249,14 +249,14 @@ class _Signature:
 
 @dataclass(frozen=True, slots=True)
 class _Examined:
-    """A request that is examined with some keys, by one profile after another.
+    """A request that is examined with some keys, with one profile after another.
 
     Attributes:
         request: the request.
         keys: the keys.
         now: the verifier's clock, or None for the time when it was signed.
         origins: the origins of the service.
-        rejections: the result by each profile that was tried.
+        rejections: the result with each profile that was tried.
     """
 
     request: Request

@@ -1056,7 +1056,7 @@ class AsyncVerifier:
 
 
 class Verifier(AsyncVerifier):
-    """A verifier that verifies messages by one profile. Safe to share between threads if its sources are.
+    """A verifier that verifies messages with one profile. Safe to share between threads if its sources are.
 
     `verify`, `verify_response` and `unready` do what those of `AsyncVerifier` do, and return when they are done. The
     coroutines of the steps are for a server that reads the content between them: `finish` runs them.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
+from undersigned.middleware import SCHEME
+
 
 class SignatureScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its base registers it
     """The security scheme: drf-spectacular uses it for each view with `SignatureAuthentication`."""
@@ -14,5 +16,4 @@ class SignatureScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untype
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:  # noqa: ARG002 - drf-spectacular's
         """Return the scheme."""
-        description = "An HTTP message signature (RFC 9421) in the fields Signature-Input and Signature."
-        return {"type": "http", "scheme": "Signature", "description": description}
+        return dict(SCHEME)

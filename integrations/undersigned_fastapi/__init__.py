@@ -12,8 +12,9 @@ try:
     from undersigned.asgi import SignatureMiddleware
     from undersigned_starlette import SignatureRequired, find_signature, jwks_route, verified_signature
 
+    from .openapi import document_policy
     from .requirement import Signature, signature_required
-    from .routes import RouteResolver, document_policy
+    from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("fastapi", missing) from missing
 

@@ -9,16 +9,14 @@ from fastapi.security.base import SecurityBase
 from starlette.requests import HTTPConnection
 
 from undersigned import VerifiedSignature
+from undersigned.middleware import SCHEME
 from undersigned_starlette import verified_signature
 
 
 class SignatureScheme(SecurityBase):
     """A security scheme as FastAPI documents it, which finds the signature of a request."""
 
-    model = HTTPBase(
-        scheme="Signature",
-        description="An HTTP message signature (RFC 9421) in the fields Signature-Input and Signature.",
-    )
+    model = HTTPBase(scheme=SCHEME["scheme"], description=SCHEME["description"])
     scheme_name = "Signature"
 
     async def __call__(self, connection: HTTPConnection) -> VerifiedSignature:

@@ -1,4 +1,4 @@
-"""Policies by route for FastAPI, whose routers include others, and the OpenAPI document of what they require."""
+"""Policies by route for FastAPI, whose routers include others."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import routing
 
-from undersigned import ConfigurationError
-from undersigned.policy import MatchedRoute
 from undersigned_starlette import RouteResolver as _RouteResolver
-
-from .requirement import SignatureScheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fastapi import FastAPI
     from starlette.routing import BaseRoute
-
-    from undersigned import Policy
 
 
 class RouteResolver(_RouteResolver):
@@ -63,47 +56,3 @@ def _decides_by_itself(included: object) -> bool:
         return False
     usual = routing.APIRouter.matches, routing.APIRouter.handle
     return (type(router).matches, type(router).handle) != usual or any(map(_decides_by_itself, router.routes))
-
-
-_REQUIRED: dict[str, list[str]] = {SignatureScheme.scheme_name: []}
-_SCHEME = SignatureScheme.model.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def document_policy(app: FastAPI, policy: Policy) -> None:
-    """Mark in the OpenAPI document the operations that a policy requires a signature for.
-
-    `Signature` and `signature_required` are in the document without this call, which adds the answer 401 to them too.
-    A route whose operation depends on its path parameters is not marked.
-
-    Args:
-        app: the application. The document is made when it is first asked for, so routes may be added later.
-        policy: the policy, with a `RouteResolver` of this package.
-
-    Raises:
-        ConfigurationError: the policy has another resolver.
-    """
-    resolver = policy.resolver
-    if not isinstance(resolver, RouteResolver):
-        raise ConfigurationError("policy: give it the resolver undersigned_fastapi.RouteResolver()")
-    plain = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        document = plain()
-        for _, route in resolver.candidates(app.routes):
-            asked = MatchedRoute(getattr(route, "endpoint", None), (getattr(route, "name", ""),))
-            if policy.demand(resolver.operation_of(asked, listed=policy.required_for)) == "required":
-                operations: dict[str, Any] = document["paths"].get(getattr(route, "path_format", None), {})
-                for method in operations.keys() & {name.lower() for name in getattr(route, "methods", None) or ()}:
-                    operation = operations[method]
-                    # FastAPI keeps the document, and returns it again.
-                    others = [other for other in operation.get("security", ()) if other != _REQUIRED]
-                    operation["security"] = [*others, _REQUIRED]
-                schemes: dict[str, Any] = document.setdefault("components", {}).setdefault("securitySchemes", {})
-                schemes[SignatureScheme.scheme_name] = _SCHEME
-        for operations in document.get("paths", {}).values():
-            for operation in operations.values():
-                if _REQUIRED in operation.get("security", ()):
-                    operation["responses"].setdefault("401", {"description": "Unsigned, or not validly signed"})
-        return document
-
-    app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it

@@ -9,6 +9,7 @@ from undersigned.policy import RouteResolver
 
 try:
     from .middleware import SignatureMiddleware
+    from .openapi import document_policy
     from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
 except ModuleNotFoundError as missing:
     raise missing_extra("litestar", missing) from missing
@@ -17,6 +18,7 @@ __all__ = [
     "RouteResolver",
     "SignatureMiddleware",
     "SignatureRequired",
+    "document_policy",
     "find_signature",
     "signature_required",
     "verified_signature",

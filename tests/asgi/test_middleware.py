@@ -9,6 +9,7 @@ import socket
 import threading
 
 import pytest
+import trio
 from tests.drive import call_asgi
 from tests.keys import HOST, ORIGIN
 from tests.serving import uvicorn_server
@@ -409,6 +410,26 @@ def test_wrong_option_is_an_error_at_once_or_stops_the_start_of_the_server(party
     with pytest.raises((ConfigurationError, TypeError), match=next(iter(wrong))):
         run(framework, http_scope(party))
     assert echo.calls == []
+
+
+def test_start_on_trio_fails_and_says_so_and_no_request_is_served(party):
+    async def app(scope, _receive, _send):
+        raise AssertionError(scope)
+
+    served = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN])
+    sent = []
+
+    async def receive():
+        return {"type": "lifespan.startup"}
+
+    async def send(message):
+        sent.append(message)
+
+    trio.run(served, {"type": "lifespan"}, receive, send)
+    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
+    assert "trio, which undersigned does not support" in sent[0]["message"]
+    with pytest.raises(ConfigurationError, match="on trio"):
+        trio.run(served, http_scope(party), receive, send)
 
 
 def test_scope_of_an_unknown_type_is_rejected(party, echo):

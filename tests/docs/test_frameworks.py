@@ -78,7 +78,6 @@ PAGES = {
     "falcon": lambda names: uvicorn_server(names["app"]),
     "sanic": sanic_site,
 }
-BY_PATH = {"tornado", "sanic"}
 """The pages whose policy goes by the path."""
 
 
@@ -114,6 +113,7 @@ def run(party, monkeypatch):
             if rejection is not None:
                 vars(module)["rejection"] = rejection
                 snippet = snippet.replace('mode="optional"', 'mode="optional", rejection=rejection')
+                snippet = snippet.replace('"MODE": "optional"', '"MODE": "optional", "REJECTION": rejection')
             code = compile(snippet, f"{page}.md", "exec", dont_inherit=True)
             exec(code, vars(module))  # noqa: S102 - the page's own words
         return vars(module)
@@ -203,9 +203,8 @@ def test_guard_of_several_routes_lets_preflights_pass(page, run):
 
 @pages_with("Policy")
 def test_policy_requires_a_signature_for_what_it_names(page, run, party):
-    path = "/create_media_buy" if page in BY_PATH else "/plans/gold"
     with PAGES[page](run(f"frameworks/{page}", "One route", "Policy")) as port:
-        check(port, party, path, caller=None)
+        check(port, party, caller=None)
 
 
 @pages_with("CORS")
@@ -238,6 +237,18 @@ def test_handler_of_the_application_answers_when_a_route_rejects_a_request(page,
         assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
 
 
+# Django has no handler for 401.
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - {"django"}))
+def test_function_of_rejection_answers_instead_of_the_handler_of_the_application(page, run):
+    def shape(answer, _context):
+        return answer.with_content(json.dumps({"shaped": answer.code}).encode())
+
+    with PAGES[page](run(f"frameworks/{page}", "One route", "Errors", rejection=shape)) as port:
+        unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
+        assert (unsigned.status, unsigned.json) == (401, {"shaped": "request_signature_required"})
+        assert_unsigned(unsigned)
+
+
 @pytest.mark.parametrize("titles", [["One route"], ["One route", "Errors"]], ids=len)
 @pytest.mark.parametrize(
     ("profile", "status"), [(profiles.WEB_BOT_AUTH_STRING, 403), (profiles.UCP, 401)], ids=["bot", "UCP"]
@@ -258,14 +269,15 @@ def test_test_of_the_page_passes(page, run):
     if page == "sanic":
         names["app"].config.TOUCHUP = False
     clients = SignedClients(pair, origin=ORIGINS[0])
-    test = names["test_signed_order_is_accepted"]
-    if inspect.iscoroutinefunction(test):
-        asyncio.run(test(clients))
-    elif "urlpatterns" in names:
-        with django_site(names):
-            test(clients)
-    else:
-        test(clients)
+    tests = [test for name, test in names.items() if name.startswith("test_")]
+    assert len(tests) == 2
+    with django_site(names) if "urlpatterns" in names else contextlib.nullcontext():
+        for test in tests:
+            # A test over HTTP takes the fixture, and that of a view alone takes nothing.
+            given = [clients] if inspect.signature(test).parameters else []
+            answer = test(*given)
+            if inspect.iscoroutine(answer):
+                asyncio.run(answer)
 
 
 @contextlib.contextmanager

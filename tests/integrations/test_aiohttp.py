@@ -14,7 +14,7 @@ from tests.wire import ask, assert_rejected, raw_request
 from undersigned import Decision, Policy
 from undersigned.middleware import Admission
 from undersigned.policy import RouteResolver
-from undersigned_aiohttp import SignatureMiddleware, SignatureRequired, verified_signature
+from undersigned_aiohttp import SignatureMiddleware
 
 ORDER = web.RequestKey("order", str)
 
@@ -46,16 +46,6 @@ def test_body_that_ends_in_the_middle_of_a_chunk_reaches_no_handler(party):
         connection.sendall(b"16\r\n{")
         connection.shutdown(socket.SHUT_WR)
         assert SECRET.encode() not in connection.recv(100)
-
-
-def test_requiring_a_missing_signature_raises_the_rejection(party):
-    async def careless(request: web.Request) -> web.Response:
-        with pytest.raises(SignatureRequired) as caught:
-            verified_signature(request)
-        return web.Response(text=caught.value.error.code)
-
-    with serve(party, "/", careless) as port:
-        assert ask(port, raw_request("GET", "/")).content == b"request_signature_required"
 
 
 def test_policy_by_route_knows_the_handler_of_a_named_route_and_its_answer_is_shaped(party):

@@ -7,7 +7,6 @@ import logging
 
 import pytest
 from sanic import Blueprint, Sanic
-from sanic.response import json as json_response
 from tests.drive import call_asgi
 from tests.integrations.every_framework import digested, optional, sanic
 from tests.integrations.own_servers import sanic_app, sanic_server
@@ -16,7 +15,7 @@ from tests.serving import uvicorn_server
 from tests.wire import BODY, ask, assert_rejected, handshake, raw_request
 
 from undersigned import Policy
-from undersigned_sanic import SignatureRequired, Undersigned, verified_signature
+from undersigned_sanic import Undersigned, verified_signature
 
 
 def test_target_is_rejected_when_sanic_would_route_another_spelling(party):
@@ -50,20 +49,6 @@ def test_handshake_is_rejected_before_it_is_accepted_if_a_middleware_of_its_blue
         accepted = handshake(port, "/talk", party.fields("GET", "/talk"))
     assert accepted.startswith(b"HTTP/1.1 101 ")
     assert KEYID.encode() in accepted
-
-
-def test_requiring_a_missing_signature_raises_the_rejection(party):
-    app = sanic_app()
-
-    @app.get("/")
-    async def careless(request):
-        with pytest.raises(SignatureRequired) as raised:
-            verified_signature(request)
-        return json_response({"code": raised.value.error.code})
-
-    Undersigned(app, **optional(party))
-    with sanic_server(app) as port:
-        assert ask(port, raw_request("GET", "/")).json == {"code": "request_signature_required"}
 
 
 class Silent(Sanic):

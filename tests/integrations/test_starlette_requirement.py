@@ -5,7 +5,7 @@ import contextlib
 from typing import Annotated
 
 import pytest
-from fastapi import APIRouter, Depends, FastAPI, WebSocket
+from fastapi import Depends, FastAPI, WebSocket
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,14 +19,13 @@ from undersigned import (
     ConfigurationError,
     KeySet,
     MemoryReplayStore,
-    Policy,
     VerifiedSignature,
     profiles,
 )
 from undersigned.asgi import ADMISSION, ScopeReceived
 from undersigned.eventloop import AsyncGuard
 from undersigned.middleware import Admission
-from undersigned_fastapi import RouteResolver, Signature, document_policy
+from undersigned_fastapi import Signature
 from undersigned_fastapi import signature_required as require
 from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
 
@@ -165,38 +164,6 @@ def test_openapi_document_marks_each_operation_that_requires_a_signature():
     assert paths["/required"]["post"]["security"] == [{"Signature": []}]
     assert paths["/nested"]["post"]["security"] == [{"Signature": []}]
     assert "security" not in paths["/public"]["get"]
-
-
-def test_openapi_document_marks_the_operations_that_a_policy_requires():
-    async def create(plan: str) -> str:
-        raise AssertionError(plan)
-
-    async def read(plan: str) -> str:
-        raise AssertionError(plan)
-
-    app, router = FastAPI(), APIRouter(prefix="/adcp")
-    policy = Policy(required_for=["create_media_buy"], resolver=RouteResolver({create: "create_media_buy"}))
-    document_policy(app, policy)
-    router.add_api_route("/plans/{plan:path}", create, methods=["POST"])
-    router.add_api_route("/plans/{plan:path}", read, methods=["GET"])
-    app.include_router(router)
-    for _ in range(2):
-        document = app.openapi()
-        paths = document["paths"]["/adcp/plans/{plan}"]
-        assert {method: operation.get("security") for method, operation in paths.items()} == {
-            "post": [{"Signature": []}],
-            "get": None,
-        }
-        assert {method: "401" in operation["responses"] for method, operation in paths.items()} == {
-            "post": True,
-            "get": False,
-        }
-    assert document["components"]["securitySchemes"]["Signature"]["scheme"] == "Signature"
-
-
-def test_policy_by_path_marks_no_operation_of_the_document():
-    with pytest.raises(ConfigurationError, match=r"^policy: give it the resolver"):
-        document_policy(FastAPI(), Policy(required_for=["create_media_buy"]))
 
 
 def test_dependency_adds_no_parameter_to_an_operation():

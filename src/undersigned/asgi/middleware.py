@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
-    from undersigned.middleware.service import AsyncOptions
+    from undersigned.middleware.service import AsyncOptions, Service
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verifier import AsyncVerifier, Verifier
 
@@ -67,6 +67,11 @@ class SignatureMiddleware:
             self._failure = error
             return
         self._guard.service.announce()
+
+    @property
+    def service(self) -> Service:
+        """What the middleware was told to verify."""
+        return self._guard.service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""

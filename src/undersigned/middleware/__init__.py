@@ -7,6 +7,7 @@ from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.configuration import configured_verifier
 from undersigned.middleware.decision import Decision
 from undersigned.middleware.evidence import Evidence
+from undersigned.middleware.openapi import SCHEME, document_signature, must_be_signed
 from undersigned.middleware.published import Published
 from undersigned.middleware.service import (
     ASGISetup,
@@ -25,6 +26,7 @@ __all__ = [
     "DEFAULT_BODY_TIMEOUT",
     "DEFAULT_MAX_BODY",
     "DEFAULT_MAX_UNSIGNED_BODY",
+    "SCHEME",
     "ASGISetup",
     "Admission",
     "AsyncOptions",
@@ -40,6 +42,8 @@ __all__ = [
     "WSGIOptions",
     "WSGISetup",
     "configured_verifier",
+    "document_signature",
     "incomplete",
     "is_preflight",
+    "must_be_signed",
 ]

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from undersigned.errors import ConfigurationError
+from undersigned.policy.route import RouteResolver
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from undersigned.middleware.service import Mode
+    from undersigned.policy.policy import Policy
+    from undersigned.policy.route import MatchedRoute
 
 SCHEME: Final[Mapping[str, str]] = {
     "type": "http",
@@ -24,6 +31,24 @@ UNSIGNED: Final = "The request is not signed, or its signature is not accepted: 
 """The description of the response 401."""
 
 _REQUIREMENT: Final[Mapping[str, list[str]]] = {"Signature": []}
+
+
+def must_be_signed(policy: Policy | None, mode: Mode, route: MatchedRoute) -> bool:
+    """Return whether a middleware lets a route run for signed requests only. If that depends on the path, False.
+
+    Args:
+        policy: the policy of the middleware, or None.
+        mode: the mode of the middleware.
+        route: the route.
+
+    Raises:
+        ConfigurationError: the policy has no `RouteResolver`, so it is not known which route it names.
+    """
+    if policy is None:
+        return mode == "required"
+    if not isinstance(policy.resolver, RouteResolver):
+        raise ConfigurationError("policy: give it a RouteResolver, so that the document can say what must be signed")
+    return policy.demand(policy.resolver.operation_of(route, listed=policy.required_for)) == "required"
 
 
 def document_signature(document: dict[str, Any], operation: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from undersigned import ConfigurationError
 from undersigned.discovery import Freshness
 
+DATE = "Fri, 27 Nov 2026 10:00:00 GMT"
 FRESHNESS = Freshness(least=60, most=900, default=300)
 
 
@@ -40,6 +41,15 @@ FRESHNESS = Freshness(least=60, most=900, default=300)
         ({"cache-control": "max-age=120", "age": "0000000050"}, 70),
         ({"cache-control": "max-age=120", "age": "00000000050"}, 120),
         ({"cache-control": "max-age=120,\tno-store\t, public"}, 60),
+        ({"cache-control": "max-age=120", "age": "50, 0"}, 70),
+        ({"expires": "0"}, 60),
+        ({"expires": "-1", "date": DATE}, 60),
+        ({"expires": "Thu, 26 Nov 2026 10:00:00 GMT", "date": DATE}, 60),
+        ({"expires": "Fri, 27 Nov 2026 10:02:00 GMT", "date": DATE}, 120),
+        ({"expires": "Fri, 27 Nov 2026 10:02:00 GMT", "date": DATE, "age": "30"}, 90),
+        ({"expires": "Fri, 27 Nov 2026 10:02:00 GMT"}, 60),
+        ({"expires": "Fri, 27 Nov 2026 10:02:00", "date": DATE}, 60),
+        ({"expires": "Fri, 27 Nov 2026 10:02:00 GMT", "cache-control": "max-age=70", "date": DATE}, 70),
     ],
 )
 def test_lifetime_follows_cache_control_within_the_limits(fields, seconds):

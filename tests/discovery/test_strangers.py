@@ -34,11 +34,12 @@ def jwks(*keys):
     return response({"keys": list(keys)})
 
 
-def test_empty_set_counts_only_if_it_is_fetched_twice(world, server, clock, caplog):
+@pytest.mark.parametrize("empty", [[], [None], [{}], [{**PUBLIC, "kid": 5}]])
+def test_empty_set_counts_only_if_it_is_fetched_twice(world, server, clock, caplog, empty):
     server.answers["/jwks.json"] = jwks(PUBLIC)
     source = world.jwks(server.url(), network=server.network(), clock=clock)
     assert world.find(source, "buyer-ed25519")
-    server.answers["/jwks.json"] = jwks()
+    server.answers["/jwks.json"] = jwks(*empty)
     clock.now += 300
     assert world.find(source, "buyer-ed25519")
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
@@ -455,3 +456,18 @@ def test_revocation_file_is_read_again_when_it_changes(tmp_path, clock):
     assert current.revoked == {"stolen"}
     assert source.is_ready(current.stale_after)
     assert not source.is_ready(current.stale_after + 1)
+
+
+@pytest.mark.parametrize(("minute", "revoked"), [(9, {"a"}), (10, {"a", "b"}), (11, {"b"})])
+def test_revocation_file_takes_back_what_a_newer_list_does_not_have_and_nothing_else(tmp_path, clock, minute, revoked):
+    path = tmp_path / "list.json"
+
+    def write(minute, *kids):
+        times = {"updated": f"2026-11-22T10:{minute:02}:00Z", "next_update": "2026-11-22T10:20:00Z"}
+        path.write_text(json.dumps({"issuer": "g", **times, "revoked_kids": kids}))
+
+    write(10, "a")
+    source = RevocationFile(path, clock=clock)
+    write(minute, "b", *([] if minute > 9 else ["c" * 9]))
+    clock.now += 2
+    assert source.current("").revoked == revoked

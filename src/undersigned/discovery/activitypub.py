@@ -160,10 +160,10 @@ class ActorKeys(NamedKeys[_Actor]):
             return Copy(Keys(()), copy.fetched, copy.fresh_until)
         owner = owner_of(key)
         # Anyone can name anyone as the owner of a key. Only the owner's own document confirms it.
-        own = owner == location and key is not copy.value
-        check_owner(copy.value if own else self._document(owner).value, owner=owner, keyid=keyid)
+        own = copy if owner == location and key is not copy.value else self._document(owner)
+        check_owner(own.value, owner=owner, keyid=keyid)
         found = verification_key(key, keyid=keyid, owner=owner)
-        return Copy(Keys([(keyid, {})], make=lambda _jwk: found), copy.fetched, copy.fresh_until)
+        return Copy(Keys([(keyid, {})], make=lambda _jwk: found), copy.fetched, min(copy.fresh_until, own.fresh_until))
 
     def _document(self, url: str) -> Copy[Mapping[str, object]]:
         url = self._location(url)

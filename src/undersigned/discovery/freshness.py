@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_AGE = re.compile(r'(?:^|,)[ \t]*max-age=(?:"([0-9]{1,10})"|([0-9]{1,10}))[ \t]*(?=,|$)', re.IGNORECASE | re.ASCII)
 _NEVER = re.compile(r"(?:^|,)[ \t]*no-(?:store|cache)[ \t]*(?=,|=|$)", re.IGNORECASE | re.ASCII)
-_SECONDS = re.compile(r"[0-9]{1,10}", re.ASCII)
+_SECONDS = re.compile(r"[ \t]*([0-9]{1,10})[ \t]*(?:,|$)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ class Freshness:
     def lifetime(self, fields: Mapping[str, str]) -> float:
         """Return for how many seconds a response is fresh (RFC 9111 sections 4.2 and 5.2.2).
 
-        `max-age` counts less the Age field, `no-store` and `no-cache` count as 0; then the limits apply.
+        `max-age`, or else Expires less Date, counts less the Age field. `no-store` and `no-cache` count as 0, and so
+        does an Expires that is no date. Then the limits apply.
 
         Args:
             fields: the response's headers by lower-case name.
@@ -59,12 +61,22 @@ class Freshness:
         found = _MAX_AGE.search(control)
         if _NEVER.search(control):
             lifetime = 0.0
-        elif found:
-            age = fields.get("age", "").strip()
-            lifetime = float(found[1] or found[2]) - (float(age) if _SECONDS.fullmatch(age) else 0.0)
+        elif found or "expires" in fields:
+            age = _SECONDS.match(fields.get("age", ""))
+            lifetime = float(found[1] or found[2]) if found else _expires(fields)
+            lifetime -= float(age[1]) if age else 0.0
         else:
             lifetime = self.default
         return min(max(lifetime, self.least), self.most)
+
+
+def _expires(fields: Mapping[str, str]) -> float:
+    """Return the seconds from Date to Expires; 0 if one of them cannot be read."""
+    try:
+        expires, date = (parsedate_to_datetime(fields[name]) for name in ("expires", "date"))
+        return (expires - date).total_seconds()
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return 0.0
 
 
 def check_seconds(option: str, value: object, *, least: float) -> None:

@@ -28,7 +28,7 @@ class Keys:
         named: the JWKs, each with the keyid that names it.
         make: makes a key of a JWK, whose `kid` is the keyid.
         wanted: tells at each lookup whether a JWK still counts. None: each does.
-        is_empty: whether the document lists no key at all.
+        is_empty: whether the document lists no key that a signature can name.
     """
 
     __slots__ = ("_jwks", "_made", "_make", "_wanted", "is_empty")
@@ -122,15 +122,16 @@ def read_jwk_set(
     Raises:
         UnusableDocument: as `members_of`.
     """
-    members = [jwk for jwk in members_of(document, arrays) if wanted is None or wanted(jwk)]
     named = [
-        (keyid, jwk) for jwk in members if isinstance(keyid := jwk.get("kid"), str) and 0 < len(keyid) <= LONGEST_KEYID
+        (keyid, jwk)
+        for jwk in members_of(document, arrays)
+        if isinstance(keyid := jwk.get("kid"), str) and 0 < len(keyid) <= LONGEST_KEYID
     ]
     return Keys(
-        named[:most],
+        [one for one in named if wanted is None or wanted(one[1])][:most],
         make=lambda jwk: VerificationKey.from_jwk(jwk, owner=owner),
         wanted=wanted,
-        is_empty=not any(map(document.get, arrays)),
+        is_empty=not named,
     )
 
 

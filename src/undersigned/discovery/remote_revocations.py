@@ -151,16 +151,11 @@ def read_signed_list(
     try:
         token = read_token(_compact(text), types={LIST_TYPE}, most=MOST_LIST_BYTES)
         token.check_issuer(keys.keys.get(token.keyid, ()))
-        read = RevocationList.from_document(token.claims, issuer)
+        read = RevocationList.from_document(token.claims, issuer).after(last)
     except (KeySourceError, ConfigurationError) as error:
         raise UnusableDocument(str(error)) from None
     if read.updated > now + _LATEST:
         raise UnusableDocument("the revocation list is of the future")
-    if last is not None and read.updated < last.updated:
-        raise UnusableDocument("the revocation list is older than the one that was read before")
-    if last is not None and read.updated == last.updated:
-        # Two lists of one time have no order, and only a newer list takes a revocation back.
-        return replace(read, revoked=read.revoked | last.revoked)
     return read
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_LIST_BYTES
@@ -23,7 +22,7 @@ class RevocationFile:
 
     The file has the JSON of AdCP, such as `{"issuer": "https://gov.example.com", "updated": "2026-11-22T10:00:00Z",
     "next_update": "2026-11-22T10:15:00Z", "revoked_kids": ["buyer-2025"]}`. To change it, write another file and rename
-    it.
+    it. Only a list with a newer `updated` takes a revocation back, and an older one is not used.
 
     Args:
         path: the file.
@@ -45,7 +44,13 @@ class RevocationFile:
         issuer: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        read = partial(RevocationList.from_json, issuer=issuer)
+        last: RevocationList | None = None
+
+        def read(text: bytes) -> RevocationList:
+            nonlocal last
+            last = RevocationList.from_json(text, issuer=issuer).after(last)
+            return last
+
         self._file = WatchedFile(path, read, most=MOST_LIST_BYTES, clock=clock)
 
     def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature

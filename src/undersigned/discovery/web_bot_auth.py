@@ -246,7 +246,7 @@ def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool
         named.append((name, jwk))
         if isinstance(kid, str) and kid != name and 0 < len(kid) <= LONGEST_KEYID:
             named.append((kid, jwk))
-    return Keys(named, make=make, is_empty=not document["keys"])
+    return Keys(named, make=make, is_empty=not named)
 
 
 def read_card(text: bytes, *, url: str) -> Mapping[str, object] | str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from undersigned.errors import ConfigurationError
@@ -93,6 +93,18 @@ class RevocationList:
         if not SHORTEST_INTERVAL <= next_update - updated <= LONGEST_INTERVAL:
             raise ConfigurationError("the revocation list's next_update is not 1 to 30 minutes after its updated")
         return cls(revoked=frozenset(cast("list[str]", kids)), updated=updated, next_update=next_update, issuer=named)
+
+    def after(self, last: RevocationList | None) -> RevocationList:
+        """Return the list to use, if this one was read after another: only a newer list takes a revocation back.
+
+        Raises:
+            ConfigurationError: this list is the older one.
+        """
+        if last is None or self.updated > last.updated:
+            return self
+        if self.updated < last.updated:
+            raise ConfigurationError("the revocation list is older than the one that was read before")
+        return replace(self, revoked=self.revoked | last.revoked)
 
     @property
     def blocking(self) -> bool:

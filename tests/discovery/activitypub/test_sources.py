@@ -84,6 +84,20 @@ def test_key_of_an_actor_is_found_once_and_kept(find, server, actor, keyid, form
     assert b"\r\naccept: application/activity+json, application/ld+json; profile=" in server.requests[0].lower()
 
 
+@pytest.mark.parametrize("short", ["the key", "its owner"])
+def test_key_is_used_no_longer_than_either_document_of_it(find, server, clock, short):
+    """The key has a document of its own, and that of its owner confirms it."""
+    owner, keyid = server.url("/users/bob"), server.url("/keys/1")
+    brief, long = "Cache-Control: max-age=60", "Cache-Control: max-age=3600"
+    key = {"id": keyid, "owner": owner, "publicKeyPem": pem()}
+    server.answers["/keys/1"] = response(key, brief if short == "the key" else long)
+    server.answers["/users/bob"] = response({"id": owner, "publicKey": keyid}, long if short == "the key" else brief)
+    assert find(keyid)
+    server.answers["/keys/1"] = server.answers["/users/bob"] = response({"id": "gone"})
+    clock.now += 61
+    assert not find(keyid)
+
+
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 

@@ -410,6 +410,7 @@ NO_ANSWERS = {
     "adcp_error in text": text({"adcp_error": RATE_LIMITED}),
     "adcp_error beside the content": lambda known: {"structuredContent": known, "adcp_error": RATE_LIMITED},
     "errors": structured({"errors": [RATE_LIMITED]}),
+    "an error beside the content": lambda known: {"structuredContent": known, "error": RATE_LIMITED},
     "something else": structured({"detail": "no"}),
     "another version": structured({"adcp": {"major_versions": [9]}}),
     "no version": structured({"adcp": 3}),
@@ -420,6 +421,7 @@ NO_TASKS = {
     **{f"TASK_STATE_{state}": task(f"TASK_STATE_{state}") for state in ("FAILED", "WORKING", "UNSPECIFIED")},
     "another status": lambda known: {"status": "failed", "parts": [{"data": known}]},
     "adcp_error": task("completed", {"adcp_error": RATE_LIMITED}),
+    "adcp_error beside the task": lambda known: {**task("completed")(known), "adcp_error": RATE_LIMITED},
     "errors of a message": lambda _known: {"message": {"parts": [{"data": {"errors": [RATE_LIMITED]}}]}},
 }
 ANSWERS = {

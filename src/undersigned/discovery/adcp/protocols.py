@@ -303,7 +303,7 @@ def _data(result: Mapping[str, object]) -> Mapping[str, object]:
         for part in reversed(objects(holder.get("parts"))):
             data = part.get("data")
             if isinstance(data, dict):
-                return _completed(answer, cast("Mapping[str, object]", data))
+                return _completed(result, _completed(answer, cast("Mapping[str, object]", data)))
     raise UnusableDocument("the agent's answer has no data part")
 
 
@@ -313,7 +313,9 @@ def _completed(result: Mapping[str, object], content: Mapping[str, object]) -> M
     Raises:
         UnusableDocument: it is not so. An error says nothing of what the agent is.
     """
-    has_failed = any(one.get("adcp_error") is not None or one.get("errors") for one in (result, content))
+    has_failed = any(
+        one.get("adcp_error") is not None or one.get("errors") or one.get("error") for one in (result, content)
+    )
     if has_failed or not _is_done(content.get("status")):
         raise UnusableDocument("the agent answers with an error, or its task is not completed")
     return content

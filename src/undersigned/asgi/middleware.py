@@ -25,8 +25,8 @@ class SignatureMiddleware:
     """A middleware that verifies HTTP requests and WebSocket handshakes.
 
     The application asks for the signature with `find_signature(scope)` and `verified_signature(scope)`. If the latter
-    raises and nothing else answers, this middleware does. Put it outside everything that rewrites the path, Host or
-    headers. A request with more than 100 headers gets 431, signed or not.
+    raises before a response has begun, and nothing else answers, this middleware does. Put it outside everything that
+    rewrites the path, Host or headers. A request with more than 100 headers gets 431, signed or not.
 
     Args:
         app: the application.

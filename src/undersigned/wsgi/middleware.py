@@ -70,9 +70,9 @@ class SignatureMiddleware:
     """A middleware that verifies HTTP requests.
 
     The application asks for the signature with `find_signature(environ)` and `verified_signature(environ)`. If the
-    latter raises and nothing else answers, this middleware does. Put it outside everything that rewrites the path, Host
-    or headers, such as a ProxyFix or a dispatcher. A request with headers of more than 100 names gets 431,
-    signed or not.
+    latter raises before a response has begun, and nothing else answers, this middleware does. Put it outside
+    everything that rewrites the path, Host or headers, such as a ProxyFix or a dispatcher. A request with headers of
+    more than 100 names gets 431, signed or not.
 
     Args:
         app: the application.
@@ -122,7 +122,7 @@ class SignatureMiddleware:
             # An application without a framework has nobody else who answers it.
             if not isinstance(error.answer, ErrorResponse):
                 raise
-            return _answer(environ, start_response, error.answer, (type(error), error, error.__traceback__))
+            return _answer(environ, start_response, error.answer)
         finally:
             show()
 
@@ -191,9 +191,7 @@ def _shaped(
     return [] if environ.get("REQUEST_METHOD") == "HEAD" else [answer.body]
 
 
-def _answer(
-    environ: Environ, start_response: StartResponse, response: ErrorResponse, *exc_info: object
-) -> Iterable[bytes]:
-    start_response(f"{response.status} {_PHRASES.get(response.status, 'Error')}", response.fields, *exc_info)
+def _answer(environ: Environ, start_response: StartResponse, response: ErrorResponse) -> Iterable[bytes]:
+    start_response(f"{response.status} {_PHRASES.get(response.status, 'Error')}", response.fields)
     # Some servers send the content of a response to HEAD, although the client expects the next response there.
     return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.body]

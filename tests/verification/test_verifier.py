@@ -144,7 +144,7 @@ def test_signed_request_is_verified_once(driver):
     subject = make(driver)
     verified = driver.run(subject.verify(signed_request()))
     assert (verified.keyid, verified.target_uri) == ("buyer-ed25519", URL)
-    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed\b"):
         driver.run(subject.verify(signed_request()))
 
 
@@ -156,7 +156,7 @@ def test_bodiless_request_is_verified(driver):
 @DRIVERS
 def test_changed_body_is_rejected_and_its_nonce_stays_fresh(driver):
     subject = make(driver)
-    with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch\b"):
         driver.run(subject.verify(replace_parts(signed_request(), body=b"{}")))
     assert driver.run(subject.verify(signed_request()))
 
@@ -343,10 +343,10 @@ def test_delayed_body_is_rejected_when_its_nonce_was_forgotten(driver):
     time[0] = NOW + 1000
     later = {"created": NOW + 1000, "nonce": "A" * 22}
     assert driver.run(subject.verify(signed_request(**later)))
-    with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid\b"):
         driver.run(subject.complete(proven, Content((BODY,)), digest=digest))
     time[0] = NOW + 359
-    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed\b"):
         driver.run(subject.complete(proven, Content((BODY,)), digest=digest))
 
 
@@ -371,7 +371,7 @@ def test_unavailable_source_raises_verification_unavailable(driver, source, code
 @DRIVERS
 def test_unavailable_source_is_not_asked_when_the_request_is_rejected_earlier(driver):
     subject = make(driver, keys=Broken(), replay=Broken())
-    with pytest.raises(SignatureRejected, match=r"^request_signature_required$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_required\b"):
         driver.run(subject.verify(Request("GET", URL)))
 
 
@@ -401,14 +401,14 @@ def test_key_source_with_an_invalid_answer_is_unavailable(driver, answer):
 @DRIVERS
 def test_revoked_key_is_rejected_by_the_verifier(driver):
     listed = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10, next_update=NOW + 10)
-    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
         driver.run(make(driver, revocations=listed).verify(signed_request()))
 
 
 def test_async_verifier_awaits_its_sources():
     subject = make(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
     assert asyncio.run(subject.verify(signed_request())).keyid == "buyer-ed25519"
-    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed\b"):
         asyncio.run(subject.verify(signed_request()))
 
 
@@ -512,7 +512,7 @@ def test_verifier_repr_shows_no_keys():
 )
 def test_wall_clock_is_the_default_and_a_test_may_freeze_it(freeze):
     made_before = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
-    with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_window_invalid\b"):
         made_before.verify(signed_request())
     with freeze(datetime.fromtimestamp(NOW, UTC)):
         assert made_before.verify(signed_request())
@@ -560,7 +560,7 @@ class Waiting:
 def test_async_source_is_unavailable_to_a_sync_verifier():
     source = Waiting()
     verifier = Verifier(profiles.ADCP_3_2, keys=source, replay=source, clock=lambda: NOW)
-    with pytest.raises(VerificationUnavailable, match=r"^request_signature_jwks_unavailable$") as caught:
+    with pytest.raises(VerificationUnavailable, match=r"^request_signature_jwks_unavailable\b") as caught:
         verifier.verify(signed_request())
     assert "AsyncVerifier" in str(caught.value.__cause__)
 
@@ -635,7 +635,7 @@ def test_verifying_key_is_found_among_several_with_its_keyid(driver):
 
 @DRIVERS
 def test_no_more_than_four_keys_are_tried(driver):
-    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid\b"):
         driver.run(make(driver, keys=Keys(*[WRONG] * 4, RIGHT)).verify(signed_request()))
 
 
@@ -683,7 +683,7 @@ def test_cap_of_one_owner_does_not_stop_another(driver):
 @DRIVERS
 def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
     subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor(RIGHT))
-    with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse\b"):
         driver.run(subject.verify(signed_request()))
 
 
@@ -691,7 +691,7 @@ def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
 def test_reached_cap_is_reported_when_no_key_verifies_and_one_was_not_tried(driver):
     other = VerificationKey.from_jwk(KeyPair.generate(keyid=PUBLIC["kid"]).public["keys"][0])
     subject = make(driver, keys=Keys(WRONG, other), replay=FullFor(WRONG))
-    with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse$") as caught:
+    with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse\b") as caught:
         driver.run(subject.verify(signed_request()))
     assert caught.value.signature_base is not None
 
@@ -719,7 +719,7 @@ def test_second_look_is_not_taken_when_a_key_verifies(driver):
 @DRIVERS
 @pytest.mark.parametrize("others", [[WRONG], 7, OSError("down")])
 def test_first_look_decides_when_the_second_finds_nothing_new(driver, others):
-    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid\b"):
         driver.run(make(driver, keys=Keys(WRONG, others=others)).verify(signed_request()))
 
 
@@ -736,7 +736,7 @@ def test_signature_is_not_called_invalid_when_the_source_cannot_find_the_key_tha
 
 @DRIVERS
 def test_second_look_decides_when_it_finds_other_keys(driver):
-    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid\b"):
         driver.run(make(driver, keys=Keys(UNFIT, others=[WRONG])).verify(signed_request()))
 
 
@@ -774,7 +774,7 @@ def test_reason_raised_by_a_key_source_is_the_reason_of_the_rejection(driver, re
         def find(self, _lookup):
             raise KeySourceError(reason, "it is so")
 
-    with pytest.raises(error, match=f"^request_{reason}$") as caught:
+    with pytest.raises(error, match=rf"^request_{reason}\b") as caught:
         driver.run(make(driver, keys=Failing()).verify(signed_request()))
     assert (caught.value.step, caught.value.detail) == (7, "it is so")
 
@@ -802,14 +802,14 @@ def test_revocation_applies_to_its_owner_only(driver):
     subject = make(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
     assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
     subject = make(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
-    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
         driver.run(subject.verify(signed_request()))
 
 
 @DRIVERS
 def test_unavailable_revocation_source_rejects_like_a_stale_list(driver):
     subject = make(driver, revocations=Revoking("", OSError(SECRET)))
-    with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale$") as caught:
+    with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale\b") as caught:
         driver.run(subject.verify(signed_request()))
     assert SECRET not in caught.value.explain()
 
@@ -905,7 +905,7 @@ def test_revocation_source_may_be_awaited_and_may_block():
         async def current(self, _owner):
             return REVOKED
 
-    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked$"):
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
         asyncio.run(make(AsyncDriver, revocations=Awaited()).verify(signed_request()))
     with pytest.raises(ConfigurationError, match=r"^revocations: .*AsyncVerifier"):
         make(SyncDriver, revocations=Awaited())
@@ -924,7 +924,7 @@ def test_signature_is_accepted_once_whichever_source_finds_its_key(driver):
         if fresh:
             assert driver.run(subject.verify(request)).signer == owner
         else:
-            with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$"):
+            with pytest.raises(SignatureRejected, match=r"^request_signature_replayed\b"):
                 driver.run(subject.verify(request))
 
 
@@ -934,6 +934,6 @@ def test_key_whose_end_may_have_been_forgotten_is_rejected_and_the_clock_is_name
         def claim(self, *_, **__):
             return "forgotten"
 
-    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed$") as caught:
+    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed\b") as caught:
         driver.run(make(driver, replay=Forgetful()).verify(signed_request()))
     assert "synchronize the clocks by NTP" in caught.value.detail

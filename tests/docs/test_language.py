@@ -18,6 +18,8 @@ NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|\"[^\"\n]*\"", re.DOTALL)
 OURS = "profiles?|libsodium|OpenSSL|middleware|library|HTTP Message Signatures"
 RULES = {
     "a sentence that begins with So": re.compile(r"(?:^|[.!?:|]\s+|^\s*- )So[ ,]", re.MULTILINE),
+    "a clause without its subject": re.compile(r"[.!]\s+(?:Does|Is|Has|Can) [^.?!]*[.!]|[a-z]: (?:so that|A [a-z])"),
+    "also for even": re.compile(r", also (?:for|if|to|after|when)\b"),
     "with, not by": re.compile(
         rf"\b(?:sign|verif)\w+\s+by\s+(?:(?:a|an|the|its|one|another|this|your)\s+)?(?:{OURS})\b"
     ),
@@ -28,11 +30,26 @@ RULES = {
 }
 WRONG = {
     "a sentence that begins with So": ["It is hot. So drink.", "- So drink", "So, drink"],
+    "a clause without its subject": [
+        "It is cold. Does the wind blow too.",
+        "do it: so that it is done",
+        "mount it: A way",
+    ],
+    "also for even": ["signed, also for preflights", "kept, also if it is old"],
     "with, not by": ["signed by a profile", "verified by libsodium", "verifies by the middleware"],
     "a word of the specification": ["a header field", "eight octets", "the keyid"],
     "an old or vague word": ["for ever", "Somebody", "on the way"],
 }
-RIGHT = ["So-called, and so on", "signed by acme", "signed by the sender's key", "`keyid`", '"header field"', "headers"]
+RIGHT = [
+    "It is. Does it end?",
+    "one thing: a part",
+    "So-called, and so on",
+    "signed by acme",
+    "signed by the sender's key",
+    "`keyid`",
+    '"header field"',
+    "headers",
+]
 
 
 def prose(text: str) -> str:

@@ -171,7 +171,7 @@ def test_unsigned_request_in_mode_observe_is_logged_with_its_target(side, caplog
     assert "(GET /p?(withheld); " in caplog.text
 
 
-def test_route_that_rejects_a_target_too_long_to_be_signed_answers_414(party):
+def test_route_that_rejects_a_request_too_large_to_be_signed_answers_414_or_431(party):
     seen = []
 
     async def app(scope, _receive, send):
@@ -187,11 +187,14 @@ def test_route_that_rejects_a_target_too_long_to_be_signed_answers_414(party):
     client = TestClient(asgi.SignatureMiddleware(app, **options), base_url=f"https://{HOST}")
     client.get("/" + "a" * 8999)
     client.get("/" + "a" * 9000)
+    client.get("/p", headers={"n" * 16_384: "v"})
     assert [(answer.status, answer.code) for answer in seen] == [
         (401, "request_signature_required"),
         (414, "uri_too_long"),
+        (431, "request_header_fields_too_large"),
     ]
     assert [(told.code, told.status) for told in decisions[1::2]] == [
         ("request_signature_required", 401),
         ("uri_too_long", 414),
+        ("request_header_fields_too_large", 431),
     ]

@@ -8,7 +8,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undersigned.errors import SignatureError
-from undersigned.limits import LONGEST_TARGET
+from undersigned.limits import LONGEST_NAMES, LONGEST_TARGET
 from undersigned.message.request import Request
 from undersigned.middleware.answer import UnreadRequest
 from undersigned.middleware.recording import reject
@@ -168,11 +168,12 @@ class Admission(NamedTuple):
         return self._final(self.profile.error("signature_required", step=0, detail=detail))
 
     def _final(self, error: SignatureError) -> SignatureError:
-        """Return the error as this request gets it. An unsigned request may have a target too long to be signed."""
-        if not self.received.is_signed and len(self.received.shown_target()) > LONGEST_TARGET:
-            return UnreadRequest(
-                "uri_too_long", "the request must be signed, and its target is longer than one that can be verified"
-            )
+        """Return the error as this request gets it. An unsigned request may be too large to be signed."""
+        received, why = self.received, "the request must be signed, and its %s longer than what can be verified"
+        if not received.is_signed and len(received.shown_target()) > LONGEST_TARGET:
+            return UnreadRequest("uri_too_long", why % "target is")
+        if not received.is_signed and sum(map(len, received.fields.combined)) > LONGEST_NAMES:
+            return UnreadRequest("request_header_fields_too_large", why % "header names are")
         return self.profile.add_answer(error, self.message)
 
     def reject(self, error: SignatureError, *, route: str | None = None, sent: int | None = None) -> ErrorResponse:

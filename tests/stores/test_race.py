@@ -69,7 +69,7 @@ def test_each_nonce_goes_to_one_of_64_threads_and_8_tasks(name, request):
 
 
 @pytest.mark.parametrize("caps", [Caps(per_key=40), Caps(per_key=1000, total=40)], ids=["of a key", "of all keys"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", ["sqlite", "redis", "postgres"])  # the others run the script of Redis
 def test_cap_is_not_exceeded_by_64_threads_and_8_tasks(name, caps, request):
     total = race(kind_of(name, request), NONCES[:50], caps)
     assert sum(count for (_, answer), count in total.items() if answer == "fresh") == 40

@@ -7,6 +7,7 @@ import logging
 
 import pytest
 from sanic import Blueprint, Sanic
+from sanic.response import empty
 from tests.drive import call_asgi
 from tests.integrations.every_framework import digested, optional, sanic
 from tests.integrations.own_servers import sanic_app, sanic_server
@@ -15,7 +16,7 @@ from tests.serving import uvicorn_server
 from tests.wire import BODY, ask, assert_rejected, handshake, raw_request
 
 from undersigned import Policy
-from undersigned_sanic import Undersigned, verified_signature
+from undersigned_sanic import Undersigned, signature_required, verified_signature
 
 
 def test_target_is_rejected_when_sanic_would_route_another_spelling(party):
@@ -31,22 +32,24 @@ def test_unsigned_request_is_decided_by_the_target_that_is_routed(party):
             assert_rejected(ask(port, raw_request("GET", target)), "request_target_uri_malformed")
 
 
-def test_handshake_is_rejected_before_it_is_accepted_if_a_middleware_of_its_blueprint_asks(party):
+def test_guarded_blueprint_rejects_a_handshake_before_it_is_accepted_and_lets_preflights_pass(party):
     app, sockets = sanic_app(), Blueprint("sockets")
-
-    @sockets.on_request
-    async def signed(request) -> None:
-        verified_signature(request)
 
     @sockets.websocket("/talk")
     async def talk(request, websocket) -> None:
         await websocket.send(verified_signature(request).keyid)
 
-    app.blueprint(sockets)
+    @sockets.options("/order")
+    async def order(_request):
+        return empty()
+
+    app.blueprint(signature_required(sockets))
     Undersigned(app, **optional(party))
+    asked = [("Origin", "https://shop.example"), ("Access-Control-Request-Method", "POST")]
     with sanic_server(app) as port:
         assert handshake(port, "/talk").startswith(b"HTTP/1.1 401 ")
         accepted = handshake(port, "/talk", party.fields("GET", "/talk"))
+        assert [ask(port, raw_request("OPTIONS", "/order", fields)).status for fields in (asked, [])] == [204, 401]
     assert accepted.startswith(b"HTTP/1.1 101 ")
     assert KEYID.encode() in accepted
 

@@ -33,10 +33,12 @@ from litestar.exceptions import NotAuthorizedException
 from litestar.params import FromPath  # noqa: TC002 - Litestar reads the annotations
 from sanic.compat import Header
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from tests.drive import Message, call_asgi, scope_of
 from tests.integrations.django_site import Plans, site
 from tests.integrations.own_servers import sanic_app
+from tests.integrations.routes import environ_of
 from tests.keys import ORIGINS, verifier
 from werkzeug.exceptions import Unauthorized
 from werkzeug.test import Client
@@ -286,6 +288,12 @@ def test_decorator_takes_nothing_but_a_function(name, thing):
         framework.required(thing)
 
 
+@pytest.mark.parametrize(("name", "app"), [("Flask", flask.Flask("app")), ("Quart", quart.Quart("app"))])
+def test_decorator_takes_no_application(name, app):
+    with pytest.raises(ConfigurationError, match=r"^signature_required: decorate a view function"):
+        ROWS[name].required(app)
+
+
 @pytest.mark.parametrize("name", [name for name in ROWS if name in {"Litestar", "Quart", "Falcon", "Sanic"}])
 def test_application_of_another_kind_is_rejected(name):
     package = ROWS[name].package
@@ -322,6 +330,7 @@ def fastapi_document(by: str, *, nested: bool) -> dict:
     if nested:
         return app.openapi()
     options = settings(by, package.RouteResolver)
+    app.add_middleware(GZipMiddleware)
     app.add_middleware(package.SignatureMiddleware, verifier=verifier(), origins=ORIGINS, **options)
     app.openapi()
     return app.openapi()
@@ -420,3 +429,24 @@ def test_rejection_of_a_plain_application_that_has_begun_its_response_or_made_it
         asyncio.run(call_asgi(undersigned.asgi.SignatureMiddleware(begun, **options), scope_of(Message("/", "POST"))))
     with pytest.raises(SignatureError, match="its own"):
         Client(undersigned.wsgi.SignatureMiddleware(own, **options)).post("/", base_url=ORIGINS[0])
+
+
+def test_generator_that_the_server_ends_early_is_closed_and_shown_outside():
+    ended = []
+
+    def app(environ, start_response):
+        start_response("200 OK", [])
+        environ["seen"] = "first"
+        try:
+            yield b"1"
+            yield b"2"
+        finally:
+            ended.append(environ["seen"])
+            environ["seen"] = "last"
+
+    environ = environ_of("GET", "/")
+    served = undersigned.wsgi.SignatureMiddleware(app, verifier=verifier(), origins=ORIGINS, mode="optional")
+    content = served(environ, lambda *_started: None)
+    assert environ["seen"] == "first"
+    content.close()
+    assert (ended, environ["seen"]) == (["first"], "last")

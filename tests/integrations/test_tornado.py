@@ -11,10 +11,11 @@ from tests.integrations.every_framework import optional, tornado
 from tests.integrations.own_servers import tornado_server
 from tests.keys import BODY, JSON, KEYID, ORIGINS
 from tests.wire import ask, exchange, raw_request, read_response
+from tornado.routing import AnyMatches, Rule, RuleRouter
 from tornado.web import Application, RequestHandler, stream_request_body
 
 from undersigned import Policy
-from undersigned_tornado import Undersigned, find_signature, signature_required
+from undersigned_tornado import RouteResolver, Undersigned, find_signature, signature_required
 from undersigned_tornado.exchange import Stream
 
 
@@ -95,6 +96,40 @@ def test_guarded_prepare_ends_the_request_also_if_an_error_page_only_writes(part
     with tornado_server(Undersigned(Application([("/page", Page)]), **optional(party))) as port:
         unsigned = ask(port, raw_request("POST", "/page", JSON, BODY))
     assert (unsigned.status, unsigned.json) == (401, {"problem": 401})
+
+
+def test_answer_by_rejection_is_sent_whole_although_an_error_page_comes_in_parts(party):
+    class Page(Shared):
+        def write_error(self, status_code: int, **_kwargs: object) -> None:
+            self.write("long page, ")
+            self.flush()
+            self.write(f"{status_code}")
+
+    options = optional(party, rejection=lambda answer, _request: answer.with_content(b"shaped", "text/plain"))
+    with tornado_server(Undersigned(Application([("/page", Page)]), **options)) as port:
+        unsigned = ask(port, raw_request("POST", "/page", JSON, BODY))
+    assert (unsigned.status, unsigned.content) == (401, b"shaped")
+
+
+def test_policy_by_route_is_asked_before_a_handler_streams_and_other_targets_must_be_signed(party):
+    policy = Policy(required_for=["stream"], resolver=RouteResolver({Streamed: "stream"}))
+    options = {"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}
+
+    class Empty(RequestHandler):
+        pass
+
+    apps = Application([("/streamed", Streamed), ("/empty", Empty), ("/nested/.*", Application([("/.*", Public)]))])
+    plain = Application([("/streamed", Streamed), ("/empty", Empty), ("/in/.*", [("/in/(.*)", Empty)])])
+    statuses = []
+    for app in (plain, apps):
+        with tornado_server(Undersigned(app, **options)) as port:
+            statuses.append(
+                [ask(port, raw_request("PUT", path, JSON, BODY)).status for path in ("/streamed", "/empty")]
+            )
+            assert ask(port, party.raw("PUT", "/streamed", BODY)).json["signed"] is True
+    assert statuses == [[401, 405], [401, 401]]
+    with tornado_server(Undersigned(RuleRouter([Rule(AnyMatches(), plain)]), **options)) as port:
+        assert ask(port, raw_request("PUT", "/empty", JSON, BODY)).status == 401
 
 
 def test_client_that_waits_for_100_is_answered_before_it_sends_a_body(contract, party):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 import threading
 import time
 
@@ -11,6 +13,7 @@ from hypothesis import settings
 from tests.discovery.activitypub.test_sources import pem
 from tests.discovery.adcp.agent_server import Operator
 from tests.discovery.key_server import network_of, response
+from tests.discovery.test_revocations import ISSUER, NOW, PINNED, publish, sign
 from tests.discovery.test_ucp import PROFILE
 from tests.discovery.test_ucp import ask_about as ask_about_ucp
 from tests.discovery.web_bot_auth.test_sources import NAME, SET, directory
@@ -18,19 +21,27 @@ from tests.discovery.web_bot_auth.test_sources import ask_about as ask_about_bot
 from tests.keys import EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 
 from undersigned import KeySourceError, VerificationKey
-from undersigned.discovery import Freshness, KeySources, RemoteJWKS
+from undersigned.discovery import (
+    Freshness,
+    JWKSFile,
+    KeySources,
+    RemoteJWKS,
+    RemoteRevocationList,
+    RevocationFile,
+)
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.testing import FAULTS, Neighbour, check_async_faults, check_faults
+from undersigned.verification.asking import awaited
 
 ACTIVITY = "Content-Type: application/activity+json"
 JSON = "Content-Type: application/json"
 
 
-def hang(_connection, _request) -> None:
-    time.sleep(2)
+def hang(connection, _request) -> None:
+    connection.recv(1)
 
 
 def reset(_connection, _request) -> None:
@@ -97,7 +108,7 @@ class Served(Neighbour):
 class Slow(Served):
     """One whose faults take their time."""
 
-    seconds = 1.0
+    seconds = 0.25
     faults = ("timeout", "slow drip")
 
 
@@ -178,6 +189,88 @@ class Actor(Served):
 PEM = pem()
 
 
+class Revoking:
+    """A source of a key that a list of revocations takes away."""
+
+    def __init__(self, lists, clock) -> None:
+        self.lists, self.clock, self.blocking = lists, clock, lists.blocking
+        if hasattr(lists, "async_current"):
+            self.async_find = self._async_find
+
+    def find(self, asked):
+        return self._keys(self.lists.current(""), asked)
+
+    async def _async_find(self, asked):
+        return self._keys(await awaited(self.lists.async_current("")), asked)
+
+    def _keys(self, current, asked):
+        if not current.is_ready(NOW + self.clock()):
+            raise KeySourceError("signature_revocation_stale", "the list is stale")
+        has_key = asked.keyid == PUBLIC["kid"] and asked.keyid not in current.revoked
+        return [VerificationKey.from_jwk(PUBLIC)] if has_key else []
+
+
+class Issuer(Served):
+    """The issuer of a list of revocations, which makes one of every second."""
+
+    path = "/list"
+    fresh, stale = 900.0, 3600.0
+
+    def good(self, connection, _request) -> None:
+        connection.sendall(response(sign(updated=NOW + self.now)))
+
+    def without(self, connection, _request) -> None:
+        connection.sendall(response(sign(PUBLIC["kid"], updated=NOW + self.now)))
+
+    def source(self):
+        clocks = {"clock": self.clock, "now": lambda: NOW + self.now}
+        url = self.server.url(self.path)
+        lists = RemoteRevocationList(url, issuer=ISSUER, keys=PINNED, network=self.network, **clocks)
+        return Revoking(lists, self.clock)
+
+
+class File(Neighbour):
+    """A JWK set in a file."""
+
+    keyid = PUBLIC["kid"]
+    fresh, stale, interval = 1.0, math.inf, 1.0
+    faults = ("refused", "HTML", "empty", "cut", "too large", "wrong type")
+
+    def __init__(self, _server, certificate) -> None:
+        self.path, self.now = certificate.with_name(f"{type(self).__name__}.json"), 0.0
+        self.answer("")
+
+    def text(self, kids=()) -> bytes:
+        return json.dumps({"keys": [OTHER_PUBLIC if kids else PUBLIC]}).encode()
+
+    def source(self):
+        return JWKSFile(self.path, clock=lambda: self.now)
+
+    def answer(self, fault: str) -> None:
+        good = self.text()
+        said = {"": good, "withdrawn": self.text([self.keyid]), "HTML": b"<html>", "cut": good[:-9]}
+        said |= {"empty": b"", "too large": b" " * 9_000_000, "wrong type": b"[]"}
+        self.path.unlink(missing_ok=True)
+        if fault in said:
+            self.path.write_bytes(said[fault])
+
+    def advance(self, seconds: float) -> None:
+        self.now += max(seconds, 1.0)
+
+    def asked(self) -> int:
+        return 0
+
+
+class RevokedFile(File):
+    """A list of revocations in a file."""
+
+    def text(self, kids=()) -> bytes:
+        return publish(*kids, updated=NOW + self.now)
+
+    def source(self):
+        return Revoking(RevocationFile(self.path, clock=lambda: self.now), lambda: self.now)
+
+
 class Database(Neighbour):
     """An application's own source, which keeps nothing and says when it cannot ask."""
 
@@ -206,7 +299,7 @@ class Database(Neighbour):
         return 0
 
 
-KINDS = [Served, Slow, Several, Agent, Directory, Bot, Platform, Actor, Database]
+KINDS = [Served, Slow, Several, Agent, Directory, Bot, Platform, Actor, Issuer, File, RevokedFile, Database]
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["threads", "tasks"])
@@ -215,8 +308,9 @@ def test_source_keeps_the_contract_while_its_neighbour_fails(kind, is_async, ser
     def make() -> Neighbour:
         return kind(server, key_server_certificate)
 
-    # All sources fetch in one way. Each has its share of the faults; with the profile `thorough`, all of them.
-    shares = 1 if settings.get_current_profile_name() == "thorough" else min(6, len(kind.faults))
+    # All that fetch do so in one way. Each has its share of the faults; with the profile `thorough`, all of them.
+    is_thorough = settings.get_current_profile_name() == "thorough" or not issubclass(kind, Served)
+    shares = 1 if is_thorough else min(6, len(kind.faults))
     faults = kind.faults[(2 * KINDS.index(kind) + is_async) % shares :: shares]
     if is_async:
         asyncio.run(check_async_faults(make, faults=faults))

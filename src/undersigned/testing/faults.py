@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
 
@@ -63,7 +64,8 @@ class Neighbour(ABC):
     Attributes:
         keyid: the keyid of the key.
         fresh: for how many seconds the source uses what it was told without asking again; 0: it keeps nothing.
-        stale: for how many seconds more it does if asking again fails.
+        stale: for how many seconds more it does if asking again fails; infinity: as long as it fails, and the source
+            cannot be made without an answer, such as one that reads a file.
         interval: the seconds after which it asks again.
         logger: the name of the logger that warns of a fault; "": none does.
     """
@@ -151,7 +153,9 @@ class _Trial:
     async def run(self) -> None:
         """Bring the source into the state, let the neighbour fail, and then be well again."""
         neighbour, state = self._neighbour, self._state
-        kept = neighbour.fresh + neighbour.stale
+        lasts = neighbour.stale == math.inf
+        kept = neighbour.fresh + (0 if lasts else neighbour.stale)
+        lets_in = kept > 0 and (state != "withdrawn" if lasts else state in {"fresh", "expired"})
         if state != "never asked":
             self._copier.keys = ()
             found = await self._ask()
@@ -167,7 +171,7 @@ class _Trial:
             self._advance({"expired": neighbour.fresh, "two owners": kept + neighbour.interval}.get(state, 0))
             before = neighbour.asked()
             for _ in range(3):
-                await self._check(lets_in=state in {"fresh", "expired"} and kept > 0)
+                await self._check(lets_in=lets_in)
             self._advance(0)
             asked = neighbour.asked() - before
             for number in range(9):
@@ -177,10 +181,10 @@ class _Trial:
             self._require(
                 not kept or neighbour.asked() - before <= most, f"asked the neighbour more than {most} times at once"
             )
-            await self._check(lets_in=state in {"fresh", "expired"} and kept > 0)
+            await self._check(lets_in=lets_in)
             if state == "expired":
                 self._advance(kept + neighbour.interval)
-                await self._check(lets_in=False)
+                await self._check(lets_in=lasts)
             has_asked = neighbour.asked() > before
         if neighbour.logger and has_asked:
             self._require(len(heard.lines) in {1, 2}, f"has {len(heard.lines)} lines in the log; expected one")

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import io
+import select
+import socket
+import socketserver
+import ssl
 import sys
+import threading
 
 import httpx
 import httpx2
 import pytest
+from tests.certificate import certificate
 from tests.integrations.capture import capturing
 from tests.integrations.clients import LIBRARIES, MEANS, TRUST
 from tests.seller import KEYID, is_accepted, make_signer, selling
@@ -154,6 +160,64 @@ def test_mounted_transport_signs_only_for_its_origin(seller, library):
         assert client.get(f"{seller.origin}/").status_code == 200
         client.get(f"http://127.0.0.1:{capture.port}/")
     assert capture.only.lines("signature") == []
+
+
+class Tunnel(socketserver.BaseRequestHandler):
+    """A proxy that connects to where a CONNECT says, on the loopback interface."""
+
+    def handle(self) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += self.request.recv(65536)
+        target = head.split(b" ", 2)[1]
+        self.server.targets.append(target.decode())
+        with socket.create_connection(("127.0.0.1", int(target.rpartition(b":")[2]))) as onward:
+            self.request.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            sides = {self.request: onward, onward: self.request}
+            while ready := select.select(list(sides), (), (), 20)[0]:
+                for side in ready:
+                    received = side.recv(65536)
+                    if not received:
+                        return
+                    sides[side].sendall(received)
+
+
+@pytest.fixture
+def proxy():
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Tunnel) as proxy:
+        proxy.daemon_threads, proxy.targets = True, []
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        yield proxy
+        proxy.shutdown()
+
+
+@every_means
+@pytest.mark.parametrize("way", ["transport", "mounts"])
+def test_request_is_signed_through_a_proxy_that_the_inner_transport_has(proxy, tmp_path, caplog, means, way):
+    plain, signed = LIBRARIES[means.library]
+    pem = certificate(tmp_path / "server.pem", "seller.example.com")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(pem)
+    kind = "Async" if means.asynchronous else ""
+    own = {"proxy": f"http://127.0.0.1:{proxy.server_address[1]}", "verify": ssl.create_default_context(cafile=pem)}
+    inner = getattr(plain, f"{kind}HTTPTransport")(**own)
+    with capturing(tls=tls) as capture:
+        origin = f"{ORIGIN}:{capture.port}"
+        transport = getattr(signed, f"{kind}SignatureTransport")(inner, make_signer(), origins=[origin])
+        options = {"transport": transport} if way == "transport" else {"mounts": {origin: transport}, "verify": TRUST}
+
+        async def send_async():
+            async with plain.AsyncClient(**options) as client:
+                await client.post(f"{origin}/x", json={})
+
+        def send():
+            with plain.Client(**options) as client:
+                client.post(f"{origin}/x", json={})
+
+        asyncio.run(send_async()) if means.asynchronous else send()
+    assert proxy.targets == [f"seller.example.com:{capture.port}"]
+    assert is_accepted(capture.only, scheme="https")
+    assert not caplog.records
 
 
 PAST = {

@@ -64,7 +64,10 @@ def _listed(app: Any) -> list[ListedRoute] | None:
     roots: list[Any] | None = getattr(app._router, "_roots", None)  # noqa: SLF001
     if roots is None:
         return None
-    found = [ListedRoute("*", "/*", _sink(one, {})) for _, one, _ in app._sink_and_static_routes]  # noqa: SLF001
+    found = [
+        ListedRoute("*", getattr(matcher, "pattern", "/*"), _sink(one, {}))
+        for matcher, one, _ in app._sink_and_static_routes  # noqa: SLF001
+    ]
     waiting = [*roots]
     while waiting:
         node = waiting.pop(0)

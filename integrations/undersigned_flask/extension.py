@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from flask import request
+import click
+from flask import current_app, request
+from flask.cli import AppGroup
 
 from undersigned import ConfigurationError
 from undersigned.middleware import WSGIOptions, configured_verifier
+from undersigned.policy import table_report
 from undersigned.wsgi import SignatureMiddleware
 
 from .requirement import PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Unpack
+    from typing import TextIO, Unpack
 
     from flask import Flask
 
@@ -24,6 +28,20 @@ if TYPE_CHECKING:
 
 EXTENSION = "undersigned"
 """The key of `app.extensions`."""
+
+
+_commands = AppGroup("undersigned", help="HTTP message signatures.")
+
+
+@_commands.command("routes")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
+@click.option("--check", "kept", metavar="FILE", type=click.File(), help="Compare with a table that was kept.")
+def _print_routes(*, as_json: bool, kept: TextIO | None) -> None:
+    """Print what the policy demands for each route, or compare that with a table that was kept."""
+    text, status = table_report(current_app.wsgi_app, as_json=as_json, kept=kept.read() if kept else None)
+    click.echo(text, nl=False)
+    sys.exit(status)
+
 
 _PREFIX = "UNDERSIGNED_"
 _OPTIONS = ("origins", *WSGIOptions.__optional_keys__)
@@ -89,6 +107,7 @@ class Undersigned:
             raise ConfigurationError(f"{key}: {error.fix}") from None
         app.wsgi_app = middleware  # type: ignore[method-assign]  # as Flask documents it
         app.extensions[EXTENSION] = self
+        app.cli.add_command(_commands)
         # Something may have taken the `wsgi_app` that was there before, and call that. Then no view may run.
         app.before_request_funcs.setdefault(None, []).insert(0, _check_published)
 

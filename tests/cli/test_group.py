@@ -18,6 +18,7 @@ COMMANDS = {
         "request",
         "revoke",
         "rotate",
+        "routes",
         "sign",
         "verify",
     )

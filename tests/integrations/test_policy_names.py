@@ -1,4 +1,4 @@
-"""A name that no route has is an error at the start: what it was meant for would be open."""
+"""A policy by route is a table, and a name in it that no route has is an error at the start."""
 
 import asyncio
 import logging
@@ -39,6 +39,7 @@ import undersigned_litestar
 import undersigned_quart
 import undersigned_starlette
 from undersigned import ConfigurationError, Policy, policy, wsgi
+from undersigned.policy import policy_table
 
 
 async def create_order(_request) -> PlainTextResponse:
@@ -49,52 +50,52 @@ async def elsewhere(scope: Any, receive: Any, send: Any) -> None:
     """An application of which nothing is known."""
 
 
-def over_asgi(app) -> int:
-    return asyncio.run(call_asgi(app, scope_of(Message("/orders", "POST", ())))).sent[0]["status"]
+def over_asgi(app, method: str = "POST", path: str = "/orders") -> int:
+    return asyncio.run(call_asgi(app, scope_of(Message(path, method, ())))).sent[0]["status"]
 
 
-def over_wsgi(app) -> int:
-    return int(run_wsgi_app(app, environ_of("POST", "/orders"))[1][:3])
+def over_wsgi(app, method: str = "POST", path: str = "/orders") -> int:
+    return int(run_wsgi_app(app, environ_of(method, path))[1][:3])
 
 
-def of_starlette(options, *, opaque: bool = False) -> int:
+def of_starlette(options, *, opaque: bool = False):
     routes = [Route("/orders", create_order, methods=["POST"])]
     opaque_mount = [Mount("/x", elsewhere)] if opaque else []
     app = Starlette(routes=[Host("x.example", Starlette(routes=routes)), Mount("", routes=routes), *opaque_mount])
-    return over_asgi(undersigned_starlette.SignatureMiddleware(app, **options))
+    return undersigned_starlette.SignatureMiddleware(app, **options)
 
 
-def of_fastapi(options, *, opaque: bool = False) -> int:
+def of_fastapi(options, *, opaque: bool = False):
     app, router = FastAPI(), APIRouter()
     app.add_middleware(undersigned_fastapi.SignatureMiddleware, **options)
     router.post("/orders")(create_order)
     app.include_router(router)
     if opaque:
         app.mount("/x", elsewhere)
-    return over_asgi(app)
+    return app
 
 
-def of_flask(options, *, opaque: bool = False) -> int:
+def of_flask(options, *, opaque: bool = False):
     app, orders = Flask("shop"), Blueprint("orders", "orders")
     given = wsgi.SignatureMiddleware(DispatcherMiddleware(app, {"/x": elsewhere} if opaque else {}), **options)
     orders.add_url_rule("/orders", "create_order", lambda: "", methods=["POST"])
     app.register_blueprint(orders)
-    return over_wsgi(given)
+    return given
 
 
-def of_django(options, *, opaque: bool = False) -> int:
+def of_django(options, *, opaque: bool = False):
     def create_order(_request) -> HttpResponse:
         return HttpResponse("")
 
     urls = ModuleType("urls")
     urls.urlpatterns = [path("", include([path("orders", create_order)]))]
-    listed = [_SELECTING] if opaque else []
-    with override_settings(
-        ROOT_URLCONF=urls, ALLOWED_HOSTS=["*"], MIDDLEWARE=[*listed, "undersigned_django.middleware.RouteMiddleware"]
-    ):
-        return over_wsgi(wsgi.SignatureMiddleware(WSGIHandler(), **options))
+    listed = [*([_SELECTING] if opaque else []), "undersigned_django.middleware.RouteMiddleware"]
+    ENABLED.append(override_settings(ROOT_URLCONF=urls, ALLOWED_HOSTS=["*"], MIDDLEWARE=listed))
+    ENABLED[-1].enable()
+    return wsgi.SignatureMiddleware(WSGIHandler(), **options)
 
 
+ENABLED: list[override_settings] = []
 _SELECTING = f"{__name__}.selecting"
 
 
@@ -106,37 +107,41 @@ def selecting(get_response):
     return select
 
 
-def of_aiohttp(options) -> int:
+def of_aiohttp(options):
     async def create_order(_request) -> web.Response:
         return web.Response()
 
+    inner = web.Application()
+    app = web.Application(middlewares=[undersigned_aiohttp.SignatureMiddleware(**options)])
+    inner.router.add_post("/in", create_order)
+    app.router.add_post("/orders", create_order, name="orders")
+    app.add_subapp("/sub", inner)
+    return app
+
+
+def over_aiohttp(app, method: str = "POST", path: str = "/orders") -> int:
     async def send() -> int:
-        inner = web.Application()
-        app = web.Application(middlewares=[undersigned_aiohttp.SignatureMiddleware(**options)])
-        inner.router.add_post("/in", create_order)
-        app.router.add_post("/orders", create_order, name="orders")
-        app.add_subapp("/sub", inner)
         async with TestClient(TestServer(app)) as client:
-            return (await client.post("/orders")).status
+            return (await client.request(method, path)).status
 
     return asyncio.run(send())
 
 
-def of_litestar(options, *, opaque: bool = False) -> int:
+def of_litestar(options, *, opaque: bool = False):
     @post("/orders")
     async def create_order() -> None: ...
 
     mounts = [mounted("/x", is_mount=True, copy_scope=True)(elsewhere)] if opaque else []
     app = Litestar([Router("/", route_handlers=[create_order]), *mounts], openapi_config=None, logging_config=None)
-    return over_asgi(undersigned_litestar.SignatureMiddleware(app, **options))
+    return undersigned_litestar.SignatureMiddleware(app, **options)
 
 
-def of_quart(options) -> int:
+def of_quart(options):
     app = Quart("shop")
     undersigned_quart.Undersigned(app, **options)
     app.post("/orders")(create_order)
     app.websocket("/feed")(elsewhere)
-    return over_asgi(app)
+    return app
 
 
 class Orders:
@@ -144,14 +149,14 @@ class Orders:
         """Answer."""
 
 
-def of_falcon(options) -> int:
+def of_falcon(options):
 
     def create_order(_request, _response) -> None: ...
 
     app = falcon.App()
     app.add_route("/in/orders", Orders())
     app.add_sink(create_order, "/orders")
-    return over_wsgi(undersigned_falcon.SignatureMiddleware(app, **options))
+    return undersigned_falcon.SignatureMiddleware(app, **options)
 
 
 MOUNTING = [
@@ -162,28 +167,41 @@ MOUNTING = [
     undersigned_litestar,
 ]
 FRAMEWORKS = {
-    undersigned_starlette: of_starlette,
-    undersigned_fastapi: of_fastapi,
-    undersigned_flask: of_flask,
-    undersigned_django: of_django,
-    undersigned_aiohttp: of_aiohttp,
-    undersigned_litestar: of_litestar,
-    undersigned_quart: of_quart,
-    undersigned_falcon: of_falcon,
+    undersigned_starlette: (of_starlette, over_asgi),
+    undersigned_fastapi: (of_fastapi, over_asgi),
+    undersigned_flask: (of_flask, over_wsgi),
+    undersigned_django: (of_django, over_wsgi),
+    undersigned_aiohttp: (of_aiohttp, over_aiohttp),
+    undersigned_litestar: (of_litestar, over_asgi),
+    undersigned_quart: (of_quart, over_asgi),
+    undersigned_falcon: (of_falcon, over_wsgi),
 }
 
 
 @pytest.fixture(params=FRAMEWORKS, ids=[package.__name__ for package in FRAMEWORKS])
-def told(request, caplog):
-    """Send the first request, and return its status, and the names and levels that the log told."""
+def made(request):
+    """Make an application with a policy by route, and return it with what sends it a request."""
 
-    def told(required, operations=None, **options) -> tuple[int | None, list[tuple[int, str]]]:
+    def made(required, operations=None, **options):
+        make, send = FRAMEWORKS[request.param]
         resolver = getattr(request.param, "RouteResolver", policy.RouteResolver)(operations)
         by_route = Policy(required_for=required, resolver=resolver)
-        given = {"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}
+        return make({"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}, **options), send
+
+    yield made
+    while ENABLED:
+        ENABLED.pop().disable()
+
+
+@pytest.fixture
+def told(made, caplog):
+    """Send the first request, and return its status, and the levels and lines that the log told."""
+
+    def told(*given, **options) -> tuple[int | None, list[tuple[int, str]]]:
+        app, send = made(*given, **options)
         caplog.clear()
         try:
-            status = FRAMEWORKS[request.param](given, **options)
+            status = send(app)
         except ConfigurationError:
             status = None
         records = [record for record in caplog.records if "no route is named" in record.getMessage()]
@@ -220,7 +238,7 @@ def test_name_that_a_route_has_is_none(told, required, operations):
     assert told(required, operations) == (401, [])
 
 
-@pytest.mark.parametrize("told", MOUNTING, indirect=True)
+@pytest.mark.parametrize("made", MOUNTING, indirect=True)
 def test_name_that_may_be_elsewhere_is_a_warning_only_if_it_is_like_one_of_a_route(told):
     status, [(level, line)] = told(["create_order", "create_ordr", "pay"], opaque=True)
     assert (status, level) == (401, logging.WARNING)
@@ -259,3 +277,33 @@ def test_start_fails_if_the_routes_do_not_fit_the_policy():
     assert opened == ["open", "closed"]
     assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
     assert sent[0]["message"].startswith("required_for: no route is named 'create_ordr'")
+
+
+def test_table_says_what_an_unsigned_request_gets(made):
+    lines = policy_table(made(["create_order"])[0])
+    orders = {line for line in lines if line.operation == "create_order"}
+    assert {line.method for line in orders} - {"*"} <= {"POST", "GET", "HEAD"}
+    assert {(line.demand, line.source) for line in orders} == {("required", "required_for; its name")}
+    assert any(line.path.endswith("/orders") or line.path == "/*" for line in orders)
+    for line in lines:
+        path = line.path.replace("/*", "/x").replace("<path:filename>", "x").removeprefix("x.example")
+        if "{" not in path and line.method != "WEBSOCKET" and not line.path.startswith("x.example"):
+            app, send = made(["create_order"])
+            is_refused = send(app, line.method.replace("*", "POST"), path) == 401
+            assert is_refused == (line.demand in {"required", "unknown: must be signed"}), line
+
+
+@pytest.mark.parametrize("made", MOUNTING, indirect=True)
+def test_mount_of_which_nothing_is_known_must_be_signed(made):
+    app, _ = made(["create_order"], opaque=True)
+    unknown = {line.path for line in policy_table(app) if line.demand == "unknown: must be signed"}
+    assert unknown in ({"/x/*"}, {"/x"}, set())
+
+
+def test_table_shows_what_names_an_operation(made):
+    lines = policy_table(made(["buy"], {"create_order": "buy"})[0])
+    assert ("buy", "required", "required_for; operations=") in [
+        (one.operation, one.demand, one.source) for one in lines
+    ]
+    lines = policy_table(made(["buy"], {"create_order": lambda _: "buy"})[0])
+    assert (None, "by the path parameters") in [(one.operation, one.demand) for one in lines]

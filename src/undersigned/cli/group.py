@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "request": ("undersigned.cli.request", "Send a signed request."),
     "revoke": ("undersigned.cli.revoke", "Put keys on a revocation list, and check that they are refused."),
     "rotate": ("undersigned.cli.rotate", "Rotate the signing key."),
+    "routes": ("undersigned.cli.routes", "Print what the policy of an application demands for each route."),
     "sign": ("undersigned.cli.sign", "Sign a request and print the headers."),
     "verify": ("undersigned.cli.verify", "Verify signed requests from a file."),
 }

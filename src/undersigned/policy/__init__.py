@@ -13,6 +13,7 @@ from undersigned.policy.route import (
     Routes,
     called_application,
 )
+from undersigned.policy.table import TableLine, policy_table, table_report
 
 __all__ = [
     "A2AResolver",
@@ -27,6 +28,9 @@ __all__ = [
     "RouteOperation",
     "RouteResolver",
     "Routes",
+    "TableLine",
     "UnresolvedOperation",
     "called_application",
+    "policy_table",
+    "table_report",
 ]

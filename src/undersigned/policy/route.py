@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from inspect import isfunction
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
 from undersigned.policy.operation import Operation, is_name, is_webhook
@@ -228,6 +228,13 @@ class RouteResolver:
     def operations(self) -> Mapping[object, RouteOperation]:
         """The mapping."""
         return self._operations
+
+    def named_by(self, route: MatchedRoute) -> Literal["operations", "function", "name"]:
+        """Return what names the operation of a route: an entry of the mapping, a function in it, or its own name."""
+        used = [key for key in _keys(route) if key in self._operations]
+        if not used:
+            return "name"
+        return "function" if callable(self._operations[used[0]]) else "operations"
 
     def nameable(self, listed: Iterable[ListedRoute]) -> Nameable:
         """Return what routes can name."""

@@ -84,8 +84,8 @@ def coverage(session: nox.Session) -> None:
         old.unlink()
     pytest(session, f"{session.name}.readme", *PARALLEL, *COVERED)
     session.install(*CONSTRAINTS, "-e", ".[test,sodium]", "--group", "stores", "--group", "attack")
-    for room in ("stores", "examples", "sodium"):
-        pytest(session, f"{session.name}.{room}", *COVERED, f"--room={room}")
+    rooms = (f"--room={room}" for room in ("stores", "examples", "sodium"))
+    pytest(session, f"{session.name}.rooms", *PARALLEL, *COVERED, *rooms)
     session.run("coverage", "report")
 
 

@@ -76,7 +76,10 @@ def test_parameters_may_be_spaced_and_have_defaults(value, missing):
     assert (error.reason, error.detail) == ("signature_components_incomplete", f"{missing} must be covered")
 
 
-@given(st.text() | st.from_regex(r'(keyId|headers|created|signature)="?[ -~]*"?(, *[a-z]+="[ -~]*")*', fullmatch=True))
+ALMOST = r'(keyId|headers|created|signature)="?[ -~]{0,40}"?(, *[a-z]{1,9}="[ -~]{0,40}"){0,3}'
+
+
+@given(st.text() | st.from_regex(ALMOST, fullmatch=True))
 def test_any_text_is_rejected_with_a_reason(value):
     assert rejection(value).reason
 

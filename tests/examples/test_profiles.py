@@ -201,4 +201,4 @@ def test_ucp_platform_takes_no_response_of_another_business(tmp_path):
     with uvicorn_server(app) as port:
         done = platform(tmp_path, CLIENT, port)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.endswith("SignatureRejected: signature_invalid\n")
+    assert "\nundersigned.errors.SignatureRejected: signature_invalid" in done.stderr

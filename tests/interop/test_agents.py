@@ -23,6 +23,7 @@ from undersigned.discovery import KeySources
 from undersigned_httpx.httpx2 import AsyncSignatureTransport
 
 MESSAGE = {"messageId": "1", "role": "ROLE_USER", "parts": [{"text": "gold"}]}
+ENVELOPE = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
 CALLS = {
     "mcp": ("/mcp", {"method": "tools/call", "params": {"name": "buy", "arguments": {"plan": "gold"}}}),
     "fastmcp": ("/mcp", {"method": "tools/call", "params": {"name": "buy", "arguments": {"plan": "gold"}}}),
@@ -73,6 +74,30 @@ def test_call_that_is_unsigned_or_changed_reaches_no_tool(agent, buyers):
     changed = call(name, "lead")[1]
     rejected = ask(port, raw_request("POST", path, signed, changed, host=host))
     assert_rejected(rejected, "request_signature_digest_mismatch")
+
+
+def test_call_whose_headers_name_another_tool_reaches_no_tool(buyers, tmp_path):
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps(buyers[0].public))
+    envelope = {f"io.modelcontextprotocol/{key}": value for key, value in ENVELOPE.items()}
+    path, message = CALLS["mcp"]
+    sent = {"jsonrpc": "2.0", "id": 1, **message, "params": {**message["params"], "_meta": envelope}}
+    body = json.dumps(sent).encode()
+    answers = {}
+    with start_example("mcp_server.py", jwks=jwks) as port:
+        host = f"127.0.0.1:{port}"
+        for told in (("tools/call", "buy"), ("tools/call", "sell"), ("tools/list", "buy")):
+            names = zip(("Mcp-Method", "Mcp-Name"), told, strict=True)
+            version = ("MCP-Protocol-Version", ENVELOPE["protocolVersion"])
+            fields = [("Accept", "application/json, text/event-stream"), *JSON, *names, version]
+            signed = [*fields, *signer(buyers[0]).sign(Request("POST", f"http://{host}{path}", fields, body))]
+            answer = ask(port, raw_request("POST", path, signed, body, host=host))
+            answers[told] = answer.status, b"acme bought gold" in answer.content
+    assert answers == {
+        ("tools/call", "buy"): (200, True),
+        ("tools/call", "sell"): (400, False),
+        ("tools/list", "buy"): (400, False),
+    }
 
 
 def test_session_of_one_caller_gives_another_no_name(buyers):

@@ -7,7 +7,6 @@ from typing import Annotated
 import pytest
 from fastapi import Depends, FastAPI, WebSocket
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
@@ -22,9 +21,6 @@ from undersigned import (
     VerifiedSignature,
     profiles,
 )
-from undersigned.asgi import ADMISSION, ScopeReceived
-from undersigned.eventloop import AsyncGuard
-from undersigned.middleware import Admission
 from undersigned_fastapi import Signature
 from undersigned_fastapi import signature_required as require
 from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
@@ -153,12 +149,6 @@ async def caller_name(signature: Annotated[VerifiedSignature, Depends(require)])
     raise AssertionError(signature)
 
 
-def test_openapi_document_has_the_security_scheme():
-    schemes = document()["components"]["securitySchemes"]
-    assert list(schemes) == ["Signature"]
-    assert (schemes["Signature"]["type"], schemes["Signature"]["scheme"]) == ("http", "Signature")
-
-
 def test_openapi_document_marks_each_operation_that_requires_a_signature():
     paths = document()["paths"]
     assert paths["/required"]["post"]["security"] == [{"Signature": []}]
@@ -196,26 +186,6 @@ def test_exception_handler_of_the_application_is_kept(party):
     assert body["body"] == f"own answer to {UNSIGNED}".encode()
 
 
-@pytest.mark.parametrize("handled", [HTTPException, 401])
-@pytest.mark.parametrize("make", [FastAPI, Starlette])
-def test_handler_of_http_exceptions_or_of_the_status_makes_the_answer(make, handled, party):
-    app = make()
-    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
-
-    async def envelope(request: Request, exception: HTTPException) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
-        return PlainTextResponse(f"ours: {exception.detail}", exception.status_code, exception.headers)
-
-    @signature_required
-    async def endpoint(request: Request) -> PlainTextResponse:
-        raise AssertionError(request)
-
-    app.add_exception_handler(handled, envelope)
-    app.router.routes.append(Route("/", endpoint))
-    start, body = run(app, scope_with())
-    assert (start["status"], body["body"]) == (401, f"ours: {UNSIGNED}".encode())
-    assert challenge([start]) == f'Signature error="{UNSIGNED}"'
-
-
 def test_dependency_override_replaces_the_requirement():
     app = FastAPI()
 
@@ -230,64 +200,7 @@ def test_dependency_override_replaces_the_requirement():
 # Asked by hand
 
 
-def test_endpoint_may_require_the_signature_itself_and_starlette_answers_the_rejection(party):
-    found = []
-
-    async def endpoint(request: Request) -> PlainTextResponse:
-        found.append(verified_signature(request))
-        return PlainTextResponse("ran")
-
-    app = Starlette(routes=[Route("/", endpoint)])
-    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
-    start, body = run(app, scope_with())
-    assert (start["status"], body["body"]) == (401, UNSIGNED.encode())
-    assert run(app, scope_with(fields=party.fields("GET", "/")))[1]["body"] == b"ran"
-    assert [signature.keyid for signature in found] == [KEYID]
-
-
-def test_exception_carries_the_whole_rejection_outside_of_an_application(party):
-    guard = AsyncGuard(verifier=party.verifier(), origins=ORIGINS, mode="optional")
-    published = Admission(guard.service, ScopeReceived.of(scope_with(), None))
-    with pytest.raises(SignatureRequired) as caught:
-        verified_signature(Request(scope_with(**{ADMISSION: published})))
-    assert (caught.value.status_code, caught.value.detail) == (401, UNSIGNED)
-    asked = caught.value.headers.pop("Accept-Signature")
-    assert asked.partition(";nonce=")[0] == profiles.ADCP_3_2.wanted().partition(";nonce=")[0]
-    assert caught.value.headers == {"WWW-Authenticate": f'Signature error="{UNSIGNED}"'}
-
-
 # Misuse never opens an endpoint
-
-
-@pytest.mark.parametrize(
-    "published",
-    [
-        {},
-        {"state": {}},
-        {"state": {"signature": None}},
-        {"state": {"signature": "mallory"}, ADMISSION: "mallory"},
-    ],
-)
-def test_endpoint_fails_without_the_middleware_and_the_error_says_to_add_it(published):
-    async def endpoint(request: Request) -> PlainTextResponse:
-        raise AssertionError(request)
-
-    def synchronous(request: Request) -> PlainTextResponse:
-        raise AssertionError(request)
-
-    fastapi = FastAPI()
-
-    @fastapi.get("/")
-    async def dependent(signature: Signature) -> str:
-        raise AssertionError(signature)
-
-    for app in (
-        Starlette(routes=[Route("/", signature_required(endpoint))]),
-        Starlette(routes=[Route("/", signature_required(synchronous))]),
-        fastapi,
-    ):
-        with pytest.raises(ConfigurationError, match="put SignatureMiddleware outside"):
-            run(app, scope_with(**published))
 
 
 def test_endpoint_that_is_called_without_its_request_does_not_run(party):
@@ -301,11 +214,3 @@ def test_endpoint_that_is_called_without_its_request_does_not_run(party):
 
     with pytest.raises(ConfigurationError, match="give it a request: Request parameter"):
         run(app, scope_with(fields=party.fields("GET", "/")))
-
-
-def test_decorated_function_keeps_its_name_and_signature():
-    async def buy(request: Request) -> None:
-        """Buys."""
-
-    decorated = signature_required(buy)
-    assert (decorated.__name__, decorated.__doc__, decorated.__wrapped__) == ("buy", "Buys.", buy)

@@ -288,6 +288,17 @@ def test_decorator_takes_nothing_but_a_function(name, thing):
         framework.required(thing)
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in ROWS if name not in {"FastAPI", "Litestar", "Falcon", "Falcon over ASGI"}]
+)
+def test_guarded_function_keeps_its_name(name):
+    async def buy(_request) -> None:
+        """Buys."""
+
+    guarded = ROWS[name].required(buy)
+    assert (guarded.__name__, guarded.__doc__, inspect.unwrap(guarded)) == ("buy", "Buys.", buy)
+
+
 @pytest.mark.parametrize(("name", "app"), [("Flask", flask.Flask("app")), ("Quart", quart.Quart("app"))])
 def test_decorator_takes_no_application(name, app):
     with pytest.raises(ConfigurationError, match=r"^signature_required: decorate a view function"):

@@ -6,12 +6,14 @@ import logging
 import re
 from io import BytesIO
 from multiprocessing import get_context
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from tests.keys import ORIGIN, Party
 
 from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
+from undersigned.process import is_one_of_several
 from undersigned.signature.rules import ReplayRule
 from undersigned.wsgi.servers import may_have_workers
 
@@ -117,6 +119,14 @@ def test_each_process_warns_once_and_only_where_it_is_true(workers, origin, in_m
         texts = pool.apply(warnings, (origin,), {"in_memory": in_memory, "environ": environ})
     assert len(texts) == (told is not None)
     assert (told or "") in "".join(texts)
+
+
+def test_system_without_proc_shows_no_other_workers(monkeypatch):
+    def missing(path: Path) -> bytes:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "read_bytes", missing)
+    assert is_one_of_several() is False
 
 
 def test_client_of_django_has_no_other_workers():

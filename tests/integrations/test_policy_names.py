@@ -307,3 +307,54 @@ def test_table_shows_what_names_an_operation(made):
     ]
     lines = policy_table(made(["buy"], {"create_order": lambda _: "buy"})[0])
     assert (None, "by the path parameters") in [(one.operation, one.demand) for one in lines]
+
+
+class Routerless:
+    """A router of Falcon that shows no routes."""
+
+    def add_route(self, *_route, **_options) -> None: ...
+
+    def find(self, *_request, **_options) -> None: ...
+
+
+def without_routes(options):
+    return undersigned_falcon.SignatureMiddleware(falcon.App(router=Routerless()), **options)
+
+
+def by_path(options):
+    return undersigned_starlette.SignatureMiddleware(elsewhere, **{**options, "policy": Policy(required_for=["x"])})
+
+
+def hooked(options):
+    return undersigned_starlette.SignatureMiddleware(policy.HookedRoutes(elsewhere), **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (without_routes, "the routes of this application cannot be listed"),
+        (hooked, "the routes of this application cannot be listed"),
+        (by_path, "PathResolver does not see the routes"),
+    ],
+)
+def test_policy_that_has_no_table_says_why(make, expected):
+    by_route = Policy(resolver=policy.RouteResolver())
+    with pytest.raises(ConfigurationError, match=expected):
+        policy_table(make({"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}))
+
+
+def test_application_that_does_not_ask_must_be_signed():
+    options = {"policy": Policy(resolver=policy.RouteResolver()), "verifier": verifier(), "origins": [ORIGIN]}
+    [line] = policy_table(undersigned_starlette.SignatureMiddleware(elsewhere, **options))
+    assert (line.method, line.path, line.demand) == ("*", "/*", "unknown: must be signed")
+    assert policy.Routes().listed() is None
+
+
+def test_table_is_found_behind_another_middleware_of_aiohttp():
+    @web.middleware
+    async def other(request, handler):
+        return await handler(request)
+
+    options = {"policy": Policy(resolver=policy.RouteResolver()), "verifier": verifier(), "origins": [ORIGIN]}
+    app = web.Application(middlewares=[other, undersigned_aiohttp.SignatureMiddleware(**options)])
+    assert policy_table(app) == []

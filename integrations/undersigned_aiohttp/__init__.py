@@ -7,7 +7,7 @@ about the handler that aiohttp has found.
 `SigningMiddleware` signs what a `ClientSession` sends.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import missing_extra, renamed
 from undersigned.policy import RouteResolver
 
 try:
@@ -26,3 +26,5 @@ __all__ = [
     "signature_required",
     "verified_signature",
 ]
+
+__getattr__ = renamed(__name__, "signature_middleware", SignatureMiddleware)

@@ -6,7 +6,7 @@ about the handler that Sanic has found. Under another ASGI server, `undersigned.
 what verifies.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import missing_extra, renamed
 from undersigned.policy import RouteResolver
 
 try:
@@ -23,3 +23,5 @@ __all__ = [
     "signature_required",
     "verified_signature",
 ]
+
+__getattr__ = renamed(__name__, "verify_signatures", Undersigned)

@@ -5,7 +5,7 @@ only for a signed request. `find_signature` and `verified_signature` return the 
 `RouteResolver`, a policy decides about the handler that is about to run.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import missing_extra, renamed
 
 try:
     from .middleware import Undersigned
@@ -22,3 +22,5 @@ __all__ = [
     "signature_required",
     "verified_signature",
 ]
+
+__getattr__ = renamed(__name__, "SignatureMiddleware", Undersigned)

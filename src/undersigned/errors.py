@@ -8,13 +8,14 @@ construction, never during a request.
 from __future__ import annotations
 
 import re
+import warnings
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from undersigned.limits import LONGEST_LOGGED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Reason = Literal[
     "signature_required",
@@ -297,6 +298,19 @@ def missing_extra(extra: str, missing: ModuleNotFoundError) -> ModuleNotFoundErr
     return ModuleNotFoundError(
         f"{missing.name} is not installed: pip install 'undersigned[{extra}]'", name=missing.name
     )
+
+
+def renamed(package: str, old: str, new: object) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package that still has a name under its old one, for one release."""
+
+    def look_up(name: str) -> object:
+        if name != old:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        text = f"{old} of {package} is now {getattr(new, '__name__', new)}"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return new
+
+    return look_up
 
 
 def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:

@@ -310,9 +310,12 @@ def test_router_without_an_application_answers_what_must_be_signed(kind):
 
 
 @pytest.mark.parametrize("kind", ["starlette", "fastapi"])
-def test_resolver_is_made_of_nothing_but_a_mapping(kind):
-    with pytest.raises(TypeError, match="operations: pass a mapping only"):
-        APPLICATIONS[kind][1](APPLICATIONS[kind][0]())
+def test_application_before_the_mapping_is_deprecated(kind):
+    application, resolver = APPLICATIONS[kind]
+    with pytest.warns(DeprecationWarning, match="pass the mapping only"):
+        assert resolver(application(), {"create": "create_media_buy"}).operations == {"create": "create_media_buy"}
+    with pytest.warns(DeprecationWarning, match="pass the mapping only"):
+        assert resolver(application()).operations == {}
 
 
 class Hidden:

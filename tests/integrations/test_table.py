@@ -461,3 +461,18 @@ def test_generator_that_the_server_ends_early_is_closed_and_shown_outside():
     assert environ["seen"] == "first"
     content.close()
     assert (ended, environ["seen"]) == (["first"], "last")
+
+
+@pytest.mark.parametrize(
+    ("package", "old", "new"),
+    [
+        ("undersigned_aiohttp", "signature_middleware", "SignatureMiddleware"),
+        ("undersigned_sanic", "verify_signatures", "Undersigned"),
+        ("undersigned_tornado", "SignatureMiddleware", "Undersigned"),
+    ],
+)
+def test_old_name_is_the_new_one_with_a_warning_for_one_release(package, old, new):
+    module = import_module(package)
+    with pytest.warns(DeprecationWarning, match=f"{old} of {package} is now {new}"):
+        assert getattr(module, old) is getattr(module, new)
+    assert not hasattr(module, "other")

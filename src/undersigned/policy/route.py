@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -182,17 +183,24 @@ class RouteResolver:
     Args:
         operations: a mapping whose keys are endpoints, or names of routes or functions. A value is the operation, None
             if there is none, or a function of the path parameters that returns one of these.
-
-    Raises:
-        TypeError: `operations` is not a mapping.
+        mapping: the same mapping after an application, which is deprecated: the middleware finds the application.
     """
 
     __slots__ = ("_operations", "_routes")
 
-    def __init__(self, operations: Mapping[object, RouteOperation] | None = None) -> None:
-        if not isinstance(operations, (Mapping, NoneType)):
-            raise TypeError("operations: pass a mapping only; the middleware finds the application that it is around")
-        self._operations: dict[object, RouteOperation] = dict(operations or {})
+    def __init__(
+        self,
+        operations: object = None,
+        mapping: Mapping[object, RouteOperation] | None = None,
+    ) -> None:
+        if mapping is not None or not isinstance(operations, (Mapping, NoneType)):
+            warnings.warn(
+                "RouteResolver(app): pass the mapping only; the middleware finds the application that it is around",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            operations = mapping
+        self._operations = dict(cast("Mapping[object, RouteOperation]", operations or {}))
         self._routes: Routes | None = None
 
     reads_body = False

@@ -95,6 +95,7 @@ def test_peer_with_a_newer_release_is_reported():
             raise subprocess.CalledProcessError(1, command)
         return f"{command[-1]} (99.0)\nAvailable versions: 99.0, 3.0.0\n"
 
+    pypi = (WATCH["INTEROP"] / "pypi.txt").read_text().split()
     first, *others = WATCH["peers"](run)
     assert first.startswith("- adcp cannot be looked up")
-    assert [line.split(" is used, ")[1] for line in others] == ["99.0 is published"] * 2
+    assert others == [f"- {line.replace('==', ': ')} is used, 99.0 is published" for line in pypi[1:]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 _ANY: Final = re.compile(b"")
 _CHUNK: Final = 65_536
 _CLOSING: Final = {b"[": b"]", b"{": b"}"}
+# CPython 3.11.0 to 3.11.4 match too much by a possessive group (gh-106052). There a greedy one needs more memory.
+_MANY: Final = "*+" if sys.version_info >= (3, 11, 5) else "*"
 _SPACE: Final = r"[ \t\n\r]*+"
-_STRING: Final = r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"'
-_SCALAR: Final = rf"(?:{_STRING}|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+|true|false|null)"
+_STRING: Final = rf'"(?>(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{{4}}){_MANY})"'
+_SCALAR: Final = rf"(?:{_STRING}|-?(?:0|[1-9][0-9]*+)(?>(?:\.[0-9]++)?)(?>(?:[eE][+-]?[0-9]++)?)|true|false|null)"
 _NAME: Final = f"{_STRING}{_SPACE}:{_SPACE}"
 
 
@@ -115,13 +118,13 @@ def _patterns() -> _Patterns:
     value = _SCALAR
     for _ in range(5):
         array, mapping = (
-            rf"\{start}{_SPACE}(?:(?!\{end}){name}{value}{_SPACE}(?:(?=\{end})|,{_SPACE}(?!\{end})))*+\{end}"
+            rf"\{start}{_SPACE}(?>(?:(?!\{end}){name}{value}{_SPACE}(?:(?=\{end})|,{_SPACE}(?!\{end}))){_MANY})\{end}"
             for start, name, end in (("[", "", "]"), ("{", _NAME, "}"))
         )
         value = f"(?:{_SCALAR}|{array}|{mapping})"
     item, member = f"{value}{_SPACE},{_SPACE}", f"{_NAME}{value}{_SPACE},{_SPACE}"
-    run, members = rf"(?:{item}){{0,256}}+", f"{_SPACE}(?:{member})*+{_NAME}"
-    parts = (_SPACE, _NAME, value, run, f"{_SPACE}(?:{item})*+", members)
+    run, members = rf"(?>(?:{item}){{0,256}})", f"{_SPACE}(?>(?:{member}){_MANY}){_NAME}"
+    parts = (_SPACE, _NAME, value, run, f"{_SPACE}(?>(?:{item}){_MANY})", members)
     return _Patterns(*(re.compile(part.encode("ascii")) for part in parts))
 
 

@@ -309,6 +309,19 @@ def test_table_shows_what_names_an_operation(made):
     assert (None, "by the path parameters") in [(one.operation, one.demand) for one in lines]
 
 
+def test_route_that_wraps_functions_without_end_must_be_signed_and_starts():
+    async def endless(_request) -> None:
+        """Stand for an endpoint."""
+
+    endless.__wrapped__ = endless
+    by_route = Policy(required_for=["create_order"], resolver=undersigned_starlette.RouteResolver())
+    routes = [Route("/endless", endless), Route("/orders", create_order)]
+    options = {"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}
+    app = undersigned_starlette.SignatureMiddleware(Starlette(routes=routes), **options)
+    assert over_asgi(app, "GET", "/endless") == 401
+    assert {line.demand for line in policy_table(app) if line.path == "/endless"} == {"unknown: must be signed"}
+
+
 class Routerless:
     """A router of Falcon that shows no routes."""
 

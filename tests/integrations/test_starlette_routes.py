@@ -310,6 +310,12 @@ def test_router_without_an_application_answers_what_must_be_signed(kind):
 
 
 @pytest.mark.parametrize("kind", ["starlette", "fastapi"])
+def test_resolver_is_made_of_nothing_but_a_mapping(kind):
+    with pytest.raises(TypeError, match="operations: pass a mapping only"):
+        APPLICATIONS[kind][1](["create_media_buy"])
+
+
+@pytest.mark.parametrize("kind", ["starlette", "fastapi"])
 def test_application_before_the_mapping_is_deprecated(kind):
     application, resolver = APPLICATIONS[kind]
     with pytest.warns(DeprecationWarning, match="pass the mapping only"):

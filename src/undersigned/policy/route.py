@@ -184,6 +184,9 @@ class RouteResolver:
         operations: a mapping whose keys are endpoints, or names of routes or functions. A value is the operation, None
             if there is none, or a function of the path parameters that returns one of these.
         mapping: the same mapping after an application, which is deprecated: the middleware finds the application.
+
+    Raises:
+        TypeError: `operations` is no mapping.
     """
 
     __slots__ = ("_operations", "_routes")
@@ -193,13 +196,15 @@ class RouteResolver:
         operations: object = None,
         mapping: Mapping[object, RouteOperation] | None = None,
     ) -> None:
-        if mapping is not None or not isinstance(operations, (Mapping, NoneType)):
+        if mapping is not None or callable(operations):
             warnings.warn(
                 "RouteResolver(app): pass the mapping only; the middleware finds the application that it is around",
                 DeprecationWarning,
                 stacklevel=2,
             )
             operations = mapping
+        if not isinstance(operations, (Mapping, NoneType)):
+            raise TypeError("operations: pass a mapping only; the middleware finds the application that it is around")
         self._operations = dict(cast("Mapping[object, RouteOperation]", operations or {}))
         self._routes: Routes | None = None
 
@@ -238,21 +243,28 @@ class RouteResolver:
         return self._operations
 
     def named_by(self, route: MatchedRoute) -> Literal["operations", "function", "name"]:
-        """Return what names the operation of a route: an entry of the mapping, a function in it, or its own name."""
-        used = [key for key in _keys(route) if key in self._operations]
-        if not used:
+        """Return what names the operation of a route: an entry of the mapping, a function in it, or its own name.
+
+        Raises:
+            LookupError: the operation is unknown.
+        """
+        key = self._key_of(route)
+        if key is None:
             return "name"
-        return "function" if callable(self._operations[used[0]]) else "operations"
+        return "function" if callable(self._operations[key]) else "operations"
 
     def nameable(self, listed: Iterable[ListedRoute]) -> Nameable:
         """Return what routes can name."""
         known = Nameable(set(), set(), {}, is_open=False)
         for one in listed:
-            keys = list(_keys(one.route))
+            try:
+                keys, used = list(_keys(one.route)), self._key_of(one.route)
+            except LookupError:
+                known = known._replace(is_open=True)
+                continue
             known.keys.update(keys)
-            used = [key for key in keys if key in self._operations]
-            names: list[object] = [self._operations[used[0]]] if used else [*_names(one.route)]
-            is_open = one.route.is_opaque if not used else callable(names[0])
+            names: list[object] = [*_names(one.route)] if used is None else [self._operations[used]]
+            is_open = one.route.is_opaque if used is None else callable(names[0])
             known = known._replace(is_open=known.is_open or is_open)
             known.names.update(name for name in names if isinstance(name, str))
             for name in (*names, *keys):
@@ -285,12 +297,20 @@ class RouteResolver:
         Raises:
             LookupError: the operation is unknown.
         """
-        for key in _keys(route):
-            if key in self._operations:
-                return self._operations[key]
+        key = self._key_of(route)
+        if key is not None:
+            return self._operations[key]
         if names := _names(route):
             return next((name for name in names if name in listed), names[0])
         raise LookupError("the route names no operation")
+
+    def _key_of(self, route: MatchedRoute) -> Hashable | None:
+        """Return what the mapping lists a route as, or None if it does not.
+
+        Raises:
+            LookupError: the endpoint wraps functions without end.
+        """
+        return next((key for key in _keys(route) if key in self._operations), None)
 
 
 def _keys(route: MatchedRoute) -> Iterator[Hashable]:

@@ -72,7 +72,10 @@ def policy_table(app: object) -> list[TableLine]:
 
 
 def _line(policy: Policy, resolver: RouteResolver, one: ListedRoute) -> TableLine:
-    named = resolver.named_by(one.route)
+    try:
+        named = resolver.named_by(one.route)
+    except LookupError as error:
+        return TableLine(one.method, one.path, None, _UNKNOWN, str(error))
     if named == "function":
         return TableLine(one.method, one.path, None, "by the path parameters", "a function in operations=")
     operation = resolver.operation_of(one.route, listed=policy.required_for)

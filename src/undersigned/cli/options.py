@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -40,6 +41,15 @@ _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 _NAMES: Final = tuple(profile.name for profile in profiles.FOR_REQUESTS)
 
 
+def imported(module: str, name: str) -> object:
+    """Return what a module has, or an attribute of that, as in `main:app` or `main:shop.app`.
+
+    A module is looked for in the current folder too, and so is what it imports later. It may raise anything.
+    """
+    sys.path.insert(0, str(Path.cwd()))
+    return attrgetter(name)(import_module(module))
+
+
 def read_profile(_ctx: click.Context, _param: click.Parameter, text: str | None) -> Profile | None:
     """Return a profile for requests: a published one by its name, or one's own by its import path, as uvicorn has it.
 
@@ -57,17 +67,14 @@ def read_profile(_ctx: click.Context, _param: click.Parameter, text: str | None)
             f"{text!r} is no published profile: {f'did you mean {close[0]}? ' if close else ''}Give one of "
             f"{', '.join(_NAMES)}, or the import path of your own, such as main:PROFILE"
         )
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        found: object = getattr(import_module(module), name)
+        found = imported(module, name)
     except ModuleNotFoundError as missing:
         raise click.BadParameter(f"no module {missing.name}: give its import path from the current folder") from None
     except AttributeError:
         raise click.BadParameter(f"the module {module} has no {name}") from None
     except Exception as failure:  # noqa: BLE001 - a module of someone else may raise anything
         raise click.BadParameter(f"{module} cannot be imported: {type(failure).__name__}: {failure}") from None
-    finally:
-        sys.path.pop(0)
     if not isinstance(found, Profile) or found.message != "request":
         raise click.BadParameter(f"{text} is not a Profile for requests: expected undersigned.Profile(...)")
     return found

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from pathlib import Path
 from typing import Final, TextIO
 
 import click
 
+from undersigned.cli.options import imported
 from undersigned.errors import ConfigurationError
 from undersigned.policy import table_report
 
@@ -35,28 +34,16 @@ def routes(*, application: str, as_json: bool, kept: TextIO | None) -> None:
       undersigned routes main:app > routes.txt
       undersigned routes main:app --check routes.txt
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    app = _imported(application)
+    module, _, name = application.partition(":")
+    try:
+        app = imported(module, name.removesuffix(_CALL) or "app")
+    except Exception as failure:  # noqa: BLE001 - a module of someone else may raise anything
+        raise click.BadParameter(f"{application}: {failure}", param_hint="MODULE:APP") from None
+    if name.endswith(_CALL) and callable(app):
+        app = app()
     try:
         text, status = table_report(app, as_json=as_json, kept=kept.read() if kept else None)
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
     click.echo(text, nl=False)
     sys.exit(status)
-
-
-def _imported(application: str) -> object:
-    """Return the application of `MODULE:APP`.
-
-    Raises:
-        click.BadParameter: there is none.
-    """
-    module, _, name = application.partition(":")
-    # As servers do: the application is where one is.
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: object = import_module(module)
-        for part in (name.removesuffix(_CALL) or "app").split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise click.BadParameter(f"{application}: {error}", param_hint="MODULE:APP") from None
-    return found() if name.endswith(_CALL) and callable(found) else found

@@ -158,8 +158,9 @@ def driven(
     """Serve the application, send it the requests, and return what each party has seen."""
     outside = Outside()
     before = files()
+    # A request that is sent twice would be seen twice.
     with layered(framework, outside).running(options) as port, outside.logged():
-        answers = [(str(one), without_caller(ask(port, one))) for one in sent]
+        answers = [(str(one), without_caller(ask(port, one, at_once=True))) for one in sent]
         # What a server does after its last answer has been done when it has given two more.
         for _ in range(2):
             ask(port, Unsigned("GET", LAST))

@@ -193,26 +193,26 @@ def _spellings() -> Iterator[Unsigned]:
             yield Unsigned("GET", target, host=host)
 
 
-def ask(port: int, request: Unsigned) -> Answer | str:
+def ask(port: int, request: Unsigned, *, at_once: bool = False) -> Answer | str:
     """Send a request on a connection of its own, and return its answer, or how the connection ended.
 
     A server that answers before it has read the content may reset the connection, and the answer is lost. Then it is
-    asked again.
+    asked again. Small content that is sent at once with the head has always been read.
     """
     answer: Answer | str = ""
     for _ in range(3):
-        answer = _asked(port, request)
+        answer = _asked(port, request, at_once=at_once)
         if answer != "no answer: ConnectionResetError":
             break
     return answer
 
 
-def _asked(port: int, request: Unsigned) -> Answer | str:
+def _asked(port: int, request: Unsigned, *, at_once: bool) -> Answer | str:
+    parts = [request.head(("Connection", "close")), *request.content()]
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
         with contextlib.suppress(ConnectionError):
             # A server may answer, and close, before it has read everything.
-            connection.sendall(request.head(("Connection", "close")))
-            for part in request.content():
+            for part in [b"".join(parts)] if at_once else parts:
                 connection.sendall(part)
         return _read(connection, request.method, port)
 

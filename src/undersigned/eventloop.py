@@ -88,7 +88,7 @@ def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:
 
 def is_trio() -> bool:
     """Return whether the caller runs on trio, and not in an event loop of asyncio or uvloop."""
-    # Who runs on trio has imported it.
+    # A caller on trio has imported it.
     trio = sys.modules.get("trio")
     return trio is not None and bool(trio.lowlevel.in_trio_run())
 

@@ -106,7 +106,7 @@ class SignatureMiddleware:
         try:
             await self.app(forwarded, body.rest(), send_after_showing)
         except SignatureError as error:
-            # An application without a framework has nobody else who answers it.
+            # Nothing else answers for an application without a framework.
             if has_answered or not isinstance(error.answer, ErrorResponse):
                 raise
             await _answer(scope, send, error.answer)

@@ -314,7 +314,7 @@ class RouteResolver:
 
 
 def _keys(route: MatchedRoute) -> Iterator[Hashable]:
-    """Yield what an application may list a route as, the first first.
+    """Yield what an application may list a route as, in order of precedence.
 
     Raises:
         LookupError: the endpoint wraps functions without end.

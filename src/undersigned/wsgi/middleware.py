@@ -119,7 +119,7 @@ class SignatureMiddleware:
                 return call(forwarded, start_response)
             return _shaped(call, forwarded, start_response, received)
         except SignatureError as error:
-            # An application without a framework has nobody else who answers it.
+            # Nothing else answers for an application without a framework.
             if not isinstance(error.answer, ErrorResponse):
                 raise
             return _answer(environ, start_response, error.answer)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
     from undersigned.asgi import Message, Receive
-    from undersigned.middleware import Service
     from undersigned.wsgi import Environ
 
 __all__ = ["RouteMiddleware", "SignatureMiddleware", "guards"]
@@ -71,11 +70,6 @@ class SignatureMiddleware(RouteMiddleware):
             raise ImproperlyConfigured(str(error)) from None
         # Both verify by the same setting, so one of them logs it.
         self._wsgi.service.announce()
-
-    @property
-    def service(self) -> Service:
-        """What is verified."""
-        return self._wsgi.service
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         """Verify one request, then call the next middleware with the verified request."""

@@ -97,6 +97,7 @@ class Framework:
         make: makes the application, with these options of the middleware, or without the middleware.
         serve: serves it, and yields the port.
         websocket: whether it has WebSockets.
+        by_route: whether a policy by route can ask about its routes.
         guards: the prefixes of its guarded routes, each with the name of the route in a decision.
         advice: what its log says of a guarded view without the middleware, if its server logs it.
     """
@@ -105,6 +106,7 @@ class Framework:
     make: Callable[[dict[str, Any] | None], Any]
     serve: Callable[[Any], Any]
     websocket: bool = False
+    by_route: bool = True
     guards: dict[str, str | None] = field(default_factory=lambda: {"/signed": None})
     advice: str = ""
 
@@ -112,6 +114,11 @@ class Framework:
     def shows_decisions(self) -> bool:
         """Whether it runs in this process."""
         return not self.name.endswith("gunicorn")
+
+    @property
+    def guarded_name(self) -> str:
+        """What its guarded endpoint is called: the operation that a policy by route finds for it."""
+        return "signed" if self.name in {"starlette", "fastapi", "aiohttp"} else "guarded"
 
     @property
     def open_route(self) -> str | None:
@@ -480,7 +487,11 @@ def falcon_asgi(options):
     app.add_route("/slash/", Left())
     app.add_static_route("/files", FILES)
     app.add_route("/socket", Socket())
-    return app if options is None else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show"}))
+    return (
+        app
+        if options is None
+        else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show", Signed: "guarded"}))
+    )
 
 
 def falcon(options):
@@ -541,7 +552,11 @@ def falcon(options):
     app.add_route("/stream", Stream())
     app.add_route("/slash/", Left())
     app.add_static_route("/files", FILES)
-    return app if options is None else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show"}))
+    return (
+        app
+        if options is None
+        else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show", Signed: "guarded"}))
+    )
 
 
 def flask(options):
@@ -895,7 +910,11 @@ def tornado(options):
     routes += [("/upload", Upload), ("/socket", Socket)]
     routes += [("/left", Left), ("/read", Read), ("/form", Form), ("/stream", Stream), ("/slash/?", Slash)]
     app = Application([*routes, ("/files/(.*)", StaticFileHandler, {"path": str(FILES)})])
-    return app if options is None else Undersigned(app, **by_route(options, RouteResolver, {Open: "show"}))
+    return (
+        app
+        if options is None
+        else Undersigned(app, **by_route(options, RouteResolver, {Open: "show", Signed: "guarded"}))
+    )
 
 
 def sanic_application(*, signed, caller):
@@ -1040,7 +1059,9 @@ FRAMEWORKS = (
         advice="call Undersigned(app, ...)",
     ),
     Framework("falcon-asgi", falcon_asgi, uvicorn_server, websocket=True, guards=guards("{}/{{name:path}}")),
-    Framework("sanic-asgi", sanic_asgi, uvicorn_server, websocket=True, guards=guards("{}/<name:path>")),
+    Framework(
+        "sanic-asgi", sanic_asgi, uvicorn_server, websocket=True, by_route=False, guards=guards("{}/<name:path>"),
+    ),
     Framework("django-asgi", _identity, django_asgi, guards=DJANGO, advice=_FIRST),
     Framework("flask-gunicorn", flask, gunicorn_server, guards=FLASK),
     Framework("flask-waitress", flask, waitress_server, guards=FLASK, advice="call Undersigned(app)"),

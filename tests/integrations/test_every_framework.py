@@ -167,9 +167,7 @@ def test_policy_and_fallback_decide_and_the_view_gets_the_body(framework, party,
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
-@pytest.mark.parametrize(
-    "framework", [one for one in FRAMEWORKS if one.name != "sanic-asgi"], ids=lambda framework: framework.name
-)
+@pytest.mark.parametrize("framework", [one for one in FRAMEWORKS if one.by_route], ids=lambda framework: framework.name)
 def test_policy_by_route_decides_and_names_the_route_that_it_rejects(framework, party):
     decisions: list[Decision] = []
     options = {"by_route": ["show"], "on_decision": decisions.append}

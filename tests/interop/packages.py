@@ -38,6 +38,7 @@ class Package:
         unverified: the algorithms whose signatures by it we reject.
         digests: whether its signer makes a Content-Digest.
         by_requests: whether our client is requests, and not httpx.
+        covers_any: whether it covers any component, and not only those of the protocol that it is for.
     """
 
     algorithms: tuple[str, ...]
@@ -49,6 +50,7 @@ class Package:
     unverified: frozenset[str] = frozenset()
     digests: bool = False
     by_requests: bool = False
+    covers_any: bool = True
 
     def order(self, algorithm: str) -> Order:
         return Order(self.components, ours.keyid(algorithm), fields={**FIELDS, **self.fields(algorithm)})
@@ -85,6 +87,7 @@ def adcp(version: str, published: Profile) -> Package:
         },
         digests=True,
         by_requests=True,
+        covers_any=False,
     )
 
 
@@ -120,6 +123,7 @@ PACKAGES = {
         fields=signature_agent,
         profile=web_bot_auth,
         unnoticed=frozenset({"content"}),
+        covers_any=False,
     ),
     "pypi-botgate": Package(
         ("ed25519",),
@@ -127,6 +131,7 @@ PACKAGES = {
         fields=signature_agent,
         profile=web_bot_auth,
         unnoticed=frozenset({"content"}),
+        covers_any=False,
     ),
     "pypi-adcp 3.2": adcp("3.2", profiles.ADCP_3_2),
     "pypi-adcp 3.1": adcp("3.1", profiles.ADCP_3_1.derive(digest=profiles.ADCP_3_1.digest._replace(policy="required"))),

@@ -58,7 +58,7 @@ CASES = {
     "key of an inner list": Case('"x-plans";key="a"', fields={"X-Plans": "b=2,  a=(1   2);x;y=1"}),
     "bs": Case('"x-plan";bs', fields={"X-Plan": ["gold, silver", "lead"]}),
 }
-NAMES = [name for name in PACKAGES if not name.startswith("pypi-adcp")]
+NAMES = [name for name, package in PACKAGES.items() if package.covers_any]
 EVERY = pytest.mark.parametrize(
     ("name", "case"), [pytest.param(name, case, id=f"{name}-{case}") for name in NAMES for case in CASES]
 )

@@ -7,9 +7,12 @@ from flask import Blueprint, Flask
 from flask.views import MethodView
 from tests.integrations.routes import Asked, environ_of
 from tests.keys import ORIGIN, verifier
+from werkzeug.exceptions import NotFound
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import run_wsgi_app
+from werkzeug.wrappers import Response
 
-from undersigned import Policy
+from undersigned import Policy, wsgi
 from undersigned.policy import MatchedRoute
 from undersigned_flask import RouteResolver, Undersigned
 
@@ -119,6 +122,16 @@ def test_view_of_a_class_is_listed_by_the_class(party):
     assert run(app, environ_of("GET", "/plans")) == []
     fields = dict(party.fields("GET", "/plans"))
     assert run(app, environ_of("GET", "/plans", **fields)) == ["plans"]
+
+
+@pytest.mark.parametrize("front", [NotFound(), Response(status=404)])
+def test_policy_is_asked_below_a_dispatcher_that_has_only_mounts(front):
+    policy = Policy(required_for=["create"], resolver=RouteResolver())
+    site = DispatcherMiddleware(front, {"/shop": make()})
+    app = wsgi.SignatureMiddleware(site, verifier=verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
+    statuses = [run_wsgi_app(app, environ_of("GET", path))[1][:3] for path in ("/shop/plans", "/elsewhere")]
+    assert statuses == ["200", "404"]
+    assert run(app, environ_of("POST", "/shop/create")) == []
 
 
 def test_policy_is_not_asked_for_a_host_that_flask_rejects():

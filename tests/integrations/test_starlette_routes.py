@@ -328,7 +328,7 @@ class Hidden:
     """A middleware that keeps its application by another name, and functions that it asks."""
 
     def __init__(self, app) -> None:
-        self.inner, self.hook, self.kind = app, create, PlainTextResponse
+        self.inner, self.hook, self.kind, self.measure = app, create, PlainTextResponse, len
 
     async def __call__(self, scope, receive, send) -> None:
         await self.inner(scope, receive, send)

@@ -696,6 +696,21 @@ class TestPublisher:
         operator.server.answers["/.well-known/adagents.json"] = response(document)
         assert reason(world, source) == expected
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"authorized_agents": [], "authorized_agents": [{"url": "%s"}]}',
+            '{"authorized_agents": [{"url": "%s", "signing_keys": [{"kty": "OKP", "kty": "OKP"}]}]}',
+            '{"authorized_agents": [{"url": "%s", "signing_keys": ["' + "x" * 65_536 + '"]}]}',
+        ],
+        ids=["repeated member", "repeated member of a key", "long keys"],
+    )
+    def test_adagents_json_that_two_programs_read_differently_or_with_long_keys_is_not_used(
+        self, world, operator, source, text
+    ):
+        operator.server.answers["/.well-known/adagents.json"] = response((text % operator.url).encode())
+        assert reason(world, source) == "jwks_unavailable"
+
     @pytest.mark.parametrize("size", [5, 20])
     def test_adagents_json_costs_four_times_its_size_in_memory_and_20_mib_are_refused(
         self, world, operator, source, size

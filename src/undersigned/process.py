@@ -115,12 +115,13 @@ class Home:
             it was not open before, nor at a fork.
     """
 
-    __slots__ = ("__weakref__", "_is_open", "_process", "_what")
+    __slots__ = ("__weakref__", "_is_open", "_process", "_told", "_what")
 
     def __init__(self, what: str, *, is_open: Callable[[], bool]) -> None:
         self._what = what
         self._is_open = is_open
         self._process: int | None = None
+        self._told: int | None = None
         self.note()
         _HOMES.add(self)
 
@@ -133,15 +134,18 @@ class Home:
         """Check that this is the process.
 
         Raises:
-            ForkedProcess: it is another one. The operator must act.
+            ForkedProcess: it is another one. The operator must act: the first error in a process says how.
         """
         process = os.getpid()
         if self._process is None:
             self._process = process
         if self._process != process:
+            # Each rejected request has a line in the log. The first one in a process says what to do.
+            told, self._told = self._told, process
+            what = "see the first such line of this process" if told == process else self._what
             raise ForkedProcess(
                 f"process {self._process} opened it before process {process} was forked, and two processes on one "
-                f"connection would read each other's answers: {self._what}"
+                f"connection would read each other's answers: {what}"
             )
 
 

@@ -62,4 +62,6 @@ def test_one_of_60_equal_requests_to_4_workers_is_accepted_or_all_are_told_why_n
             assert ask(port, raw).fields["www-authenticate"] == 'Signature error="request_signature_replayed"'
             return
         assert statuses(port, raw, 60) == {503: 60}
-    assert "call pool.open() in post_fork of gunicorn or in @postfork of uWSGI" in log.read_text()
+    # Each worker says it once.
+    told = log.read_text().count("call pool.open() in post_fork of gunicorn or in @postfork of uWSGI")
+    assert 0 < told <= 4

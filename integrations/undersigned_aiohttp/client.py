@@ -184,7 +184,9 @@ async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDig
         SigningError: there is more of it than the signer's `max_spooled`, or it would be compressed.
     """
     if request.compress:
-        raise SigningError("compress: it changes the content after it is signed; compress it, and set Content-Encoding")
+        raise SigningError(
+            "compress: aiohttp would change the body after it is signed; compress it yourself, and set Content-Encoding"
+        )
     payload = request.body
     if not isinstance(payload, Payload):
         return b""

@@ -31,7 +31,7 @@ _MOST_CALLERS, _MOST_AROUND = 12, 3
 """How far the client is looked for among the callers, and a transport that signs inside of another one."""
 
 _LEFT = (
-    "content: a redirect leads to a transport of the client that does not sign, so the content is not sent; mount a "
+    "content: a redirect leads to a transport of the client that does not sign, so the body is not sent; mount a "
     "SignatureTransport for each origin, or do not follow redirects"
 )
 

@@ -72,7 +72,7 @@ class PageServer(socketserver.ThreadingTCPServer):
         """Log the kind of an error alone: its text may quote what was pasted."""
         kind = sys.exc_info()[0]
         if kind is not None and not issubclass(kind, OSError):
-            logger.error("undersigned inspect: %s, a fault of the inspector", kind.__name__)
+            logger.error("undersigned inspect: %s, a fault of the inspector: please report it", kind.__name__)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -125,7 +125,7 @@ def named_exhaustion() -> Generator[None]:
         if _names_loop(error):
             raise NoConnection(
                 "the asyncio client was used in another event loop before, and its connections belong to that one: "
-                "make a client and a store for each event loop, or keep to one asyncio.run"
+                "make a client and a store for each event loop, or use one asyncio.run"
             ) from error
         raise
 

@@ -95,7 +95,7 @@ async def _check_route(request: Request[Any, Any]) -> None:
         return
     if ADMISSION not in place(request):
         raise ConfigurationError(
-            "Sanic did not ask for the verification: set config.TOUCHUP = False for every application of this process"
+            "Sanic did not verify this request: set config.TOUCHUP = False for every application of this process"
         )
     names = (route.name, route.name.rpartition(".")[2])
     await PUBLISHED.check_route(request, MatchedRoute(route.handler, names, request.match_info, path=f"/{route.path}"))

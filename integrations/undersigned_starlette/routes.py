@@ -96,7 +96,7 @@ class _Routes(Routes):
                 )
         if not _hook(_router(found), self._candidates):
             raise ConfigurationError(
-                "policy: the router has a middleware without an app attribute: add it to the application"
+                "policy: a middleware of the router has no app attribute: add it to the application"
             )
         return True
 

@@ -33,14 +33,14 @@ _WAY: Final = "run `undersigned doctor` to see what changes requests in transit"
 
 REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_required": Advice(
-        "no Signature and Signature-Input fields arrived, and the server requires them",
-        "sign the request; if it is signed, a proxy drops the fields: it forwards only known ones, or removes these",
+        "no Signature and Signature-Input headers arrived, and the server requires them",
+        "sign the request; if it is signed, a proxy drops the headers: it forwards only known ones, or removes these",
         "sign the request; if this route should be open, see mode= and policy= of the middleware",
     ),
     "signature_header_malformed": Advice(
-        "the signature fields cannot be read, or only one of them arrived",
+        "the signature headers cannot be read, or only one of them arrived",
         "run `undersigned doctor` to see what rewrites, repeats or shortens headers in transit",
-        "the sender must correct its fields, unless a proxy changes them; set this logger to DEBUG, and give its "
+        "the sender must correct its headers, unless a proxy changes them; set this logger to DEBUG, and give its "
         "line to `undersigned explain`",
     ),
     "signature_params_incomplete": Advice("the server expects other signature parameters", _OTHER_PROFILE, _PROFILE),
@@ -91,13 +91,13 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_jwks_unavailable": Advice(
         "the server's key source is not available",
         "make your keys reachable, if you publish them; else send again later",
-        "make the key source answer; the logger undersigned.discovery says what was fetched, and this logger has the "
+        "mend the key source; the logger undersigned.discovery says what was fetched, and this logger has the "
         "traceback of a source of your own",
     ),
     "signature_jwks_untrusted": Advice(
         "the server does not trust the place where the key is published",
         _SERVER,
-        "if you know the sender, allow the place of its keys by the option that this line names",
+        "if you know the sender, allow the place of its keys with the option that this line names",
     ),
     "signature_jwks_malformed": Advice(
         "the published JWK set cannot be read",

@@ -142,5 +142,5 @@ def test_content_that_does_not_come_at_all_is_told_from_content_that_is_slow(par
 def test_content_that_does_not_come_tells_that_a_layer_may_have_read_it(party, begun):
     with pytest.raises(SignatureError) as caught:
         asyncio.run(reading(party, receiving(*begun, {"type": "http.disconnect"})))
-    assert caught.value.detail.startswith("the client has gone, or sent content that the server cannot read")
+    assert caught.value.detail.startswith("the client has gone, or sent a body that the server cannot read")
     assert ("a layer outside the middleware has read the body before" in caught.value.detail) is not bool(begun)

@@ -288,7 +288,7 @@ def test_unknown_change_of_a_plain_request_refers_to_the_log(key):
     [
         (
             without("Signature", "Signature-Input"),
-            "no Signature and Signature-Input fields arrived",
+            "no Signature and Signature-Input headers arrived",
             "sign the request",
         ),
         # The doctor does not advise to ask the doctor.
@@ -347,7 +347,7 @@ def test_known_change_of_content_is_named(arrives, problem, chunked, key):
 
     found = finding(Route(change), key, "--method", "POST")
     assert (found["check"], found["problem"]) == ("content in chunks" if chunked else "content", problem)
-    assert "forward the content unchanged" in found["advice"]
+    assert "forward the body unchanged" in found["advice"]
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_table_that_was_kept_is_compared(run, tmp_path):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("shop_main:bare", "it is not inside or around a middleware of undersigned that has a policy"),
+        ("shop_main:bare", "no undersigned middleware with a policy is inside it or around it"),
         ("shop_main:other", "has no attribute 'other'"),
         ("no_shop:app", "No module named 'no_shop'"),
     ],
@@ -139,5 +139,5 @@ def test_django_prints_the_same(tmp_path, monkeypatch, is_inside):
 
 
 def test_django_without_a_policy_is_told():
-    with pytest.raises(CommandError, match="has a policy"):
+    with pytest.raises(CommandError, match="with a policy"):
         django(MIDDLEWARE=[], UNDERSIGNED={**INSIDE["UNDERSIGNED"], "POLICY": None, "MODE": "required"})

@@ -190,7 +190,7 @@ def test_older_list_does_not_replace_a_newer_one(current, server, clock):
 
 
 def test_clocks_may_differ_by_a_minute(current, clock):
-    with pytest.raises(KeySourceError, match="of the future"):
+    with pytest.raises(KeySourceError, match="is in the future"):
         current(sign(updated=NOW + 61))
     clock.now += 30
     assert current(sign("stolen", updated=NOW + 90)).revoked == {"stolen"}

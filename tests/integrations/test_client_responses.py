@@ -89,7 +89,9 @@ def test_response_by_another_signer_than_the_origins_is_rejected(client):
         for signers in ({server.origin: "payments"}, {}, lambda _origin: ""):
             with pytest.raises(SignatureError) as caught:
                 client.send(server, "/ok", responses=verification(signers=signers))
-            assert "the key is not of the signer that signers= has for http://127.0.0.1" in caught.value.detail
+            assert (
+                "the key does not belong to the signer that signers= names for http://127.0.0.1" in caught.value.detail
+            )
         keys = KeySources({"payments": OneKey(verification_key("ed25519"))})
         known = ResponseVerification(
             Verifier(PROFILE, keys=keys, replay=MemoryReplayStore()), signers={server.origin: "payments"}
@@ -191,7 +193,7 @@ def test_cookie_that_is_not_covered_is_not_kept():
 def test_verification_says_at_construction_what_it_will_reject(caplog):
     caplog.set_level("INFO")
     verification(BARE)
-    assert "answers-bare does not ask signatures to cover content-type, content-encoding, location" in caplog.text
+    assert "answers-bare does not require signatures to cover content-type, content-encoding, location" in caplog.text
     with pytest.raises(ConfigurationError, match="does not cover @status"):
         verification(WEB_BOT_AUTH_DIRECTORY)
 

@@ -257,7 +257,7 @@ def test_async_key_is_awaited_by_clients_for_asyncio_only(seller, client):
         assert client.send(seller, "/p", signer=remote)[0] == 200
         assert seller.arrivals[0].keyid == KEYID
         return
-    with pytest.raises(ConfigurationError, match="its sign method is async; use a client for asyncio"):
+    with pytest.raises(ConfigurationError, match="its sign method is async; use an asyncio client"):
         client.send(seller, "/p", signer=remote)
 
 

@@ -609,7 +609,7 @@ def test_middleware_that_changes_the_path_needs_a_signature(where):
 
 def test_router_whose_middleware_hides_it_has_no_hook():
     router = Router([Route("/update", update)], middleware=[Middleware(hiding)])
-    with pytest.raises(ConfigurationError, match=r"^policy: the router has a middleware without an app attribute"):
+    with pytest.raises(ConfigurationError, match=r"^policy: a middleware of the router has no app attribute"):
         undersigned_starlette.RouteResolver().routes_of(router)
     assert find(Starlette(routes=[Mount("/x", router)]), scope_of("GET", "/x/update")) == "?"
 

@@ -46,7 +46,7 @@ def line_of(caplog, error) -> str:
 
 
 def unknown_key():
-    error = PROFILE.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+    error = PROFILE.error("signature_key_unknown", step=7, detail="no key source knows the key ID")
     error.add_evidence(keyid="buyer-2027", created=1, algorithm="ed25519", signature_base='"@method": GET\n"x": y')
     return error
 
@@ -55,13 +55,13 @@ def test_line_says_the_code_the_check_the_reason_the_request_the_keyid_and_the_f
     (record,) = log_rejections(caplog, unknown_key())
     assert record.levelname == "WARNING"
     assert record.getMessage() == (
-        "request rejected: request_signature_key_unknown (key lookup): no key source knows the keyid "
+        "request rejected: request_signature_key_unknown (key lookup): no key source knows the key ID "
         "(POST /p?(withheld); origin: https://seller.example.com; client: 127.0.0.1; status: 401; "
         "keyid: buyer-2027). "
         "Fix: if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid"
     )
     fields = (record.signature_code, record.signature_step, record.signature_keyid, record.signature_detail)
-    assert fields == ("request_signature_key_unknown", "key lookup", "buyer-2027", "no key source knows the keyid")
+    assert fields == ("request_signature_key_unknown", "key lookup", "buyer-2027", "no key source knows the key ID")
 
 
 def test_every_reason_has_a_fix():

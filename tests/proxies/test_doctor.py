@@ -132,7 +132,7 @@ def test_origin_with_the_wrong_scheme_is_reported(doctor, proxy, backend):
 def test_missing_signature_fields_are_reported(doctor, backend):
     _, diagnosis = doctor("nginx", "no-signature", backend)
     assert [one["problem"] for one in diagnosis["findings"]] == [
-        "no Signature and Signature-Input fields arrived, and the server requires them"
+        "no Signature and Signature-Input headers arrived, and the server requires them"
     ]
 
 

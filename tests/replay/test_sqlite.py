@@ -308,7 +308,7 @@ def test_replaced_file_raises(path, store, tmp_path):
     store.close()
     shutil.move(tmp_path / "another.sqlite", path)
     for _ in range(2):
-        with pytest.raises(ReplacedFile, match="is another file than the one opened at the start: restart"):
+        with pytest.raises(ReplacedFile, match="is not the file that was opened at the start: restart the process"):
             claim(store, "n")
 
 
@@ -324,7 +324,7 @@ def test_older_copy_that_takes_the_place_of_the_file_raises(path, store, tmp_pat
         (tmp_path / name).unlink()
     (tmp_path / "c").replace(path)
     for _ in range(3):
-        with pytest.raises(ReplacedFile, match="is another file than the one opened at the start: restart"):
+        with pytest.raises(ReplacedFile, match="is not the file that was opened at the start: restart the process"):
             claim(store, "after")
     with SqliteReplayStore(path) as restarted:
         assert claim(restarted, "before") == "seen"
@@ -337,7 +337,7 @@ def test_new_file_with_the_number_of_the_old_one_raises(path, store, monkeypatch
     path.unlink()
     SqliteReplayStore(path).close()
     monkeypatch.setattr(store, "_file", store._file_at_path())
-    with pytest.raises(ReplacedFile, match="is another replay store than the one opened at the start: restart"):
+    with pytest.raises(ReplacedFile, match="is not the replay store that was opened at the start: restart the process"):
         claim(store, "n")
 
 

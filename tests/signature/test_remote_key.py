@@ -80,7 +80,7 @@ def test_any_key_signs_when_it_is_awaited(key):
 
 
 def test_async_key_is_rejected_where_nothing_awaits_it():
-    with pytest.raises(ConfigurationError, match=r"its sign method is async; use a client for asyncio"):
+    with pytest.raises(ConfigurationError, match=r"its sign method is async; use an asyncio client"):
         signer(AsyncElliptic()).sign(REQUEST)
 
 
@@ -129,7 +129,7 @@ def raw_signature(made: object, algorithm: str) -> bytes:
 
 @pytest.mark.parametrize("length", [0, 1, 63, 65, 88])
 def test_ed25519_signature_has_64_bytes(length):
-    with pytest.raises(SigningError, match=f"it returned {length} bytes, which is not a signature by ed25519"):
+    with pytest.raises(SigningError, match=f"it returned {length} bytes, which is not a signature of ed25519"):
         raw_signature(bytes(length), "ed25519")
 
 

@@ -32,7 +32,7 @@ def test_revocation_list_rejects_milliseconds(option):
 
 @pytest.mark.parametrize("revoked", ["buyer-2026", b"buyer-2026", {"buyer-2026": 1}, [5], None, 5])
 def test_revocation_list_rejects_what_are_not_key_ids(revoked):
-    with pytest.raises(ConfigurationError, match=r"^revoked: give the revoked key ids"):
+    with pytest.raises(ConfigurationError, match=r"^revoked: give the revoked key IDs"):
         RevocationList(revoked=revoked, updated=0, next_update=60)
 
 

@@ -103,7 +103,7 @@ class ScopeReceived(Received):
         if is_daphne and server_root_path(self.scope):
             raise unsupported_error(
                 profile,
-                "daphne takes root_path from any client's Daphne-Root-Path field, and it decides where the request is "
+                "daphne takes root_path from any client's Daphne-Root-Path header, and it decides where the request is "
                 "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",
             )
 

@@ -29,7 +29,8 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
     raw = scope.get("raw_path")
     if not isinstance(raw, bytes) or not raw:
         raise authority.unsupported_error(
-            profile, "the server shows no raw_path: run the application under uvicorn, hypercorn, granian or gunicorn"
+            profile,
+            "the server does not pass raw_path: run the application under uvicorn, hypercorn, granian or gunicorn",
         )
     query = scope.get("query_string") or b""
     root = scope.get("root_path") or ""

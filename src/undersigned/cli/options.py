@@ -172,8 +172,7 @@ def typed_fields(headers: Sequence[tuple[str, str]], content: Content | None) ->
         loads(content.octets)
     except (ValueError, RecursionError):
         raise click.BadParameter(
-            "the content is not JSON, so say what it is: -H 'Content-Type: ...'. The content of a file is given by an "
-            "@ before its name",
+            "the body is not JSON, so say what it is: -H 'Content-Type: ...'. To send a file, put an @ before its name",
             param_hint="'-d' / '--data'",
         ) from None
     return (*headers, ("Content-Type", "application/json"))

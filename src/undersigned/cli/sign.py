@@ -136,7 +136,7 @@ def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], conte
     """
     octets = b"" if content is None else content.octets
     if method == "HEAD" and octets:
-        raise click.UsageError("--curl: curl cannot send a HEAD request with content")
+        raise click.UsageError("--curl: curl cannot send a HEAD request with a body")
     # With --request HEAD, curl waits for content that never comes.
     options = ["--head" if method == "HEAD" else f"--request {shlex.quote(method)}"]
     options += ["--globoff"] if any(character in url for character in "[]{}") else []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("undersigned")
 
-_UNCOVERED = "the response has content, and its signature does not cover content-digest"
+_UNCOVERED = "the response has a body, and its signature does not cover content-digest"
 _NOT_COVERED = "the client would %s by %s, which the signature of the response does not cover"
 _READ_BY: Final = ("content-type", "content-encoding")
 _FOLLOWED: Final = ("location", "uri")
@@ -66,7 +66,7 @@ class ResponseVerification:
         max_body: int = DEFAULT_MAX_BODY,
     ) -> None:
         if not isinstance(verifier, AsyncVerifier) or verifier.profile.message != "response":
-            raise ConfigurationError("verifier: pass a Verifier of a profile for responses, as UCP_RESPONSE is")
+            raise ConfigurationError("verifier: pass a Verifier with a profile for responses, such as UCP_RESPONSE")
         coverage = verifier.profile.coverage
         if "@status" not in coverage.always:
             raise ConfigurationError(
@@ -76,8 +76,8 @@ class ResponseVerification:
         refused = [name for name in (*_READ_BY, _FOLLOWED[0]) if name not in asked]
         if refused:
             logger.info(
-                "responses: profile %s does not ask signatures to cover %s: if the client would act on one that is not "
-                "covered, it rejects the response. It leaves out what is not covered of %s",
+                "responses: profile %s does not require signatures to cover %s: if the client would act on one that is "
+                "not covered, it rejects the response. It leaves out what is not covered of %s",
                 verifier.profile.name,
                 ", ".join(refused),
                 ", ".join(name for name in _LEFT_OUT if name not in asked),
@@ -129,7 +129,7 @@ class ResponseVerification:
 
     def _check_length(self, content: bytearray) -> None:
         if len(content) > self._max_body:
-            raise self._error(f"the content of the response is longer than max_body ({self._max_body} bytes)")
+            raise self._error(f"the response body is longer than max_body ({self._max_body} bytes)")
 
     def _check(self, signed: SignedRequest, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
         """Check who signed, and that the signature covers all that the caller gets of the content."""
@@ -137,7 +137,7 @@ class ResponseVerification:
             raise self._verifier.profile.error(
                 "signature_key_unknown",
                 step=7,
-                detail=f"the key is not of the signer that signers= has for {signed.origin}",
+                detail=f"the key does not belong to the signer that signers= names for {signed.origin}",
             )
         if len(verified.content) != len(response.body):
             raise self._error(_UNCOVERED)

@@ -132,7 +132,7 @@ class ClientSigner:
         if not self._is_listed(target):
             raise SigningError(
                 f"origins: {_origin_of(target)} is not listed for this path; add it to origins=, "
-                "do not follow the redirect that leads there, or send the request by a client that does not sign"
+                "do not follow the redirect that leads there, or send the request with a client that does not sign"
             )
         return target
 

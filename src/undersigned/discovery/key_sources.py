@@ -213,7 +213,7 @@ class KeySources:
         for failure in (*lacking, *failures.values()):
             if not lookup.again or isinstance(failure, KeySourceError):
                 raise failure
-            raise KeySourceError("signature_jwks_unavailable", "sources: one raised an exception") from failure
+            raise KeySourceError("signature_jwks_unavailable", "sources: a key source raised an exception") from failure
         return ()
 
     def _claim(self, keyid: str, answers: _Answers) -> _Known:
@@ -321,7 +321,7 @@ class _Question:
 
     def end(self) -> Sequence[VerificationKey]:
         if self._future is None or not self._future.done():
-            raise KeySourceError("signature_jwks_unavailable", "the source takes too long")
+            raise KeySourceError("signature_jwks_unavailable", "the source did not return in time")
         return cast("Sequence[VerificationKey]", self._future.result())
 
     def _ask(self) -> Future[object]:

@@ -155,7 +155,9 @@ def read_signed_list(
     except (KeySourceError, ConfigurationError) as error:
         raise UnusableDocument(str(error)) from None
     if read.updated > now + _LATEST:
-        raise UnusableDocument("the revocation list is of the future")
+        raise UnusableDocument(
+            "the revocation list's updated is in the future: compare the clocks of this machine and of its publisher"
+        )
     return read
 
 

@@ -15,7 +15,7 @@ PATH: Final = (
     "normalize-uri. Apache: `AllowEncodedSlashes NoDecode`, `MergeSlashes Off` and `ProxyPass ... nocanon`"
 )
 QUERY: Final = "forward the query unchanged: do not sort, decode or drop any of it"
-CONTENT: Final = "forward the content unchanged: do not drop, decompress, re-encode or rewrite it"
+CONTENT: Final = "forward the body unchanged: do not drop, decompress, re-encode or rewrite it"
 HOST: Final = (
     "forward Host unchanged. nginx: `proxy_set_header Host $http_host;` (its default is the name in proxy_pass, and "
     "$host drops the port). HAProxy: no `set-header Host`. Apache: `ProxyPreserveHost On`"
@@ -90,7 +90,7 @@ CHANGES: Final[Mapping[str, Change]] = {
     "other host": Change(("proxy",), f"a proxy rewrote Host: {HOST}"),
     "other method": Change(
         ("client", "framework"),
-        "a redirect or a method-override field changed the method: sign the one that is sent",
+        "a redirect or a method-override header changed the method: sign the one that is sent",
     ),
     "trailing slash": Change(
         ("framework", "client"), "a redirect, a router or the sender changed the end of the path: sign it as it is sent"
@@ -110,7 +110,7 @@ CHANGES: Final[Mapping[str, Change]] = {
     ),
     "rewritten target": Change(("proxy",), f"a proxy rewrote the target, and names the original in a header: {PATH}"),
     "decoded octets": Change(
-        ("proxy", "server", "client"), f"clients, proxies and servers decode percent-encoded octets: {PATH}"
+        ("proxy", "server", "client"), f"clients, proxies and servers decode percent-encoding: {PATH}"
     ),
     "encoded octets": Change(
         ("client", "proxy"),
@@ -139,11 +139,11 @@ CHANGES: Final[Mapping[str, Change]] = {
     ),
     "other content": Change(
         ("framework", "language", "proxy"),
-        f"the digest is of other content: sign exactly the bytes that are sent, and {CONTENT}",
+        f"the digest is of another body: sign exactly the bytes that are sent, and {CONTENT}",
     ),
     "other digest form": Change(
         ("client",),
-        "the sender must write the digest of the body by an accepted algorithm, in Base64 between colons (RFC 9530): "
+        "the sender must write the digest of the body with an accepted algorithm, in Base64 between colons (RFC 9530): "
         "sha-256=:AAAA:",
     ),
     "other header joining": Change(

@@ -130,7 +130,7 @@ class UnreadRequest(MalformedSignature):
         self.form = AnswerForm(UNREAD[code], (), ())
 
 
-def incomplete(detail: str = "the client has gone, or sent content that the server cannot read") -> UnreadRequest:
+def incomplete(detail: str = "the client has gone, or sent a body that the server cannot read") -> UnreadRequest:
     """Return the error for content that does not arrive whole (RFC 9112 section 8)."""
     return UnreadRequest("content_incomplete", detail)
 

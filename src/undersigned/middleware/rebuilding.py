@@ -67,7 +67,7 @@ def _check_version(received: Received, service: Service) -> None:
     raise unsupported_error(
         service.profile,
         f"{server or 'the server'} does not show over HTTP version {version} whether :authority and Host "
-        "agree. Serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 by one of "
+        "agree. Serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 with one of "
         f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
     )
 

@@ -39,7 +39,7 @@ class ResponseSigning:
 
     def __init__(self, signer: Signer, origins: ConfiguredOrigins, *, max_body: int) -> None:
         if not isinstance(signer, Signer) or signer.profile.message != "response":
-            raise ConfigurationError("signer: pass a Signer whose profile is for responses, as UCP_RESPONSE is")
+            raise ConfigurationError("signer: pass a Signer with a profile for responses, such as UCP_RESPONSE")
         self._origins = Origins(origins)
         self._signer, self.profile = signer, signer.profile
         self._max_body = max_body

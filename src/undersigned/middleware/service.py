@@ -174,7 +174,9 @@ class Service:
         if not isinstance(verifier, AsyncVerifier):
             raise ConfigurationError("verifier: pass a Verifier or, over ASGI, an AsyncVerifier")
         if verifier.profile.message != "request":
-            raise ConfigurationError(f"verifier: its profile, {verifier.profile.name}, is for responses")
+            raise ConfigurationError(
+                f"verifier: its profile, {verifier.profile.name}, is for responses; pass one for requests"
+            )
         if mode not in get_args(Mode):
             raise ConfigurationError(
                 'mode: use "required", "optional" or "observe"; if some requests must be signed, use "optional" and '

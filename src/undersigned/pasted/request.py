@@ -278,7 +278,7 @@ def _read_json(text: bytes) -> _Read:
             rest = _TEXT.search(words, end)
             at = len(words) if rest is None else rest.start()
     except (ValueError, RecursionError):
-        raise MalformedRequest("the text looks like JSON, and is not") from None
+        raise MalformedRequest("the text begins like JSON, but is not JSON") from None
     reads = list(_requests(values))
     signed = [read for read in reads if read.is_signed]
     if len(signed) > 1 and not all(read.received_at for read in signed):

@@ -176,7 +176,7 @@ def content_of(request: Request) -> JSONValue:
     except AmbiguousJSON as ambiguous:
         raise UnresolvedOperation(str(ambiguous), duplicates=ambiguous.duplicates) from None
     except ValueError:
-        raise UnresolvedOperation("the content is not JSON in UTF-8") from None
+        raise UnresolvedOperation("the body is not JSON in UTF-8") from None
 
 
 def spellings(*names: str) -> Mapping[str, str]:

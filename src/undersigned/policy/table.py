@@ -93,7 +93,9 @@ def _policy(app: object) -> Policy:
         policy = getattr(getattr(getattr(layer, "_guard", layer), "service", None), "policy", None)
         if isinstance(policy, Policy):
             return policy
-    raise ConfigurationError("app: it is not inside or around a middleware of undersigned that has a policy")
+    raise ConfigurationError(
+        "app: no undersigned middleware with a policy is inside it or around it; add one with policy="
+    )
 
 
 def _layers(app: object) -> Iterator[object]:

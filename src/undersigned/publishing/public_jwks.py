@@ -46,7 +46,7 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     if not isinstance(members, list):
         raise ConfigurationError('keys: a JWK set is a JSON object with a "keys" array')
     if b"PRIVATE KEY-----" in text:
-        raise ConfigurationError("keys: it could hold a private key, as a text in PEM; leave that out")
+        raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")

@@ -204,12 +204,14 @@ class SqliteReplayStore:
         """
         file = self._file_at_path()
         if file is not None and file != self._file:
-            raise ReplacedFile(f"{self._path} is another file than the one opened at the start: restart")
+            raise ReplacedFile(f"{self._path} is not the file that was opened at the start: restart the process")
         if opened.connection is None or file is None:
             opened.close()
             opened.connection = self._connect("rw")
             if _answer(opened.connection, "SELECT id FROM store", {}) != self._id:
-                raise ReplacedFile(f"{self._path} is another replay store than the one opened at the start: restart")
+                raise ReplacedFile(
+                    f"{self._path} is not the replay store that was opened at the start: restart the process"
+                )
         return opened.connection
 
     def _file_at_path(self) -> tuple[int, int] | None:

@@ -171,7 +171,7 @@ class ParsedTexts:
         ):
             if size > most:
                 raise OutOfBounds(
-                    f"the fields of covered components with parameters have {size:,} {what}, and at most {most:,} are "
+                    f"the headers of covered components with parameters have {size:,} {what}, and at most {most:,} are "
                     "read: cover whole fields, or @target-uri"
                 )
 

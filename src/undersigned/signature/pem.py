@@ -61,7 +61,7 @@ def read_key_file(path: str | PathLike[str], *, keyid: str | None, expected: str
         except ValueError:
             raise ConfigurationError(f"path: {path} is not {expected}") from None
     if keyid is None:
-        raise ConfigurationError(f"keyid: {path} is a PEM, which has no key id: pass keyid=")
+        raise ConfigurationError(f"keyid: {path} is a PEM, which has no key ID: pass keyid=")
     return text
 
 

@@ -115,7 +115,7 @@ def local_signature(key: AnyKey, base: bytes) -> bytes:
         return raw_signature(made, key.algorithm)
     if inspect.iscoroutine(made):
         made.close()
-    raise ConfigurationError("key: its sign method is async; use a client for asyncio, or await Signer.async_sign")
+    raise ConfigurationError("key: its sign method is async; use an asyncio client, or await Signer.async_sign")
 
 
 async def awaited_signature(key: AnyKey, base: bytes) -> bytes:
@@ -140,7 +140,7 @@ def raw_signature(signature: object, algorithm: str) -> bytes:
         return _from_ecdsa(signature, *_COORDINATES[algorithm])
     if not signature or (algorithm == "ed25519" and len(signature) != _ED25519_LENGTH):
         raise SigningError(
-            f"key: it returned {len(signature)} bytes, which is not a signature by {algorithm}; let it sign the "
+            f"key: it returned {len(signature)} bytes, which is not a signature of {algorithm}; let it sign the "
             "message itself, and return the bytes without any encoding"
         )
     return signature

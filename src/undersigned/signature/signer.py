@@ -246,7 +246,9 @@ class Signer:
             ConfigurationError: `prepared` is for another key.
         """
         if (prepared.keyid, prepared.algorithm) != (self._key.keyid, self._key.algorithm):
-            raise ConfigurationError("prepared: it is for another key than this signer's; attach it by its own signer")
+            raise ConfigurationError(
+                "prepared: it is for another key than this signer's; attach it with the signer that prepared it"
+            )
         own = prepared.message
         for part, is_same in (
             ("method", request.method == own.method),

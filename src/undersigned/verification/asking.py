@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-_WAITS: Final = "the answer has to be awaited: use AsyncVerifier"
+_WAITS: Final = "a method is async, and must be awaited: use AsyncVerifier"
 
 
 def may_block(*neighbours: object) -> bool:
@@ -49,7 +49,7 @@ def from_threads(neighbour: object, method: str, *, option: str = "") -> Callabl
     """
     ask: Callable[..., Any] = getattr(neighbour, method)
     if iscoroutinefunction(ask):
-        raise ConfigurationError(f"{option}: its answers have to be awaited; use AsyncVerifier")
+        raise ConfigurationError(f"{option}: its methods are async; use AsyncVerifier")
     return ask
 
 

@@ -135,7 +135,7 @@ def _key_ids(given: object) -> frozenset[str]:
         kids = list(cast("Collection[object]", given))
         if all(isinstance(kid, str) for kid in kids):
             return frozenset(cast("list[str]", kids))
-    raise ConfigurationError("revoked: give the revoked key ids, such as frozenset({'buyer-2026'})")
+    raise ConfigurationError("revoked: give the revoked key IDs, such as frozenset({'buyer-2026'})")
 
 
 class RevocationSource(Protocol):

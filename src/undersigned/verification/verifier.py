@@ -458,7 +458,7 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
         reason, misuse, declared = faults[0]
         named = f"alg {algorithm}; " if algorithm else ""
         raise profile.error(reason, step=8, detail=misuse, received=f"{named}the JWK has {declared}")
-    raise profile.error("signature_key_unknown", step=7, detail="no key source knows the keyid")
+    raise profile.error("signature_key_unknown", step=7, detail="no key source knows the key ID")
 
 
 def _revocation_fault(
@@ -655,7 +655,7 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
         content: the content as it was read. It is parsed only if its type is JSON.
 
     Raises:
-        SignatureError: a JSON object has duplicate keys. Or, with AdCP's profiles, the content is not JSON in UTF-8
+        SignatureError: a JSON object has duplicate keys. Or, with AdCP's profiles, the body is not JSON in UTF-8
             (RFC 8259), so that a lenient reader may see a repeated key that others do not see.
     """
     request = signature.request
@@ -674,7 +674,7 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
                 raise signature.profile.error(
                     "body_malformed",
                     step=14,
-                    detail=str(ambiguous or "the content is not JSON in UTF-8"),
+                    detail=str(ambiguous or "the body is not JSON in UTF-8"),
                     received=f"nonce {signature.nonce}, {len(content)} bytes, repeated keys: {repeated}",
                 ) from None
     tag: Any = signature.parameters.get("tag", "")

@@ -209,4 +209,7 @@ def _octets(text: str) -> bytes:
     try:
         return text.encode("latin-1")
     except UnicodeEncodeError:
-        raise MalformedURL("the target has a character that is not an octet", rule=_RULE) from None
+        raise MalformedURL(
+            "the target has a character above U+00FF, which no server should pass: report it to the server's project",
+            rule=_RULE,
+        ) from None

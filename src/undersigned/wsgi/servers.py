@@ -89,7 +89,7 @@ def check_server(server: str | None, environ: Mapping[str, Any], profile: Profil
         raise authority.unsupported_error(
             profile,
             "a SCRIPT_NAME header may have set SCRIPT_NAME, which decides how the request is routed. Set it "
-            "in gunicorn's environment, and have the proxy send no such field",
+            "in gunicorn's environment, and have the proxy send no such header",
         )
 
 

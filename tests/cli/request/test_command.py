@@ -93,7 +93,7 @@ def test_401_is_explained_by_its_code(origin, keys):
 
 def test_401_is_explained_by_the_keys_of_the_server(origin, keys):
     shown = request(keys, "GET", origin, "--jwks", keys.public, key="stranger", code=1)
-    assert "\nx  7  key lookup\n      request_signature_key_unknown: no key source knows the keyid\n" in shown
+    assert "\nx  7  key lookup\n      request_signature_key_unknown: no key source knows the key ID\n" in shown
     cause = f"the request is signed with the key stranger, and the given keys are: {KEYID}, buyer-p256"
     assert f"\nCause: {cause}\n" in shown
 

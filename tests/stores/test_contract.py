@@ -15,7 +15,12 @@ from tests.stores.kinds import KINDS, kind_of, pooled_redis, redis_kind, valkey_
 from undersigned import Caps, UndersignedError
 from undersigned.process import ForkedProcess
 from undersigned.replay import NoConnection
-from undersigned.testing import check_async_replay_store, check_replay_store, check_replay_store_after_fork
+from undersigned.testing import (
+    check_async_replay_store,
+    check_async_replay_store_after_fork,
+    check_replay_store,
+    check_replay_store_after_fork,
+)
 from undersigned_postgres import PostgresReplayStore
 from undersigned_redis import AsyncRedisReplayStore, RedisReplayStore
 
@@ -47,6 +52,15 @@ def test_asynchronous_store_keeps_the_contract(name, request):
 def test_store_keeps_what_it_promises_after_a_fork(name, request):
     with kind_of(name, request).opened() as store:
         check_replay_store_after_fork(store)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_asynchronous_store_keeps_what_it_promises_after_a_fork(name, request):
+    async def checked() -> None:
+        async with kind_of(name, request).opened_async() as store:
+            await check_async_replay_store_after_fork(store)
+
+    asyncio.run(checked())
 
 
 def test_pool_is_opened_before_the_fork_or_after_it(database):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from tests.discovery.test_faults import Database
@@ -84,7 +85,46 @@ class Silent(Database):
         return self.count
 
 
+class FallsOpen(Database):
+    """A source that lets a sender pass while it is told to ask later."""
+
+    def find(self, asked):
+        return [KEY] if self.fault == "429" else super().find(asked)
+
+
+class Remembers(Database):
+    """A source that forgets a withdrawal when it is told nothing new."""
+
+    fresh, stale = 60.0, 600.0
+    now, until = 0.0, 0.0
+
+    def find(self, asked):
+        if self.fault and asked.keyid == self.keyid and self.fault != "withdrawn" and self.now < self.until:
+            return [KEY]
+        found = super().find(asked)
+        self.until = self.now + 660 if found else self.until
+        return found
+
+    def advance(self, seconds):
+        self.now += seconds
+
+
+class Blocks(Database):
+    """A source for tasks that keeps the event loop from running while it waits."""
+
+    async def find(self, asked):
+        time.sleep(0.02 if self.fault == "timeout" else 0)  # noqa: ASYNC251 - the fault
+        return super().find(asked)
+
+
+class Awaited(Database):
+    def find(self, asked):
+        return asyncio.sleep(0, super().find(asked))
+
+
 BROKEN = {
+    FallsOpen: "never asked, 429: the source answers .* to the owner; expected none",
+    Remembers: "withdrawn, 5xx: the source answers .* to the owner; expected none",
     CallsUnknown: "never asked, 5xx: the source calls the key unknown",
     Forgets: "fresh, 5xx: the source answers .* expected keys",
     Trusts: "expired, 5xx: the source answers .* expected none",
@@ -98,9 +138,22 @@ BROKEN = {
 @pytest.mark.parametrize(("kind", "fault"), BROKEN.items(), ids=lambda value: getattr(value, "__name__", ""))
 def test_error_of_the_check_names_the_cell_and_the_fault(kind, fault):
     with pytest.raises(AssertionError, match=f"^{fault}"):
-        check_faults(kind, faults=["5xx"])
+        check_faults(kind, faults=["5xx", "429"])
     with pytest.raises(AssertionError, match=f"^{fault}"):
-        asyncio.run(check_async_faults(kind, faults=["5xx"]))
+        asyncio.run(check_async_faults(kind, faults=["5xx", "429"]))
+
+
+def test_source_that_blocks_the_event_loop_is_named(monkeypatch):
+    monkeypatch.setattr("undersigned.testing.faults._LONGEST_BLOCKED", 0.015)
+    with pytest.raises(AssertionError, match=r"^never asked, timeout: the source blocks the event loop$"):
+        asyncio.run(check_async_faults(Blocks, faults=["timeout"]))
+
+
+def test_source_for_tasks_is_rejected_with_the_right_check():
+    with pytest.raises(
+        AssertionError, match=r"^never asked, 5xx: the source has to be awaited: use check_async_faults"
+    ):
+        check_faults(Awaited, faults=["5xx"])
 
 
 def test_lookup_of_a_neighbour_is_that_of_a_request_with_the_keyid():

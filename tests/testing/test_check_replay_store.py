@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 
@@ -8,7 +9,12 @@ import pytest
 from tests.keys import Awaited
 
 from undersigned import Caps, MemoryReplayStore
-from undersigned.testing import check_async_replay_store, check_replay_store, check_replay_store_after_fork
+from undersigned.testing import (
+    check_async_replay_store,
+    check_async_replay_store_after_fork,
+    check_replay_store,
+    check_replay_store_after_fork,
+)
 
 PARENT = os.getpid()
 
@@ -268,11 +274,9 @@ def test_error_names_the_rule_that_a_store_breaks(store, rule):
 )
 def test_error_names_what_a_store_does_after_a_fork(monkeypatch, store, rule):
     monkeypatch.setattr("undersigned.testing.replay._LONGEST_CHILD", 30 if "hangs" not in rule else 0.5)
-    if not rule:
-        check_replay_store_after_fork(store())
-        return
-    with pytest.raises(AssertionError, match=rule):
-        check_replay_store_after_fork(store())
+    for check in (check_replay_store_after_fork, lambda one: asyncio.run(check_async_replay_store_after_fork(one))):
+        with pytest.raises(AssertionError, match=rule) if rule else contextlib.nullcontext():
+            check(store())
 
 
 def test_error_says_that_a_cancelled_claim_disturbs_another():

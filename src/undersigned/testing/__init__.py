@@ -10,7 +10,12 @@ from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
 from undersigned.testing.faults import CELLS, FAULTS, Neighbour, check_async_faults, check_faults
 from undersigned.testing.key_source import check_async_key_source, check_key_source
-from undersigned.testing.replay import check_async_replay_store, check_replay_store, check_replay_store_after_fork
+from undersigned.testing.replay import (
+    check_async_replay_store,
+    check_async_replay_store_after_fork,
+    check_replay_store,
+    check_replay_store_after_fork,
+)
 from undersigned.testing.sending import send
 from undersigned.testing.tampering import PARTS, Part, tamper
 from undersigned.testing.unit import put_signature
@@ -26,6 +31,7 @@ __all__ = [
     "check_async_faults",
     "check_async_key_source",
     "check_async_replay_store",
+    "check_async_replay_store_after_fork",
     "check_faults",
     "check_key_source",
     "check_replay_store",

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
+import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
 
@@ -109,18 +111,30 @@ def check_faults(make: Callable[[], Neighbour], *, faults: Iterable[str] = FAULT
     """
     for fault in faults:
         for state in CELLS:
-            finish(_Trial(make(), state, fault, is_async=False).run(), otherwise="find: has to be awaited")
+            awaited_by = f"{state}, {fault}: the source has to be awaited: use check_async_faults"
+            finish(_Trial(make(), state, fault, is_async=False).run(), otherwise=awaited_by)
 
 
 async def check_async_faults(make: Callable[[], Neighbour], *, faults: Iterable[str] = FAULTS) -> None:
     """As `check_faults`, with the source asked in tasks.
 
     Raises:
-        AssertionError: as `check_faults`.
+        AssertionError: as `check_faults`, or the source blocks the event loop.
     """
     for fault in faults:
         for state in CELLS:
-            await _Trial(make(), state, fault, is_async=True).run()
+            blocked = math.inf
+            for _ in range(2):
+                # A busy machine holds a task up as well, but hardly twice.
+                if blocked > _LONGEST_BLOCKED:
+                    trial = _Trial(make(), state, fault, is_async=True)
+                    await trial.run()
+                    blocked = min(blocked, trial.blocked)
+            require(blocked <= _LONGEST_BLOCKED, f"{state}, {fault}: the source blocks the event loop")
+
+
+_BEAT, _LONGEST_BLOCKED = 0.01, 0.2
+"""Seconds between two looks whether the event loop runs, and those that it may stand still."""
 
 
 class _Copier:
@@ -139,6 +153,7 @@ class _Trial:
     """A cell of the table under check."""
 
     def __init__(self, neighbour: Neighbour, state: str, fault: str, *, is_async: bool) -> None:
+        self._is_async, self.blocked, self._felt = is_async, 0.0, 0.0
         self._neighbour, self._state, self._fault = neighbour, state, fault
         self._copier = _Copier()
         source = neighbour.source()
@@ -208,10 +223,25 @@ class _Trial:
 
     async def _ask(self, keyid: str = "") -> list[VerificationKey] | Exception:
         lookup = self._neighbour.lookup(keyid or self._neighbour.keyid)
+        self._felt = time.monotonic()
+        pulse = asyncio.ensure_future(self._beat()) if self._is_async else None
         try:
             return list(cast("Sequence[VerificationKey]", await awaited(self._find(lookup))))
         except Exception as failure:  # noqa: BLE001 - a source may raise anything
             return failure
+        finally:
+            self._feel()
+            if pulse is not None:
+                pulse.cancel()
+
+    async def _beat(self) -> None:
+        while True:
+            self._feel()
+            await asyncio.sleep(_BEAT)
+
+    def _feel(self) -> None:
+        now = time.monotonic()
+        self.blocked, self._felt = max(self.blocked, now - self._felt), now
 
     def _advance(self, seconds: float) -> None:
         self._neighbour.advance(seconds)

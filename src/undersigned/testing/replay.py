@@ -13,6 +13,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Barrier, Event
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
@@ -94,7 +95,6 @@ def check_replay_store_after_fork(store: ReplayStore) -> None:
     Raises:
         AssertionError: the store accepts a nonce twice, rejects one that is new, or hangs.
     """
-    fork = multiprocessing.get_context("fork")
     contract, is_over = _Contract(store), Event()
 
     def claim_until_over(number: int) -> None:
@@ -103,27 +103,48 @@ def check_replay_store_after_fork(store: ReplayStore) -> None:
 
     with ThreadPoolExecutor(_FORKED) as pool:
         threads = [pool.submit(claim_until_over, number) for number in range(_FORKED)]
-        children: list[ForkProcess] = []
-        receivers: list[Connection] = []
-        for number in reversed(range(_FORKED)):
-            receiver, sender = fork.Pipe(duplex=False)
-            receivers.append(receiver)
-            if number == 0:
-                _report(contract, number, sender)
-                continue
-            process = fork.Process(target=_report, args=(contract, number, sender), daemon=True)
-            with warnings.catch_warnings():
-                # Python 3.12 and later say that a process with threads forks, which is what is checked.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                process.start()
-            children.append(process)
-        answers: list[list[str]] = [one.recv() if one.poll(_LONGEST_CHILD) else [] for one in receivers]
-        is_over.set()
-        for process in children:
-            process.kill()
-            process.join()
+        try:
+            finish(_forked(contract, partial(finish, otherwise=_AWAITED)), otherwise=_AWAITED)
+        finally:
+            is_over.set()
         for thread in threads:
             thread.result()
+
+
+async def check_async_replay_store_after_fork(store: AsyncReplayStore) -> None:
+    """As `check_replay_store_after_fork`, with a store that a task has used before the fork.
+
+    Each process has an event loop of its own.
+
+    Raises:
+        AssertionError: as `check_replay_store_after_fork`.
+    """
+    contract = _Contract(store)
+    await contract.expect("fresh", _Attempt("before", "n"), "a new nonce is fresh")
+    await _forked(contract, asyncio.run)
+
+
+async def _forked(contract: _Contract, run: Callable[[Coroutine[object, object, None]], None]) -> None:
+    """Fork three processes that claim what this one claims, and compare their answers. `run` runs a coroutine there."""
+    fork = multiprocessing.get_context("fork")
+    children: list[ForkProcess] = []
+    receivers: list[Connection] = []
+    for number in reversed(range(_FORKED)):
+        receiver, sender = fork.Pipe(duplex=False)
+        receivers.append(receiver)
+        if number == 0:
+            await _report(contract, number, sender)
+            continue
+        process = fork.Process(target=lambda *of: run(_report(contract, *of)), args=(number, sender), daemon=True)
+        with warnings.catch_warnings():
+            # Python 3.12 and later say that a process with threads forks, which is what is checked.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        children.append(process)
+    answers: list[list[str]] = [one.recv() if one.poll(_LONGEST_CHILD) else [] for one in receivers]
+    for process in children:
+        process.kill()
+        process.join()
     require(all(answers), f"claim: hangs in a forked process for {_LONGEST_CHILD} seconds")
     for claims in zip(*answers, strict=True):
         fresh, errors = claims.count("fresh"), claims.count("error")
@@ -131,12 +152,12 @@ def check_replay_store_after_fork(store: ReplayStore) -> None:
         require(fresh or errors, f"claim: {_FORKED} processes reject, after a fork, a new nonce as seen: {claims}")
 
 
-def _report(contract: _Contract, number: int, sender: Connection) -> None:
+async def _report(contract: _Contract, number: int, sender: Connection) -> None:
     """Send what a process is answered to all nonces, which it claims in an order of its own."""
     answers = [""] * _RACED
     for at in sorted(range(_RACED), key=lambda at: (at + number * _RACED // _FORKED) % _RACED):
         try:
-            answers[at] = finish(contract.claim(_Attempt("forked", str(at))), otherwise=_AWAITED)
+            answers[at] = await contract.claim(_Attempt("forked", str(at)))
         except Exception:  # noqa: BLE001 - a store may say in its own way that it is unavailable
             answers[at] = "error"
     sender.send(answers)

@@ -86,11 +86,13 @@ def test_comments_and_texts_of_the_code_follow_the_rule(rule):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_sentence_comes_twice_in_a_paragraph(page):
-    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
-    for paragraph in re.sub(r"^\|.*$", "", text, flags=re.MULTILINE).split("\n\n"):
-        sentences = [" ".join(one.split()) for one in re.split(r"(?<=[.!?])\s+", paragraph)]
+def test_sentences_are_short_and_none_comes_twice_in_a_paragraph(page):
+    text = re.sub(r"```.*?```|^#.*?$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for paragraph in re.split(r"\n\s*\n|^\s*(?:-|\d+\.) |^\s+(?=(?:See|Fix|The \w+):)|\|", text, flags=re.MULTILINE):
+        shown = re.sub(r"`[^`]*`", lambda found: found[0].replace(" ", "_"), re.sub(r"\]\([^)]*\)", "", paragraph))
+        sentences = [" ".join(one.split()) for one in re.split(r"(?<=[.!?:;])\W*?\s+", shown)]
         assert [one for one in sentences if len(one) > 25 and sentences.count(one) > 1] == []
+        assert [one for one in sentences if len(re.findall(r"\S*\w\S*", one)) > 25] == []
 
 
 def test_contributing_has_ten_rules():

@@ -78,8 +78,8 @@ REASONS: Final[Mapping[Reason, Advice]] = {
         "if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid",
     ),
     "signature_key_purpose_invalid": Advice(
-        "the server knows this key for another purpose or algorithm",
-        "publish the key with use, key_ops, alg and adcp_use as `undersigned keygen` writes them",
+        "the server knows this key for another purpose or algorithm, or as a published test key",
+        "publish a key of your own with use, key_ops, alg and adcp_use as `undersigned keygen` writes them",
         "the sender must publish its key for this use, as `undersigned keygen` does; a profile of your own may accept "
         "plain JWKs, with derive(key=KeyRule())",
     ),

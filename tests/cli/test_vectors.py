@@ -26,6 +26,8 @@ def test_positive_vector_is_verified(name):
     vector = positive(name)
     options = ["--jwks", str(KEYS), "--now", str(vector["reference_now"])]
     [answer] = answers("verify", *options, "-", stdin=lines(vector["request"]))
+    assert answer["detail"] == "the key is a published test key: anyone can sign with it"
+    [answer] = answers("verify", "--test-keys", *options, "-", stdin=lines(vector["request"]))
     assert (answer["ok"], answer["keyid"], answer["label"]) == (True, vector["jwks_ref"][0], "sig1")
     assert answer["signature_base"] == vector["expected_signature_base"]
 

@@ -94,13 +94,13 @@ def verification_key(published: Any, algorithm: str = "", *, kid: str | None = N
     It is named `kid`. By default its own `kid` names it, or its thumbprint if it has none (RFC 7638).
     """
     if isinstance(published, str):
-        return VerificationKey.from_pem(published, keyid=kid or KID, algorithm=algorithm or None)
+        return VerificationKey.from_pem(published, keyid=kid or KID, algorithm=algorithm or None).for_tests()
     jwk = dict(published.get("jwk", published))
     if jwk["kty"] == "oct":
-        return VerificationKey.from_secret({**jwk, "kid": kid or KID}, keyid=kid or KID)
+        return VerificationKey.from_secret({**jwk, "kid": kid or KID}, keyid=kid or KID).for_tests()
     public = {name: value for name, value in jwk.items() if name not in PRIVATE}
     public["kid"] = kid or public.get("kid") or VerificationKey.from_jwk({**public, "kid": ""}).thumbprint or KID
-    return VerificationKey.from_jwk({**public, **({"alg": algorithm} if algorithm else {})})
+    return VerificationKey.from_jwk({**public, **({"alg": algorithm} if algorithm else {})}).for_tests()
 
 
 class Held:

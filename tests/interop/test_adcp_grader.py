@@ -58,7 +58,7 @@ def given() -> dict:
     profile = profiles.ADCP_3_1.derive(replay=profiles.ADCP_3_1.replay._replace(caps=Caps(per_key=CAP)))
     verifier = Verifier(
         profile,
-        keys=KeySet.from_jwks({"keys": keys}),
+        keys=KeySet.from_jwks({"keys": keys}).for_tests(),
         replay=MemoryReplayStore(),
         revocations=RevocationList(revoked=frozenset({"test-revoked-2026"}), updated=now, next_update=now + 1800),
     )

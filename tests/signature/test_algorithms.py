@@ -86,7 +86,7 @@ def test_key_verifies_exactly_what_was_signed_by_its_algorithm(algorithm, base, 
 @pytest.mark.parametrize("named", [True, False])
 def test_jwk_may_name_its_algorithm_by_either_name(algorithm, named):
     jwk = {**KEYS[algorithm], "alg": REGISTERED[algorithm] if named else algorithm}
-    key = VerificationKey.from_jwk(public_part(jwk))
+    key = VerificationKey.from_jwk(public_part(jwk)).for_tests()
     signing = SigningKey.from_jwk(jwk)
     assert signing.algorithm == algorithm
     assert key.algorithms == {algorithm}
@@ -94,8 +94,10 @@ def test_jwk_may_name_its_algorithm_by_either_name(algorithm, named):
     # AdCP knows the registered names only.
     assert key.algorithm == (algorithm if named else "")
     use = {"use": "sig", "key_ops": ["verify"], "adcp_use": "request-signing"}
-    misuse = VerificationKey.from_jwk(public_part(jwk, **use)).misuse(
-        algorithm, KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
+    misuse = (
+        VerificationKey.from_jwk(public_part(jwk, **use))
+        .for_tests()
+        .misuse(algorithm, KeyRule(purposes=frozenset({"request-signing"}), is_declared=True))
     )
     assert misuse.partition(":")[0] == ("" if named else "the JWK has no registered alg")
 
@@ -103,7 +105,7 @@ def test_jwk_may_name_its_algorithm_by_either_name(algorithm, named):
 @pytest.mark.parametrize("algorithm", ["ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"])
 def test_curve_decides_when_a_jwk_names_no_algorithm(algorithm):
     jwk = {name: value for name, value in KEYS[algorithm].items() if name != "alg"}
-    key = VerificationKey.from_jwk(public_part(jwk))
+    key = VerificationKey.from_jwk(public_part(jwk)).for_tests()
     assert (key.fault, key.algorithm, key.algorithms) == ("", "", {algorithm})
     assert key.verifies(SigningKey.from_jwk(jwk).sign(b"base"), b"base")
 

@@ -33,10 +33,24 @@ from undersigned.message import HeaderFields
 from undersigned.tokens import WorkloadTokenKeys
 
 ISSUERS = {
-    example["id"]: KeySet.from_jwks({"keys": [example["issuer_jwk"]]})
+    example["id"]: KeySet.from_jwks({"keys": [example["issuer_jwk"]]}).for_tests()
     for example in json.loads(FILE.read_text())["examples"]
     if "issuer_jwk" in example
 }
+
+
+class WorkloadTokens(WorkloadTokenKeys):
+    """Keys of tokens that accept the published test key to which the token of the wire example is bound."""
+
+    __slots__ = ()
+
+    def find(self, lookup):
+        return tuple(key.for_tests() for key in super().find(lookup))
+
+    async def async_find(self, lookup):
+        return tuple([key.for_tests() for key in await super().async_find(lookup)])
+
+
 WORKLOADS = {"example.com": ISSUERS["wimse-request"]}
 WIMSE = EXAMPLES["wimse-request"]
 ISSUER, BOUND = KeyPair.generate(keyid="issuer"), KeyPair.generate(keyid="bound")
@@ -66,8 +80,8 @@ def tokens_of(issuers, **options):
 
 def test_published_request_is_verified_by_the_key_of_its_token():
     options = {"clock": lambda: WIMSE.now}
-    plain = WorkloadTokenKeys(WORKLOADS, **options)
-    awaited = WorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
+    plain = WorkloadTokens(WORKLOADS, **options)
+    awaited = WorkloadTokens({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
     signer = "wimse://example.com/svcA"
     verified = WIMSE.verifier(keys=plain).verify(WIMSE.request)
     assert (verified.signer, verified.signature_base, plain.blocking) == (signer, WIMSE.base, False)
@@ -109,7 +123,7 @@ class Blocking:
 @pytest.mark.parametrize("several", [True, False], ids=["of several sources", "alone"])
 def test_issuer_that_blocks_is_asked_in_a_thread_over_asgi(several):
     issuer = Blocking()
-    keys = WorkloadTokenKeys({"example.com": issuer}, clock=lambda: WIMSE.now)
+    keys = WorkloadTokens({"example.com": issuer}, clock=lambda: WIMSE.now)
     sources = KeySources({"example.com": keys}) if several else keys
     request, origin = WIMSE.request, "https://" + dict(WIMSE.request.fields)["host"]
 
@@ -127,7 +141,7 @@ def test_issuer_that_blocks_is_asked_in_a_thread_over_asgi(several):
 @pytest.mark.parametrize("name", ["keyid", "thumbprint"])
 def test_published_request_is_rejected_when_its_key_is_revoked_although_it_does_not_name_it(name):
     example, options = WIMSE, {"clock": lambda: WIMSE.now}
-    keys = WorkloadTokenKeys(WORKLOADS, **options)
+    keys = WorkloadTokens(WORKLOADS, **options)
     screening = Verifier(example.profile, keys=keys, replay=MemoryReplayStore(), **options)
     [candidate] = screening.screen(example.request)
     [key] = keys.find(candidate.lookup())
@@ -142,7 +156,7 @@ def test_published_request_is_rejected_when_its_key_is_revoked_although_it_does_
 
 def test_published_request_is_rejected_when_its_issuer_is_another_one():
     stranger = KeyPair.generate(keyid="issuer-1").key_set()
-    keys = WorkloadTokenKeys({"example.com": stranger}, clock=lambda: WIMSE.now)
+    keys = WorkloadTokens({"example.com": stranger}, clock=lambda: WIMSE.now)
     with pytest.raises(SignatureError) as caught:
         WIMSE.verifier(keys=keys).verify(WIMSE.request)
     assert (caught.value.reason, caught.value.form.status) == ("signature_jwks_untrusted", 400)
@@ -283,7 +297,7 @@ def test_wrong_argument_is_rejected_at_construction(make, option):
 
 def test_source_for_threads_is_unavailable_if_the_answers_of_an_issuer_have_to_be_awaited():
     options = {"clock": lambda: WIMSE.now}
-    keys = WorkloadTokenKeys({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
+    keys = WorkloadTokens({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
     with pytest.raises(VerificationUnavailable) as caught:
         WIMSE.verifier(keys=keys).verify(WIMSE.request)
     assert "use AsyncVerifier" in str(caught.value.__cause__)
@@ -298,7 +312,7 @@ def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():
 
 
 def test_replayed_nonce_of_the_same_workload_is_rejected():
-    keys = WorkloadTokenKeys(WORKLOADS, clock=lambda: WIMSE.now)
+    keys = WorkloadTokens(WORKLOADS, clock=lambda: WIMSE.now)
     verifier = WIMSE.verifier(keys=keys)
     verifier.verify(WIMSE.request)
     with pytest.raises(SignatureError) as caught:

@@ -29,9 +29,17 @@ if TYPE_CHECKING:
     "--now", type=SECONDS, help="Pretend that it is this time, in seconds since the epoch.  [default: the real one]"
 )
 @click.option("--no-replay", is_flag=True, help="Accept repeated nonces, for recorded requests.")
+@click.option("--test-keys", is_flag=True, help="Accept published test keys, for test vectors.")
 @click.argument("source", type=click.File("rb"), metavar="FILE")
 def verify(
-    *, jwks: BinaryIO, keyid: str | None, profile: Profile, now: int | None, no_replay: bool, source: BinaryIO
+    *,
+    jwks: BinaryIO,
+    keyid: str | None,
+    profile: Profile,
+    now: int | None,
+    no_replay: bool,
+    test_keys: bool,
+    source: BinaryIO,
 ) -> None:
     """Verify signed requests, and say for each why it is rejected.
 
@@ -56,9 +64,10 @@ def verify(
     """  # noqa: D301 - click needs the escape to keep the line breaks
     if no_replay:
         profile = profile.derive(replay=ReplayRule(remembers="nothing"), dangerous="recorded requests are read again")
+    keys = read_key_set(jwks, keyid=keyid)
     verifier = Verifier(
         profile,
-        keys=read_key_set(jwks, keyid=keyid),
+        keys=keys.for_tests() if test_keys else keys,
         replay=MemoryReplayStore(),
         clock=system_clock if now is None else lambda: now,
     )

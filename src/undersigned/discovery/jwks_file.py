@@ -10,6 +10,7 @@ from undersigned.discovery.jwk_set import Keys, read_json_object, read_jwk_set
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
 from undersigned.signature.jwk import PRIVATE_FAULT, SHARED_FAULT
+from undersigned.signature.known_keys import TEST_KEY_FAULT
 from undersigned.signature.pem import is_pem, pem_jwks
 from undersigned.watched_file import WatchedFile
 
@@ -52,7 +53,7 @@ class JWKSFile:
         read = partial(_read, keyid=keyid, owner=owner)
         self._file = WatchedFile(path, read, most=MOST_JWKS_FILE_BYTES, clock=clock)
         faults = [key.fault for keyid in self._file.value for key in self._file.value.get(keyid)]
-        for fault in (SHARED_FAULT, PRIVATE_FAULT):
+        for fault in (SHARED_FAULT, PRIVATE_FAULT, TEST_KEY_FAULT):
             if fault in faults:
                 raise ConfigurationError(f"path: {self.path} is not for verifying: {fault}")
         if all(faults):

@@ -126,7 +126,7 @@ def pinned_keys(jwks: Mapping[str, object]) -> KeySet:
     """
     keys = KeySet.from_jwks(jwks)
     for key in keys:
-        if key.algorithm not in {"ed25519", "ecdsa-p256-sha256"}:
+        if key.fault or key.algorithm not in {"ed25519", "ecdsa-p256-sha256"}:
             fault = key.fault or "its alg must be EdDSA or ES256"
             raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {fault}")
     return keys

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, UntrustedURL, UnusableDocument
@@ -49,36 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WebBotAuthKeys"]
 
-PUBLISHED: Final = frozenset(
-    {
-        "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",  # RFC 9421 B.1.4, test-key-ed25519
-        "oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA",  # RFC 9421 B.1.2, test-key-rsa-pss
-        "BHj8s0GPnMEQtkaULIM-PLgEhLBbuGUQ1vMxmBWZzEo",  # RFC 9421 B.1.1, test-key-rsa
-        "ydQXMtvbsOsZyFir-Y7A8t7fKEM1gbKPvyFkdpu4fvI",  # RFC 9421 B.1.3, test-key-ecc-p256
-        "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",  # RFC 8032 7.1, TEST 1; RFC 8037 A.1
-        "FtIu-VbGrfe_KB6CH7GNwODB72MNxj_ml11dEvO-7kk",  # RFC 8032 7.1, TEST 2
-        "FVV5umTuau890q59V-4Ga_R6qWb7ON_ivJc4EjvCwTM",  # RFC 8032 7.1, TEST 3
-        "lZI1vM7tnlYapaF5-cy86ptx0tT_8Av721hhiNB5ti4",  # RFC 8032 7.1, TEST 1024
-        "iiDHHfFVNG6ICMUTsicgrWf1igtFYZEK73xlobt1ah4",  # RFC 8032 7.1, TEST SHA(abc); 7.3
-        "2bVIQ9_u0wVxBsBwmxK3F42rRFnt_dA7CZQ3u_2RKZY",  # RFC 8032 7.2, foo and bar
-        "qz1FYaobwnFjkaNLccv-mFXe7gu45Zo72p2XqE3Is20",  # RFC 8032 7.2, foo3
-        "DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0",  # RFC 6979 A.2.5, P-256
-        "l2tfkSzhekdOr24I18E1O_-49AlK14MTo7OxJMS7-HI",  # RFC 6979 A.2.6, P-384
-        "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",  # RFC 7517 A.2, RSA
-        "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s",  # RFC 7517 A.2, P-256
-        "IsUn6_e04MaShXFIISMp4kG62LWzMIPy_MvSA5pJgX8",  # RFC 7515 A.2
-        "oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U",  # RFC 7515 A.3
-        "xtIsOV1FqKH77AI_A3jdTg5QfdabzqI-LNpYTPi0IgI",  # RFC 7516 A.1
-        "_K0fXS8wlsT7Tn3vvZrs9qdKUIqi5AxQ5EVk41xi_BM",  # RFC 7516 A.2
-        "9jg46WB3rR_AHD-EBXdN7cBkH1WOu0tA3M9fm21mqTI",  # RFC 7520 3.3
-        "xNnfOFTMgZSRM3KtGHQqavZGWGF00Fe54LZBYCIxr88",  # RFC 8152 C.7.2, kid 11
-        "HsSFalww3yP-dO-lWGYgFcyV5H22oScIFc4V2Y6GOto",  # RFC 8152 C.7.2, meriadoc.brandybuck
-    }
-)
-"""The JWK thumbprints of keys whose private half is published: anyone can sign with them (section 6.8)."""
-
-FAULT: Final = "the key is a published test key: anyone can sign with it"
-
 
 class WebBotAuthKeys(NamedKeys[SignatureAgent]):
     """The keys of the agent that Signature-Agent names, for threads and asyncio. Their `owner` is the URL of the keys.
@@ -99,14 +70,13 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         network: which addresses may be reached, and in what time.
         most_at_once: how many fetches may be in flight, without those that hang.
         most_a_minute: how many URLs that gave no keys yet may be fetched in a minute.
-        accepts_test_keys: whether keys of RFC examples, whose private half is published, are accepted: in tests only.
         clock: seconds that never go back.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_denied", "_form", "_held", "_trusted")
+    __slots__ = ("_form", "_held", "_trusted")
 
     def __init__(
         self,
@@ -118,14 +88,12 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         network: Network = Network(),  # noqa: B008 - frozen
         most_at_once: int = MOST_AGENT_FETCHES,
         most_a_minute: int = MOST_NEW_AGENTS,
-        accepts_test_keys: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(network, freshness, clock, most=MOST_AGENTS, at_once=most_at_once, a_minute=most_a_minute)
         self._form: SignatureAgentForm = form
         self._trusted = trusted_urls(trusted)
-        self._held = _held_keys(held, accepts_test_keys=accepts_test_keys)
-        self._denied = frozenset[str]() if accepts_test_keys else PUBLISHED
+        self._held = _held_keys(held)
 
     def held(self, keyid: str) -> FoundKeys:
         """Return the keys that the operator has."""
@@ -146,7 +114,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
     def load(self, agent: SignatureAgent) -> Copy[Keys]:
         """Fetch the keys of an agent."""
         try:
-            return _load(agent, self._loader, trusted=self._trusted, denied=self._denied)
+            return _load(agent, self._loader, trusted=self._trusted)
         except FetchError as error:
             what = "the key directory"
             raise source_error(what, error, "signature_jwks_unavailable", is_named=True) from error
@@ -181,9 +149,7 @@ def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgen
         raise KeySourceError("signature_header_malformed", str(malformed)) from None
 
 
-def _load(
-    agent: SignatureAgent, loader: Loader, *, trusted: Callable[[str, str], bool], denied: frozenset[str]
-) -> Copy[Keys]:
+def _load(agent: SignatureAgent, loader: Loader, *, trusted: Callable[[str, str], bool]) -> Copy[Keys]:
     """Fetch an agent's keys.
 
     Raises:
@@ -192,7 +158,7 @@ def _load(
     is_directory = agent.document == "directory"
 
     def read(document: Mapping[str, object]) -> Keys:
-        return _read_keys(document, owner=agent.location, is_directory=is_directory, denied=denied)
+        return _read_keys(document, owner=agent.location, is_directory=is_directory)
 
     def load_set(url: str) -> Copy[Keys]:
         accept, accepts = (DIRECTORY_TYPE, _is_directory) if is_directory else (JWK_SET_TYPES, None)
@@ -216,7 +182,7 @@ def _is_directory(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == DIRECTORY_TYPE
 
 
-def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool, denied: frozenset[str]) -> Keys:
+def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool) -> Keys:
     """Return the first 32 keys of a directory or a JWK set by their thumbprints.
 
     In a directory, `kid` must be the thumbprint; a key with another `kid` is left out. A key of any other set is also
@@ -226,18 +192,10 @@ def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool
         document: the JWK set.
         owner: whose keys they are.
         is_directory: whether it is a key directory.
-        denied: the thumbprints of keys that must not verify anything.
 
     Raises:
         UnusableDocument: there is no array `keys`, or it has more than 256 members.
     """
-
-    def make(jwk: JWK) -> VerificationKey:
-        key = VerificationKey.from_jwk(jwk, owner=owner)
-        if key.thumbprint in denied:
-            return VerificationKey(key.keyid, "", key.use, key.operations, key.purposes, FAULT, owner)
-        return key
-
     named: list[tuple[str, JWK]] = []
     for jwk in members_of(document)[:MOST_NAMED_KEYS]:
         name, kid = thumbprint(jwk), jwk.get("kid")
@@ -246,7 +204,7 @@ def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool
         named.append((name, jwk))
         if isinstance(kid, str) and kid != name and 0 < len(kid) <= LONGEST_KEYID:
             named.append((kid, jwk))
-    return Keys(named, make=make, is_empty=not named)
+    return Keys(named, make=partial(VerificationKey.from_jwk, owner=owner), is_empty=not named)
 
 
 def read_card(text: bytes, *, url: str) -> Mapping[str, object] | str:
@@ -272,12 +230,10 @@ def read_card(text: bytes, *, url: str) -> Mapping[str, object] | str:
     return jwks_uri
 
 
-def _held_keys(held: Iterable[VerificationKey], *, accepts_test_keys: bool) -> dict[str, FoundKeys]:
+def _held_keys(held: Iterable[VerificationKey]) -> dict[str, FoundKeys]:
     keys: dict[str, FoundKeys] = {}
     for key in held:
-        if not key.thumbprint:
-            raise ConfigurationError("held: give keys that VerificationKey.from_jwk made, and that have no fault")
-        if key.thumbprint in PUBLISHED and not accepts_test_keys:
-            raise ConfigurationError(f"held: {FAULT}")
+        if key.fault or not key.thumbprint:
+            raise ConfigurationError(f"held: {key.fault or 'give keys that VerificationKey.from_jwk made'}")
         keys[key.thumbprint] = (replace(key, keyid=key.thumbprint, owner=key.thumbprint),)
     return keys

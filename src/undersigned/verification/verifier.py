@@ -444,7 +444,7 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
         raise profile.error("signature_jwks_unavailable", step=7, detail=detail)
     for key in keys:
         fault = key.misuse(algorithm, profile.key)
-        is_unsupported = bool(key.fault)
+        is_unsupported = not key.algorithms
         if not fault and not algorithm and not key.only_algorithm(profile.algorithms):
             fault, is_unsupported = "the key is not for exactly one of the profile's algorithms", True
         if fault:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.discovery.conftest import eventually
 from tests.discovery.key_server import response
 from tests.keys import OTHER_PUBLIC, PUBLIC, ed25519_pair, es256_pair, lookup
@@ -214,33 +212,12 @@ def test_two_spellings_of_a_url_are_fetched_once(world, make, server):
     assert server.asked() == 1
 
 
-@pytest.mark.parametrize(
-    ("secret", "kind"),
-    [
-        ("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", "Ed25519"),
-        ("833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42", "Ed25519"),
-        ("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721", "P-256"),
-        ("6b9d3dad2e1b8c1c05b19875b6659f4de23c3b667bf297ba9aa47740787137d896d5724e4c70a825f872c9ea60d2edf5", "P-384"),
-    ],
-)
-def test_keys_of_other_rfcs_are_published_test_keys_too(secret, kind):
-    """RFC 8032 and RFC 6979 print the private keys."""
-    curve = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}.get(kind)
-    octets = bytes.fromhex(secret)
-    private = ec.derive_private_key(int(secret, 16), curve()) if curve else Ed25519PrivateKey.from_private_bytes(octets)
-    key = VerificationKey.from_public_key(private.public_key(), keyid="test")
-    with pytest.raises(ConfigurationError, match="published test key"):
-        WebBotAuthKeys(form="typed", held=[key])
-
-
 def test_published_test_key_verifies_nothing(world, make, server):
     name = VerificationKey.from_jwk(TEST_KEY | {"kid": "test"}).thumbprint
     server.answers["/jwks.json"] = response({"keys": [TEST_KEY]})
     value = f'sig1="{server.url()}"'
     [key] = world.find_all(make(), ask_about(value, name))
     assert "published test key" in key.fault
-    [key] = world.find_all(make(accepts_test_keys=True), ask_about(value, name))
-    assert not key.fault
 
 
 def test_list_of_trusted_urls_is_asked_before_any_fetch(world, make, server):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import unquote
 
 from undersigned.limits import MOST_FIELDS, TURNS_BEFORE_REJECTION
@@ -25,7 +26,7 @@ from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from typing import Unpack
 
     from undersigned.message.content import Content
@@ -112,32 +113,54 @@ class TimedBody(Body):
 
     async def read(self, digest: RunningDigest | None) -> Content:
         """Read the content, and feed it to `digest` while reading."""
-        return await self._in_time(super().read, digest)
+        return await self._in_time(super().read(digest))
 
     async def read_unverified(self) -> None:
         """Read the content if it begins as JSON, else only the beginning of it."""
-        await self._in_time(super().read_unverified)
+        await self._in_time(super().read_unverified())
 
-    async def _in_time(self, read: Callable[..., Awaitable[Answer]], *arguments: object) -> Answer:
-        """Return what is read within `body_timeout`."""
-        # asyncio takes longer to import than this whole package, and WSGI never needs it.
-        import asyncio  # noqa: PLC0415
-
-        loop = asyncio.get_running_loop()
+    async def _in_time(self, reading: Coroutine[Any, Any, Answer]) -> Answer:
+        """Return what is read within `body_timeout`. What has come already needs no timer, and no asyncio."""
         try:
-            async with asyncio.timeout(None) as timer:
-                # What has come already is read before the next turn of the loop, and needs no timer.
-                start = loop.call_soon(timer.reschedule, loop.time() + self._service.body_timeout)
-                try:
-                    return await read(*arguments)
-                finally:
-                    start.cancel()
+            waits_for = reading.send(None)
+        except StopIteration as done:
+            return cast("Answer", done.value)
+        import asyncio  # noqa: PLC0415 - as above
+
+        try:
+            async with asyncio.timeout(self._service.body_timeout):
+                answer = await _Begun(reading, waits_for)
         except TimeoutError:
             raise self.too_slow() from None
+        return answer
 
     def too_slow(self) -> UnreadRequest:
         """Return the error for a body that did not come in time."""
         return UnreadRequest("request_timeout", "reading the body took longer than body_timeout")
+
+
+class _Begun(Generator[Any, Any, Answer]):
+    """A coroutine that has begun, and waits. Whoever awaits this waits for the same, and lets it go on.
+
+    Args:
+        coroutine: the coroutine.
+        waits_for: what it waits for.
+    """
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Answer], waits_for: object) -> None:
+        self._coroutine = coroutine
+        self._waits_for = [waits_for]
+
+    def __await__(self) -> Self:
+        return self
+
+    def send(self, value: object) -> object:
+        """Wait, or go on."""
+        return self._waits_for.pop() if self._waits_for else self._coroutine.send(value)
+
+    def throw(self, *error: Any) -> object:
+        """Raise an error where the coroutine waits."""
+        return self._coroutine.throw(*error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,6 +9,7 @@ from tests.keys import ORIGIN
 from undersigned import SignatureError
 from undersigned.asgi import ScopeBody, ScopeReceived
 from undersigned.eventloop import AsyncGuard
+from undersigned.verification.asking import finish
 
 
 def receiving(*messages, before=None):
@@ -52,9 +53,8 @@ def test_content_that_breaks_off_is_incomplete(party, before):
         asyncio.run(reading(party, receive))
 
 
-def test_no_coroutine_is_left_over_without_an_event_loop(party):
-    with pytest.raises(RuntimeError, match="no running event loop"):
-        reading(party, receiving(part(b"a"))).send(None)
+def test_content_that_is_there_needs_no_timer_and_no_event_loop(party):
+    assert bytes(finish(reading(party, receiving(part(b"a", more=True), part(b"b"))))) == b"ab"
 
 
 @pytest.mark.parametrize("given_up", [False, True])

@@ -100,7 +100,8 @@ class SignatureMiddleware:
         async def send_after_showing(message: Message) -> None:
             nonlocal has_answered
             has_answered = True
-            show()
+            if message["type"] != "http.response.body":
+                show()
             await send(message)
 
         try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import LONGEST_FIELD
@@ -102,13 +102,16 @@ def has_other_charset(fields: HeaderFields) -> bool:
 
     A charset counts unless it is plainly UTF-8 or ASCII. The caller checks the length first.
     """
+    if fields.combined.get("content-type") == "application/json":
+        return False
     lines = fields.values("content-type")
     return any((found := _CHARSET.findall(line)) and len(found) != len(_UTF_8.findall(line)) for line in lines)
 
 
 def has_content_coding(fields: HeaderFields) -> bool:
     """Return whether there is a Content-Encoding, so that an application may decode the content first."""
-    return not _NO_CODING.issuperset([line.strip().lower() for line in fields.values("content-encoding")])
+    lines = fields.values("content-encoding")
+    return bool(lines) and not _NO_CODING.issuperset([line.strip().lower() for line in lines])
 
 
 def strict_json(fields: HeaderFields, content: Content) -> JSONValue:
@@ -130,6 +133,7 @@ def strict_json(fields: HeaderFields, content: Content) -> JSONValue:
     if has_content_coding(fields):
         raise AmbiguousJSON("the content has a Content-Encoding")
     octets = bytes(content)
-    if json.detect_encoding(octets) != "utf-8":
+    # JSON in UTF-16 or UTF-32 has a zero there, or a byte order mark that is not UTF-8.
+    if octets.startswith(BOM_UTF8) or 0 in octets[:2]:
         raise ValueError("not UTF-8 without a byte order mark")
     return content.json(octets.decode("utf-8"))

@@ -129,7 +129,7 @@ class TimedBody(Body):
 
         try:
             async with asyncio.timeout(self._service.body_timeout):
-                answer = await _Begun(reading, waits_for)
+                answer: Answer = await _Begun(reading, waits_for)
         except TimeoutError:
             raise self.too_slow() from None
         return answer
@@ -151,7 +151,7 @@ class _Begun(Generator[Any, Any, Answer]):
         self._coroutine = coroutine
         self._waits_for = [waits_for]
 
-    def __await__(self) -> Self:
+    def __await__(self) -> Generator[Any, Any, Answer]:
         return self
 
     def send(self, value: object) -> object:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from inspect import isawaitable
 from operator import is_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from undersigned.errors import SignatureError
+from undersigned.errors import SignatureError, VerificationUnavailable
 from undersigned.limits import LONGEST_NAMES, LONGEST_TARGET
 from undersigned.message.request import Request
-from undersigned.middleware.answer import UnreadRequest
-from undersigned.middleware.recording import reject
+from undersigned.middleware.answer import ErrorResponse, UnreadRequest, logger
+from undersigned.middleware.recording import record
 from undersigned.policy.route import RouteResolver
+from undersigned.reasons import fix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
-    from undersigned.middleware.answer import ErrorResponse
+    from undersigned.message.content import Content
     from undersigned.middleware.received import Received
     from undersigned.middleware.service import Service
     from undersigned.policy.operation import Operation
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from undersigned.policy.route import MatchedRoute
     from undersigned.signature.profile import Profile
     from undersigned.verification.verified_signature import VerifiedSignature
+
+_CLOSED: Final = 403
+"""The status of a handshake that a server can only close (ASGI, WebSocket close)."""
 
 ADMISSION = "undersigned"
 """The key of a scope or environ for the `Admission`: everything that the middleware found out."""
@@ -126,7 +130,7 @@ class Admission(NamedTuple):
             return self
         operation = policy.resolver.operation_of(route, listed=policy.required_for)
         if signature is not None:
-            signature = replace(signature, operation=operation)
+            signature = dataclasses.replace(signature, operation=operation)
         verdict = policy.decide(
             operation,
             "unsigned" if signature is None else "verified",
@@ -176,15 +180,57 @@ class Admission(NamedTuple):
             return UnreadRequest("request_header_fields_too_large", why % "header names are")
         return self.profile.add_answer(error, self.message)
 
-    def reject(self, error: SignatureError, *, route: str | None = None, sent: int | None = None) -> ErrorResponse:
-        """Return the answer to a request that a route rejects for `error`, and record it.
+    def reject(
+        self,
+        error: SignatureError,
+        *,
+        route: str | None = None,
+        sent: int | None = None,
+        by_route: bool = True,
+        content: Content | None = None,
+    ) -> ErrorResponse:
+        """Return the answer to a rejected request, shaped as the application wants it, and record its status.
+
+        The error keeps the answer, so that `ErrorResponse.of` returns the same.
 
         Args:
             error: why it is rejected.
             route: the path of the route as the framework spells it, for the `Decision`.
             sent: the status with which the application has answered already, or None.
+            by_route: whether a route of the application rejects it, which the guard had let pass.
+            content: its content, if it was read and the guard rejects it.
         """
-        return reject(error, self.received, self.service, request=self.request, route=route, by_route=True, sent=sent)
+        service, received = self.service, self.received
+        advice = received.advice(error)
+        if advice:
+            error.fix = f"{advice}. Otherwise: {fix_of(error)}"
+        answer = ErrorResponse.of(error)
+        if service.rejection is not None:
+            answer = _shaped(answer, service.rejection, received.context())
+        sent = _CLOSED if received.is_closed_only else sent
+        if sent is not None:
+            answer = dataclasses.replace(answer, status=sent)
+        elif by_route and service.rejection is not None:
+            received.shaped.append(answer)
+        error.answer = answer
+        record(
+            "unavailable" if isinstance(error, VerificationUnavailable) else "rejected",
+            received, service, error, request=self.request, content=content, status=answer.status, route=route,
+            by_route=by_route,
+        )  # fmt: skip
+        return answer
+
+
+def _shaped(answer: ErrorResponse, rejection: Callable[[ErrorResponse, Any], object], context: object) -> ErrorResponse:
+    """Return the answer that the application's function makes of one; the same answer if it fails."""
+    try:
+        made = rejection(answer, context)
+        if isinstance(made, ErrorResponse):
+            return made
+        raise TypeError(f"it returned an object of type {type(made).__name__}")  # noqa: TRY301 - logged as any other
+    except Exception as failure:  # noqa: BLE001 - a rejected request stays rejected
+        logger.error("rejection raised an exception, or returned no ErrorResponse; ignored", exc_info=failure)
+        return answer
 
 
 def shown_outside(outer: MutableMapping[str, Any], inner: Mapping[str, Any]) -> Callable[[], None]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import AnswerForm, MalformedSignature
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from undersigned.errors import SignatureError
 
@@ -133,27 +133,3 @@ class UnreadRequest(MalformedSignature):
 def incomplete(detail: str = "the client has gone, or sent a body that the server cannot read") -> UnreadRequest:
     """Return the error for content that does not arrive whole (RFC 9112 section 8)."""
     return UnreadRequest("content_incomplete", detail)
-
-
-Context = TypeVar("Context")
-
-
-def shaped(
-    response: ErrorResponse, rejection: Callable[[ErrorResponse, Context], ErrorResponse], context: Context
-) -> ErrorResponse:
-    """Return the answer that the application's function makes of one; the same answer if it fails.
-
-    Args:
-        response: the answer.
-        rejection: the function.
-        context: the request, as the server or framework has it.
-    """
-    try:
-        made = rejection(response, context)
-        if isinstance(made, ErrorResponse):
-            return made
-        raise TypeError(f"it returned an object of type {type(made).__name__}")  # noqa: TRY301 - logged as any other
-    except Exception:
-        # A rejected request stays rejected.
-        logger.exception("rejection raised an exception, or returned no ErrorResponse; ignored")
-        return response

@@ -17,7 +17,7 @@ from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
-from undersigned.middleware.recording import record, reject
+from undersigned.middleware.recording import record
 from undersigned.middleware.verifying import must_stay_empty, verified
 from undersigned.policy.naming import check_names
 from undersigned.policy.operation import Operation, UnresolvedOperation
@@ -97,7 +97,8 @@ class Guard:
                 raise target_error(malformed, received, service.profile) from None
         except SignatureError as error:
             rejected = UnreadRequest(error.too_large, error.detail) if error.too_large else error
-            answer = reject(rejected, received, service, request=request, content=body.content)
+            rejection = Admission(service, received, request=request)
+            answer = rejection.reject(rejected, by_route=False, content=body.content)
             await self.let_others_first()
             return answer
         signature = admission.signature

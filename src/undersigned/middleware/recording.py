@@ -11,7 +11,6 @@ import logging
 import time
 from base64 import b64encode
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import (
@@ -25,7 +24,7 @@ from undersigned.errors import (
     without_credentials,
 )
 from undersigned.limits import LONGEST_IN_LINE
-from undersigned.middleware.answer import ErrorResponse, UnreadRequest, logger, shaped
+from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.authority import matched_origin
 from undersigned.middleware.decision import Decision
 from undersigned.middleware.evidence import Claims, Evidence, rebuilt_target_uri, without_query
@@ -41,76 +40,15 @@ if TYPE_CHECKING:
     from undersigned.middleware.service import Service
     from undersigned.verification.verified_signature import VerifiedSignature
 
-_LOGGED: Final = [
-    "code",
-    "step",
-    "method",
-    "target",
-    "origin",
-    "target_uri",
-    "client",
-    "status",
-    "route",
-    "keyid",
-    "seconds_off",
-]
+_LOGGED: Final = (
+    "code", "step", "method", "target", "origin", "target_uri", "client", "status", "route", "keyid", "seconds_off",
+)  # fmt: skip
 """The attributes of a `Decision` that a record of the log has, each with the prefix `signature_`."""
-
-_NO_CLAIMS: Final = Claims()
 
 _WORDS: Final[Mapping[Outcome, tuple[int, str]]] = {
     "warned": (logging.WARNING, "request accepted on another credential"),
     "unknown": (logging.INFO, "request accepted as unsigned"),
 }
-
-
-_CLOSED: Final = 403
-"""The status of a handshake that a server can only close (ASGI, WebSocket close)."""
-
-
-def reject(
-    error: SignatureError,
-    received: Received,
-    service: Service,
-    *,
-    request: Request | None = None,
-    content: Content | None = None,
-    route: str | None = None,
-    by_route: bool = False,
-    sent: int | None = None,
-) -> ErrorResponse:
-    """Return the answer to a rejected request, shaped as the application wants it, and record its status.
-
-    The error keeps the answer, so that `ErrorResponse.of` returns the same.
-
-    Args:
-        error: why the request is rejected.
-        received: the request.
-        service: the service that it came to.
-        request: the request as it was on the wire, if it was rebuilt.
-        content: its content, if it was read.
-        route: the path of the route as the framework spells it, such as `/plans/{plan}`.
-        by_route: whether a route of the application rejects it, which the guard had let pass.
-        sent: the status with which the application has answered already, or None.
-    """
-    advice = received.advice(error)
-    if advice:
-        error.fix = f"{advice}. Otherwise: {fix_of(error)}"
-    answer = ErrorResponse.of(error)
-    if service.rejection is not None:
-        answer = shaped(answer, service.rejection, received.context())
-    sent = _CLOSED if received.is_closed_only else sent
-    if sent is not None:
-        answer = replace(answer, status=sent)
-    error.answer = answer
-    if by_route and sent is None and service.rejection is not None:
-        received.shaped.append(answer)
-    outcome: Outcome = "unavailable" if isinstance(error, VerificationUnavailable) else "rejected"
-    record(
-        outcome, received, service, error, request=request, content=content, status=answer.status, route=route,
-        by_route=by_route,
-    )  # fmt: skip
-    return answer
 
 
 def record(
@@ -132,21 +70,22 @@ def record(
         received: the request.
         service: the service that it came to.
         result: the verified signature, why there is none, or None for an unsigned request.
-        request: as for `reject`, with the arguments that follow.
-        content: the content, if it was read.
+        request: the request as it was on the wire, if it was rebuilt.
+        content: its content, if it was read.
         status: the status of the answer to a rejected request.
-        route: the path of the route, as the framework spells it.
-        by_route: whether a route of the application rejects it.
+        route: the path of the route as the framework spells it, such as `/plans/{plan}`.
+        by_route: whether a route of the application rejects it, which the guard had let pass.
     """
     error = result if isinstance(result, SignatureError) else None
     observes = outcome == "unsigned" and service.mode == "observe"
     if error is None and not observes and service.on_decision is None:
         return
-    decision = _decision(
-        outcome, received, service, result, request=request, status=status, route=route, by_route=by_route
-    )
+    decision = _decision(outcome, received, service, result, request)
+    decision.status, decision.route = status, route
+    if by_route:
+        decision.seconds = 0.0
     if error is not None:
-        log_error(error, decision)
+        _log_error(error, decision)
         _log_request(received, service, request, content)
     elif observes:
         why = 'mode="observe" lets it pass, mode="required" would reject it'
@@ -164,16 +103,12 @@ def _decision(
     received: Received,
     service: Service,
     result: VerifiedSignature | SignatureError | None,
-    *,
     request: Request | None,
-    status: int | None,
-    route: str | None,
-    by_route: bool,
 ) -> Decision:
     profile, origins, fields = service.profile, service.origins, received.fields
     error = result if isinstance(result, SignatureError) else None
     keyid, created = (None, None) if result is None else (result.keyid, result.created)
-    claims = _NO_CLAIMS if error is None else Claims.of(fields, profile)
+    claims = Claims() if error is None else Claims.of(fields, profile)
     reason, now, shown = None if error is None else error.reason, service.verifier.clock(), received.shown_target()
     base = None if result is None else result.signature_base
     uri = rebuilt_target_uri(base) if base is not None and reason == "signature_invalid" else None
@@ -194,12 +129,10 @@ def _decision(
         origin=None if origin is None else str(origin),
         target_uri=None if uri is None else _clean(without_query(uri)),
         client=_clean(received.client, 64),
-        status=status,
-        route=route,
         keyid=_clean(keyid or claims.keyid, 128),
         algorithm=None if result is None else result.algorithm or None,
         tag=None if keyid is None else profile.selection.tag,
-        seconds=0.0 if by_route else time.perf_counter() - received.begun,
+        seconds=time.perf_counter() - received.begun,
         skew=None if created is None else now - created,
         seconds_off=claims.seconds_off(profile, now) if reason == "signature_window_invalid" else None,
         # It refers to no content, and nothing of it is in a repr.
@@ -209,7 +142,7 @@ def _decision(
     )
 
 
-def log_error(error: SignatureError, decision: Decision) -> None:
+def _log_error(error: SignatureError, decision: Decision) -> None:
     """Log a failed signature: one line at WARNING, because Python shows WARNING if nobody has configured logging.
 
     The line has the code, the check, the reason, the request and the fix. The record has the same as fields, such as
@@ -221,8 +154,8 @@ def log_error(error: SignatureError, decision: Decision) -> None:
     is_down = isinstance(error, VerificationUnavailable) and decision.outcome not in _WORDS
     cause = None if isinstance(error.__cause__, UndersignedError) or not is_down else error.__cause__
     told = {**_fields(decision), "signature_detail": error.detail}
-    line = line_of(error, decision)
-    logger.log(level if cause is None else logging.ERROR, "%s: %s", words, line, extra=told, exc_info=cause)
+    level = level if cause is None else logging.ERROR
+    logger.log(level, "%s: %s", words, _line_of(error, decision), extra=told, exc_info=cause)
     if logger.isEnabledFor(logging.INFO) and not isinstance(error, UnreadRequest):
         logger.info("evidence: %s", error.explain())
 
@@ -245,7 +178,7 @@ def _log_request(received: Received, service: Service, request: Request | None, 
     logger.debug("%s", json.dumps({"request": told, "received_at": service.verifier.clock()}))
 
 
-def line_of(error: SignatureError, decision: Decision) -> str:
+def _line_of(error: SignatureError, decision: Decision) -> str:
     """Return one line about a rejected request: its code, check, reason, request, fix and what the sender wrote."""
     received = None if error.received is None else without_credentials(error.received)
     told = [

@@ -136,17 +136,10 @@ class Service:
     Args:
         verifier: the verifier, which is awaited.
         origins: the public origins of the service.
-        body_timeout: how many seconds reading a body may take, in a server with an event loop.
+        body_timeout: as in `AsyncOptions`.
         http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
-        fallback: whether another authenticator accepts the caller; a function of the request, as the server or
-            framework has it.
-        mode: as in `Options`, with the arguments that follow. `rejection` also gets the request.
-        max_body: as in `Options`.
-        max_unsigned_body: as in `Options`.
-        policy: as in `Options`.
-        on_decision: as in `Options`.
-        rejection: as in `Options`.
-        log_whole: as in `Options`.
+        fallback: as in `AsyncOptions`.
+        mode: as in `Options`, with the arguments that follow.
         reconstruct: as in `WSGIOptions`.
 
     Raises:

@@ -5,6 +5,7 @@
 """
 
 from undersigned_redis.client import NotReplicated
+from undersigned_redis.script import OtherAnswer
 from undersigned_redis.store import AsyncRedisReplayStore, RedisReplayStore
 
-__all__ = ["AsyncRedisReplayStore", "NotReplicated", "RedisReplayStore"]
+__all__ = ["AsyncRedisReplayStore", "NotReplicated", "OtherAnswer", "RedisReplayStore"]

@@ -71,6 +71,14 @@ class Pipelining(Protocol):
         ...
 
 
+class Closing(Protocol):
+    """A client whose calls block."""
+
+    def close(self) -> None:
+        """Close the connections. The next call opens new ones."""
+        ...
+
+
 def check_client(client: object, *, awaited: bool, replicas: int, replica_timeout: float) -> Client:
     """Return the client if a store can use it.
 

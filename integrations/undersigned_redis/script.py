@@ -8,10 +8,13 @@ seen. If there is a total cap, a hash has the number of nonces of all keyids tha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import count
+from secrets import randbits
+from typing import TYPE_CHECKING, Final, cast
 
-from undersigned import ConfigurationError
+from undersigned import ConfigurationError, UndersignedError
 from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_NONCE
+from undersigned.process import PerProcess
 from undersigned.replay import bounded_keyid, bounded_nonce
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 CLAIM = """
 local nonces, counts = KEYS[1], KEYS[2]
 local nonce, now, ends, cap, life, total = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
-local marker, step = ARGV[7] ~= '' and ARGV[7], tonumber(ARGV[8])
+local marker, step, serial = ARGV[7] ~= '' and ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
 
 local function keep(key)
     if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, life) end
@@ -56,49 +59,52 @@ if #ended > 0 then
 end
 
 -- A full server stops only a script that has written nothing yet: the nonce comes before its time to live.
-local function reject(answer)
+local function told(answer)
     keep(nonces)
-    return answer
+    return 8 * serial + 2 + answer
 end
 local seen = redis.call('ZSCORE', nonces, nonce)
 if tonumber(ends) <= forgotten or seen then
-    if not seen then return reject(-2) end
+    if not seen then return told(-2) end
     -- A marker that ends before its nonce is left from a nonce that was deleted.
     local kept = marker and redis.call('ZSCORE', nonces, marker)
-    return reject(kept and tonumber(kept) >= tonumber(seen) and 2 or 0)
+    return told(kept and tonumber(kept) >= tonumber(seen) and 2 or 0)
 end
-if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return reject(-1) end
+if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return told(-1) end
 if counts then
     local first, live, slots = math.floor(tonumber(now) / 30), 0, redis.call('HGETALL', counts)
     for i = 1, #slots, 2 do
         if tonumber(slots[i]) < math.floor(tonumber(gone) / 30) then redis.call('HDEL', counts, slots[i])
         elseif tonumber(slots[i]) >= first then live = live + tonumber(slots[i + 1]) end
     end
-    if live >= tonumber(total) then return reject(-1) end
+    if live >= tonumber(total) then return told(-1) end
     redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(ends) / 30)), marker and 2 or 1)
     keep(counts)
 end
 if marker then redis.call('ZADD', nonces, ends, nonce, ends, marker)
 else redis.call('ZADD', nonces, ends, nonce) end
-keep(nonces)
-return volatile and 3 or 1
+return told(volatile and 3 or 1)
 """
 
 FULL = """
-local now, cap, total = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-if redis.call('ZCOUNT', KEYS[1], now, '+inf') >= cap then return 1 end
-if not KEYS[2] then return 0 end
+local now, cap, total, serial = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local room, full = 8 * serial + 2, 8 * serial + 3
+if redis.call('ZCOUNT', KEYS[1], now, '+inf') >= cap then return full end
+if not KEYS[2] then return room end
 local first, live, slots = math.floor(tonumber(now) / 30), 0, redis.call('HGETALL', KEYS[2])
 for i = 1, #slots, 2 do
     if tonumber(slots[i]) >= first then live = live + tonumber(slots[i + 1]) end
 end
-return live >= tonumber(total) and 1 or 0
+return live >= tonumber(total) and full or room
 """
 
 VOLATILE = 3
 """The answer if the nonce is fresh, and the server does not write its data to the disk."""
 
-_CLAIMS: dict[object, Claim] = {1: "fresh", 0: "seen", -1: "full", -2: "forgotten", 2: "same", VOLATILE: "fresh"}
+CLAIMS: Final[dict[int, Claim]] = {1: "fresh", 0: "seen", -1: "full", -2: "forgotten", 2: "same", VOLATILE: "fresh"}
+
+_SERIALS: Final = PerProcess(lambda: count(randbits(40)))
+"""One number for each claim of a process. Several stores of one process may share a client."""
 
 _STEP = 7200
 """Seconds that nonces are kept after their end, by the server's clock, for verifiers whose clocks are set back.
@@ -108,12 +114,33 @@ last one has ended.
 """
 
 
+class OtherAnswer(UndersignedError):
+    """Raised when a connection has the answer to another call. The store closes the connections of the client."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptCall:
-    """The keys and arguments of one call of a script."""
+    """The keys and arguments of one call of a script.
+
+    Attributes:
+        serial: what tells the answer from those to other calls. A client that was interrupted while it read may have
+            left an answer on a connection.
+    """
 
     keys: list[str]
     args: list[str | int]
+    serial: int
+
+    def read(self, answer: object) -> int:
+        """Return the answer without the serial number.
+
+        Raises:
+            OtherAnswer: it is the answer to another call.
+        """
+        serial, told = divmod(cast("int", answer), 8)
+        if serial != self.serial:
+            raise OtherAnswer("the client gave the answer to another call, which an interrupted one has left")
+        return told - 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +174,15 @@ class Names:
         marker = "" if content is None else bounded_nonce(f"{nonce}\n{content}".ljust(LONGEST_NONCE + 1))
         life = max(0, int((until - now + _STEP) * 1000))
         total = "" if caps.total is None else caps.total
-        args: list[str | int] = [nonce, repr(now), repr(until), caps.per_key, life, total, marker, LONGEST_CLOCK_STEP]
-        return ScriptCall(self._keys(keyid, caps), args)
+        ends, serial = repr(until), next(_SERIALS.get())
+        args: list[str | int] = [nonce, repr(now), ends, caps.per_key, life, total, marker, LONGEST_CLOCK_STEP, serial]
+        return ScriptCall(self._keys(keyid, caps), args, serial)
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> ScriptCall:
         """Return the script call that tells whether a cap is reached."""
         total = "" if caps.total is None else caps.total
-        return ScriptCall(self._keys(keyid, caps), [repr(now), caps.per_key, total])
+        serial = next(_SERIALS.get())
+        return ScriptCall(self._keys(keyid, caps), [repr(now), caps.per_key, total, serial], serial)
 
     def _keys(self, keyid: str, caps: Caps) -> list[str]:
         keyid = bounded_keyid(keyid)
@@ -161,8 +190,3 @@ class Names:
         if caps.total is None:
             return [nonces]
         return [nonces, f"{self.prefix}:counts" if self.tag is None else f"{self.prefix}:{{{self.tag}}}"]
-
-
-def read_claim(answer: object) -> Claim:
-    """Return the claim for an answer of the claim script."""
-    return _CLAIMS[answer]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from undersigned.process import Home
 from undersigned_redis.batches import Batches
-from undersigned_redis.client import NotReplicated, Pipeline, Pipelining, check_client, named_exhaustion
-from undersigned_redis.script import CLAIM, FULL, VOLATILE, Names, ScriptCall, read_claim
+from undersigned_redis.client import Closing, NotReplicated, Pipeline, Pipelining, check_client, named_exhaustion
+from undersigned_redis.script import CLAIM, CLAIMS, FULL, VOLATILE, Names, OtherAnswer, ScriptCall
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Generator, Sequence
 
     from undersigned import Caps, Claim
     from undersigned_redis.client import Client
@@ -62,12 +63,13 @@ class _RedisStore:
         self._home = Home(_OPEN_IN_EACH, is_open=lambda: False)
         self._is_volatile = False
 
-    def _read(self, answer: object) -> Claim:
+    def _read(self, call: ScriptCall, answer: object) -> Claim:
         """Return the claim of an answer. The first time that the server is found not to keep its data, say so."""
-        if answer == VOLATILE and not self._is_volatile:
+        told = call.read(answer)
+        if told == VOLATILE and not self._is_volatile:
             self._is_volatile = True
             logger.warning(_VOLATILE)
-        return read_claim(answer)
+        return CLAIMS[told]
 
 
 class RedisReplayStore(_RedisStore):
@@ -106,8 +108,8 @@ class RedisReplayStore(_RedisStore):
             Exception: the client's error, if the server is unavailable.
         """
         question = self._names.full(keyid, now=now, caps=caps)
-        with named_exhaustion():
-            return self._full(question.keys, question.args) == 1
+        with self._spoilt_closed():
+            return question.read(self._full(question.keys, question.args)) == 1
 
     def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
@@ -117,11 +119,21 @@ class RedisReplayStore(_RedisStore):
         Raises:
             NotReplicated: too few replicas have confirmed it.
             NoConnection: no connection of the pool became free in time.
+            OtherAnswer: an interrupted call, such as one that a timeout of gevent ended, has spoilt the connection.
             Exception: the client's error, if the server is unavailable or evicts keys.
         """
         call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        with named_exhaustion():
-            return self._read(self._answer(call))
+        with self._spoilt_closed():
+            return self._read(call, self._answer(call))
+
+    @contextmanager
+    def _spoilt_closed(self) -> Generator[None]:
+        try:
+            with named_exhaustion():
+                yield
+        except OtherAnswer:
+            cast("Closing", self._client).close()
+            raise
 
     def _answer(self, question: ScriptCall) -> object:
         if not self._replicas:
@@ -156,7 +168,7 @@ class AsyncRedisReplayStore(_RedisStore):
         self._home.check()
         question = self._names.full(keyid, now=now, caps=caps)
         with named_exhaustion():
-            return await cast("Awaitable[object]", self._full(question.keys, question.args)) == 1
+            return question.read(await cast("Awaitable[object]", self._full(question.keys, question.args))) == 1
 
     async def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
@@ -165,7 +177,7 @@ class AsyncRedisReplayStore(_RedisStore):
         self._home.check()
         call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
         with named_exhaustion():
-            return self._read(await self._answer(call))
+            return self._read(call, await self._answer(call))
 
     async def _answer(self, question: ScriptCall) -> object:
         if self._batches is not None:

@@ -20,6 +20,7 @@ from tests.stores.servers import Redis, Valkey, blocking_client
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import NoConnection
 from undersigned_redis import AsyncRedisReplayStore, NotReplicated, RedisReplayStore
+from undersigned_redis.script import OtherAnswer
 
 ROOMY = Caps(per_key=1_000_000)
 LIFE = 360.0
@@ -299,7 +300,7 @@ class Hanging:
 
     def __init__(self) -> None:
         self.asked, self.answers = asyncio.Event(), asyncio.Event()
-        self.count = 0
+        self.told = []
 
     async def execute_command(self):
         """Mark the client as one of asyncio."""
@@ -307,21 +308,21 @@ class Hanging:
     def register_script(self, _script):
         return self
 
-    async def __call__(self, _keys, _args):
-        self.asked.set()
-        await self.answers.wait()
-        return 1
+    async def __call__(self, keys, args):
+        self.evalsha(*keys, *args)
+        return (await self.execute())[-1]
 
     def pipeline(self, **_options):
         return self
 
-    def evalsha(self, *_words):
-        self.count += 1
+    def evalsha(self, *words):
+        serial = words[-1]
+        self.told.append(8 * serial + 3)
 
     async def execute(self, **_options):
         self.asked.set()
         await self.answers.wait()
-        return [1] * self.count
+        return self.told
 
 
 def test_claim_that_is_cancelled_does_not_end_the_others_of_its_batch():
@@ -366,6 +367,38 @@ def test_batch_of_a_loop_that_ended_before_it_began_takes_no_more_claims():
         assert asyncio.run(claim(store, "n")) == "fresh"
         # Its loop ends what is left.
         assert loop.run_until_complete(waiting) == "fresh"
+
+
+class Spoilt:
+    """A client whose connection has one more answer, which an interrupted call has left there."""
+
+    connection_pool = SimpleNamespace(connection_kwargs={"socket_timeout": 1}, timeout=1)
+
+    def __init__(self, left) -> None:
+        self.left = [left]
+
+    def register_script(self, _script):
+        return self
+
+    def __call__(self, _keys, args):
+        self.left.append(8 * args[-1] + 3)
+        return self.left.pop(0)
+
+    def close(self) -> None:
+        self.left.clear()
+
+
+@pytest.mark.parametrize("left", [0, 1, 8 * 41 + 3])
+def test_answer_to_an_interrupted_call_is_no_answer_to_the_next_one(left):
+    for question, answer in ((lambda store: claim(store, "n"), "fresh"), (is_full, True)):
+        store = RedisReplayStore(Spoilt(left))
+        with pytest.raises(OtherAnswer):
+            question(store)
+        assert question(store) == answer
+
+
+def is_full(store):
+    return store.full("k", now=NOW, caps=ROOMY)
 
 
 COMMAND = {redis: [], valkey: ["PING"]}

@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
+import threading
 import time
 
 import pytest
@@ -205,6 +207,37 @@ class MixesUpAnswers(Waits):
         return self.left.pop(0) or await super().claim(keyid, nonce, **options)
 
 
+class LeavesAnswers(Broken):
+    """A client with one connection, on which an interrupted claim leaves its answer for the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left, self.lock = [], threading.Lock()
+
+    def claim(self, keyid, nonce, **options):
+        with self.lock:
+            self.look()
+            self.left.append(super().claim(keyid, nonce, **options))
+            select.select((), (), (), 0)
+            return self.left.pop(0)
+
+    def look(self) -> None:
+        """Use the connection, whatever is on it."""
+
+
+class NeverRecovers(LeavesAnswers):
+    def look(self) -> None:
+        if self.left:
+            raise OSError("the connection is spoilt")
+
+
+class Recovers(LeavesAnswers):
+    def look(self) -> None:
+        if self.left:
+            self.left.clear()
+            raise OSError("the connection was spoilt")
+
+
 class InMemoryOfEach(Broken):
     """Each process has its own nonces."""
 
@@ -252,6 +285,8 @@ BROKEN = {
     ForgetsTheContent: "a nonce with the content that it came with is the same",
     ForgetsByTheClockOfTheVerifier: "rejects no new nonce when it is right",
     TakesEveryContent: "a nonce with another content is seen, however often",
+    LeavesAnswers: "expected 'seen': after an interrupted claim, a nonce is fresh once",
+    NeverRecovers: "raises an exception after an interrupted claim, each time",
     LooksThenClaims: "of 8 at once, one is fresh",
     LooksThenCounts: "the cap lets 100 through",
 }
@@ -287,6 +322,7 @@ def test_error_says_that_a_cancelled_claim_disturbs_another():
 
 def test_store_that_keeps_the_contract_passes():
     check_replay_store(MemoryReplayStore())
+    check_replay_store(Recovers())
 
 
 @pytest.mark.parametrize("store", [MemoryReplayStore(), Awaited(MemoryReplayStore())], ids=["plain", "awaited"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import multiprocessing
+import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ from undersigned.testing.contract import finish, require
 from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
 
@@ -44,7 +45,11 @@ _AWAITED = "the store's answers have to be awaited: use check_async_replay_store
 _RACERS, _RACED = 8, 100
 _FORKED, _LONGEST_CHILD = 4, 30
 _TURNS = 20
-"""Turns of the event loop after which a claim is cancelled, one after the other."""
+"""Turns of the event loop after which a claim is cancelled, one after the other, and calls that are interrupted."""
+
+_WAITING = frozenset({"commit", "execute", "poll", "recv", "recv_into", "select", "send", "sendall"})
+"""The names of calls of sockets, selectors and databases that wait."""
+
 _ROOMY = Caps(per_key=1_000_000)
 
 
@@ -70,6 +75,7 @@ def check_replay_store(store: ReplayStore) -> None:
                 return finish(claims(contract, number), otherwise=_AWAITED)
 
             check_race(list(pool.map(racer, range(_RACERS))))
+    _interrupt(contract)
 
 
 async def check_async_replay_store(store: AsyncReplayStore) -> None:
@@ -182,12 +188,13 @@ class _Contract:
         self._store = store
         self._start = int(time.time())
 
-    async def claim(self, attempt: _Attempt) -> Claim:
+    def ask(self, attempt: _Attempt) -> Claim | Awaitable[Claim]:
         now, until = self._start + attempt.at, self._start + attempt.until
         options = {} if attempt.content is None else {"content": attempt.content}
-        answer = await awaited(
-            self._store.claim(attempt.keyid, attempt.nonce, now=now, until=until, caps=attempt.caps, **options)
-        )
+        return self._store.claim(attempt.keyid, attempt.nonce, now=now, until=until, caps=attempt.caps, **options)
+
+    async def claim(self, attempt: _Attempt) -> Claim:
+        answer = await awaited(self.ask(attempt))
         require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, same, seen, forgotten or full")
         # A store need not tell whether it knows a nonce, or has forgotten whether it knew it.
         return "seen" if answer == "forgotten" else cast("Claim", answer)
@@ -349,6 +356,50 @@ async def _cancelled(contract: _Contract) -> None:
         await contract.expect("fresh", _Attempt("cancelled", f"{turns} new"), "after it, a new nonce is fresh")
         await contract.claim(_Attempt("cancelled", f"{turns} 0"))
         await contract.expect("seen", _Attempt("cancelled", f"{turns} 0"), "a nonce of a cancelled claim is fresh once")
+
+
+class _Interruption(BaseException):
+    """What ends a claim, as a timeout of gevent does."""
+
+
+def _interrupt(contract: _Contract) -> None:
+    """Interrupt a claim at each call in which it waits. It may have been made, but no other claim gets its answer."""
+    known, before = _Attempt("interrupted", "known"), sys.getprofile()
+    finish(contract.expect("fresh", known, "a new nonce is fresh"), otherwise=_AWAITED)
+    for turn in range(_TURNS):
+        try:
+            sys.setprofile(_interruption_of(turn))
+            contract.ask(_Attempt("interrupted", str(turn)))
+            break
+        except _Interruption:
+            pass
+        finally:
+            sys.setprofile(before)
+        finish(_look_after_an_interruption(contract, known, turn), otherwise=_AWAITED)
+
+
+def _interruption_of(turn: int) -> Callable[[object, str, object], object]:
+    """Return a profile function that raises an interruption in place of one call that waits, of those before none."""
+    # A generator that has not begun raises what is thrown into it.
+    interruption: Callable[[], object] = partial((_ for _ in ()).throw, _Interruption)
+    waits = iter((*itertools.repeat(bool, turn), interruption))
+    return lambda _, event, call: event == "c_call" and getattr(call, "__name__", "") in _WAITING and next(waits)()
+
+
+async def _look_after_an_interruption(contract: _Contract, known: _Attempt, turn: int) -> None:
+    for number in range(_TURNS):
+        try:
+            await contract.expect("seen", known, "after an interrupted claim, a nonce is fresh once")
+            new = _Attempt("interrupted", f"{turn} {number}")
+            await contract.expect("fresh", new, "after an interrupted claim, a new nonce is fresh")
+            await contract.claim(_Attempt("interrupted", str(turn)))
+            await contract.expect("seen", _Attempt("interrupted", str(turn)), "a nonce is fresh once, also then")
+        except AssertionError:
+            raise
+        except Exception:  # noqa: BLE001, S112 - a store may say that a connection is spoilt
+            continue
+        return
+    raise AssertionError("claim: raises an exception after an interrupted claim, each time")
 
 
 _CHECKS = (

@@ -55,6 +55,18 @@ def test_keys_are_added_once_and_the_list_stays_current(path):
     assert again["updated"] > "2026-01-01T00:00:00Z"
 
 
+def test_planted_link_is_not_followed_and_a_full_disk_leaves_the_list_as_it_is(path, monkeypatch):
+    revoke(path, "a")
+    (victim := path.with_name("victim")).write_text("mine")
+    path.with_name(f"{path.name}.new").symlink_to(victim)
+    revoke(path, "b")
+    assert (victim.read_text(), json.loads(path.read_text())["revoked_kids"]) == ("mine", ["a", "b"])
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    assert "No space left on device" in revoke(path, "c", code=2)
+    assert json.loads(path.read_text())["revoked_kids"] == ["a", "b"]
+    assert {there.name for there in path.parent.iterdir()} == {path.name, "victim"}
+
+
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.private["kid"])
 def test_service_that_reads_the_list_is_seen_to_refuse_the_key(pair, path, service):
     kid = pair.private["kid"]

@@ -124,6 +124,9 @@ def test_private_key_stays_beside_the_other_one_wherever_the_link_of_the_set_lea
     (folder / "public.jwks.json").symlink_to(site / "jwks.json")
     assert run(folder).exit_code == 0
     assert (names(site), len(read_published(folder))) == ({"jwks.json"}, 2)
+    (site / "private.jwk.json").mkdir()
+    assert "beside your private key" in invoke("rotate", "--jwks", str(site / "jwks.json")).stderr
+    (site / "private.jwk.json").rmdir()
     (tmp_path / "link").symlink_to(site)
     refused = invoke("rotate", "--jwks", str(tmp_path / "link" / "jwks.json"))
     assert (refused.exit_code, "beside your private key" in refused.stderr) == (2, True)
@@ -138,7 +141,12 @@ def test_planted_link_is_not_followed(folder):
     assert run(folder, "--kid", "new").exit_code == 0
     assert (victim.read_text(), list(read_published(folder))) == ("mine", ["old", "new"])
     (folder / "private.next.jwk.json").unlink()
-    (folder / "private.next.jwk.json").symlink_to(folder / "private.jwk.json")
+    there = folder / "private.next.jwk.json"
+    for plant in (there.symlink_to, there.hardlink_to, lambda _: there.mkdir(), lambda _: os.mkfifo(there)):
+        plant(folder / "private.jwk.json")
+        assert f"{there} is in the way" in run(folder, "--kid", "other").stderr
+        there.rmdir() if there.is_dir() else there.unlink()
+    there.symlink_to(folder / "nowhere")
     assert run(folder, "--kid", "other").exit_code == 2
     assert list(read_published(folder)) == ["old", "new"]
 

@@ -55,11 +55,20 @@ MISTAKES = {
             "in parts": {"keys": [PUBLIC | {"note": PEM.splitlines()}]},
             "in a member": {"keys": [PUBLIC | {"note": {"a": PEM}}]},
             "in a known member": {"keys": [PUBLIC | {"x5u": PEM}]},
+            "in a short member": {"keys": [PUBLIC | {"use": PRIVATE["d"]}]},
             "in an object of a known member": {"keys": [PUBLIC | {"key_ops": ["verify", {"a": PEM}]}]},
             "without a frame": {"keys": [PUBLIC | {"note": PRIVATE["d"]}]},
             "as numbers": {"keys": [PUBLIC | {"note": list(range(32))}]},
             "as a number": {"keys": [PUBLIC | {"note": 2**255}]},
         }.items()
+    },
+    **{
+        f"the private half of a key as its {name}": (
+            {"keys": [public | {name: f"{begin}{private['d']}"}]},
+            "private half",
+        )
+        for private, public in ((PRIVATE, PUBLIC), (EC_PRIVATE, EC_PUBLIC))
+        for name, begin in (("kid", ""), ("x5u", "https://a.example/"), ("x5t#S256", ""))
     },
     "not JSON": ({"keys": [PUBLIC], "more": b""}, "json.loads"),
     "not a number": ({"keys": [PUBLIC], "more": math.nan}, "json.loads"),

@@ -117,7 +117,28 @@ def create_files(files: Mapping[Path, tuple[int, bytes]]) -> None:
             created.append(path)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-    except OSError:
+                file.flush()
+                os.fsync(descriptor)
+    except BaseException:
         for path in created:
-            path.unlink()
+            path.unlink(missing_ok=True)
         raise
+
+
+def write_file(path: Path, mode: int, text: bytes, *, is_new: bool = False) -> None:
+    """Write a file as a whole. No symbolic link is followed, and a new file replaces none.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    whole = path.with_name(f"{path.name}.new")
+    try:
+        whole.unlink(missing_ok=True)
+        create_files({whole: (PRIVATE_MODE, text)})
+        whole.chmod(mode)
+        if is_new:
+            os.link(whole, path)
+        else:
+            whole.replace(path)
+    finally:
+        whole.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 import click
 
 from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
-from undersigned.cli.keygen import json_text
+from undersigned.cli.keygen import json_text, write_file
 from undersigned.cli.options import profile_option, wrong_url
 from undersigned.client import ClientSigner
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
@@ -76,9 +77,8 @@ def revoke(
             "revoked_kids": [*dict.fromkeys([*kept, *kids])],
         }
         RevocationList.from_json(json_text(made))
-        new = path.with_name(f"{path.name}.new")
-        new.write_bytes(json_text(made))
-        new.replace(path)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
+        write_file(path, mode, json_text(made))
     except (ConfigurationError, ValueError, TypeError) as wrong:
         name = click.format_filename(path)
         raise click.UsageError(f"{name} is not a revocation list: {printable(str(wrong))}") from None

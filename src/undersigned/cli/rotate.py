@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import click
 
-from undersigned.cli.keygen import PRIVATE, PRIVATE_MODE, algorithm_option, create_files, json_text, key_pair
+from undersigned.cli.keygen import PRIVATE, PRIVATE_MODE, algorithm_option, json_text, key_pair, write_file
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
@@ -77,14 +77,15 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
         raise click.UsageError("--finish makes no key: leave out --alg, --kid and --overlap")
     # If the path is a symbolic link, replace the file that it leads to, not the link. That file may lie where a server
     # publishes it, so the private key never goes there.
-    private, path, now = _private_path(path), path.resolve(), int(time.time())
+    beside, path, now = path, path.resolve(), int(time.time())
     try:
         jwks = read_jwks(path.read_bytes())
         kept, dropped = _drop_ended(jwks, now)
+        private = _private_path(beside, is_first=not any(map(_signs, kept)))
         if finish:
             rotation = _Rotation.of(jwks, kept, dropped)
             if dropped:
-                _write(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
+                write_file(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
             lines = _finished(rotation, path)
         else:
             unfinished = _unfinished(private, kept)
@@ -99,8 +100,8 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
             rotation = _Rotation.of(jwks, [*retiring, new], dropped)
             # The private key comes first, so that the set never has a public key without a private key.
             if pair is not None:
-                _write(private, PRIVATE_MODE, json_text(pair.private), is_new=True)
-            _write(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
+                write_file(private, PRIVATE_MODE, json_text(pair.private), is_new=True)
+            write_file(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
             lines = [f"{_unpublished(private)}: this run publishes it"] if pair is None else []
             lines += _begun(rotation, str(new["kid"]), path, private, now)
     except ConfigurationError as wrong:
@@ -160,17 +161,18 @@ def _end(jwk: _JWK) -> int | None:
     return end
 
 
-def _private_path(public: Path) -> Path:
-    """Return where the new private key goes: beside the set as the option names it, which is where keygen put both.
+def _private_path(public: Path, *, is_first: bool) -> Path:
+    """Return where the new private key goes: beside the old one, and beside the set as the option names it.
 
     Raises:
-        click.UsageError: a symbolic link leads to another directory, and the private key is not there either.
+        click.UsageError: the old private key is not there. The first one needs none, but goes through no link.
     """
-    beside = public.with_name(PRIVATE)
-    if public.resolve() != Path(os.path.abspath(public)) and not beside.exists():  # noqa: PTH100 - resolves no link
+    old = public.with_name(PRIVATE)
+    is_linked = public.resolve() != Path(os.path.abspath(public))  # noqa: PTH100 - resolves no link
+    if not old.is_file() and (is_linked or not is_first):
         raise click.UsageError(
-            f"--jwks leads through a symbolic link, and {click.format_filename(beside)} does not exist. Name "
-            "the set, or a link to it, beside your private key: the new one is written there"
+            f"{click.format_filename(old)} does not exist, so the set may lie where it is served. Name the set, or a "
+            "link to it, beside your private key: the new one is written there"
         )
     return public.with_name(_NEXT)
 
@@ -186,9 +188,11 @@ def _unfinished(private: Path, published: Sequence[_JWK]) -> _JWK | None:
     private.with_name(f"{private.name}.new").unlink(missing_ok=True)
     if not os.path.lexists(private):
         return None
-    name = click.format_filename(private)
+    name, there = click.format_filename(private), private.lstat()
+    # A link of either kind, which somebody has planted, has another file at its end, and a pipe has no end.
+    is_ours = stat.S_ISREG(there.st_mode) and there.st_nlink == 1
     try:
-        jwk = None if private.is_symlink() else loads(private.read_bytes())
+        jwk = loads(private.read_bytes()) if is_ours else None
         keyid = SigningKey.from_jwk(cast("_JWK", jwk)).keyid
     except (ValueError, ConfigurationError):
         raise click.UsageError(f"{name} is in the way, and is not a private JWK: move it") from None
@@ -204,25 +208,6 @@ def _unfinished(private: Path, published: Sequence[_JWK]) -> _JWK | None:
 
 def _unpublished(private: Path) -> str:
     return f"{click.format_filename(private)} has a key that the last run did not publish"
-
-
-def _write(path: Path, mode: int, text: bytes, *, is_new: bool = False) -> None:
-    """Write a file as a whole. No symbolic link is followed, and a new file replaces none.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    whole = path.with_name(f"{path.name}.new")
-    try:
-        whole.unlink(missing_ok=True)
-        create_files({whole: (PRIVATE_MODE, text)})
-        whole.chmod(mode)
-        if is_new:
-            os.link(whole, path)
-        else:
-            whole.replace(path)
-    finally:
-        whole.unlink(missing_ok=True)
 
 
 def _begun(rotation: _Rotation, keyid: str, public: Path, private: Path, now: int) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_KEYID, MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
-from undersigned.signature.jwk import PRIVATE_MEMBERS
+from undersigned.signature.jwk import PRIVATE_MEMBERS, UnusableKey, private_key_of, public_jwk, thumbprint
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -17,10 +19,18 @@ if TYPE_CHECKING:
 _MEMBERS: Final = frozenset(
     ("keys", "kty", "kid", "crv", "x", "y", "n", "e", "alg", "use", "key_ops", "adcp_use", "x5u", "x5t", "x5t#S256")
 )
-"""The members of public keys. No other member may hold a text that is long enough for a private key."""
+"""The members of public keys."""
+
+_LONG: Final = frozenset(("kid", "x", "y", "n", "x5u", "x5t#S256"))
+"""The members that may be long. No other member may hold a text that is long enough for a private key."""
 
 _SHORT: Final = 32
 """Characters: a private key has 43 at least, in Base64url."""
+
+_ENCODED: Final = (re.compile(rb"[A-Za-z0-9_-]{43,}"), re.compile(rb"[A-Za-z0-9+/]{43,}"))
+"""What may be a private key in Base64url or in Base64, in any text."""
+
+_CURVES: Final = (("OKP", "Ed25519"), ("EC", "P-256"), ("EC", "P-384"))
 
 _TYPES: Final = ("EC", "OKP", "RSA")
 """The kinds of keys whose private members are known. An `oct` key is a secret as a whole."""
@@ -48,6 +58,10 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     if b"PRIVATE KEY-----" in text:
         raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
+    encoded = {part.decode("ascii") for pattern in _ENCODED for part in pattern.findall(text)}
+    halves = {half for part in encoded for half in _public_halves(part)}
+    if not halves.isdisjoint(key.thumbprint for key in keys):
+        raise ConfigurationError("keys: the set has the private half of one of its keys as a text; leave it out")
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
     if not any(key.algorithm for key in keys):
@@ -82,7 +96,7 @@ def _check_secrets(document: object, short: object) -> None:
         if name in PRIVATE_MEMBERS:
             raise ConfigurationError(f"keys: the member {name!r} is private; publish the public JWK set, without it")
     for name, value in _leaves("", short):
-        if name not in _MEMBERS and len(str(value)) >= _SHORT:
+        if name not in _LONG and len(str(value)) >= _SHORT:
             fault = "could hold a private key; leave it out, or write fewer than"
             raise ConfigurationError(f"keys: the member {name!r} {fault} {_SHORT} characters")
 
@@ -98,6 +112,13 @@ def _key_of(member: object) -> VerificationKey:
     if not isinstance(keyid, str) or not 0 < len(keyid) <= LONGEST_KEYID:
         raise ConfigurationError("keys: each key needs a kid, by which a signature names it")
     return VerificationKey.from_jwk(jwk)
+
+
+def _public_halves(text: str) -> Iterator[str | None]:
+    """Yield the thumbprint of each public key whose private half a text may be, on every curve."""
+    for kty, crv in _CURVES:
+        with suppress(UnusableKey):
+            yield thumbprint(public_jwk(private_key_of({"kty": kty, "crv": crv, "d": text}).public_key()))
 
 
 def _names(value: object) -> Iterator[object]:

@@ -52,9 +52,10 @@ REASONS: Final[Mapping[Reason, Advice]] = {
         f"{_PROFILE}, with a key of one of its algorithms",
     ),
     "signature_window_invalid": Advice(
-        "the signature is not valid now, or the two clocks differ by more than the profile allows",
-        "synchronize both clocks with NTP, and sign just before you send",
-        "synchronize both clocks with NTP; the sender must sign just before it sends",
+        "the signature is not valid now, or for too long, or the two clocks differ by more than the profile allows",
+        "sign just before you send, for no longer than the profile allows; synchronize both clocks with NTP",
+        "the sender must sign just before it sends, for no longer than the profile allows; synchronize both clocks "
+        "with NTP",
     ),
     "signature_components_incomplete": Advice(
         "the server expects more covered components, or a request without a body arrives with one",

@@ -438,6 +438,15 @@ def test_profile_is_not_guessed_for_a_tag_that_no_published_profile_has():
     assert explain_request(request, own, keys.KEYS, now=keys.NOW).error is None
 
 
+def test_profile_is_one_that_takes_the_key_if_the_signature_is_valid_for_too_long():
+    validity = profiles.DEFAULT.validity._replace(longest=3600)
+    request = keys.signed_request(
+        profile=profiles.DEFAULT.derive(name="long", validity=validity), expires=keys.NOW + 3600
+    )
+    found = explain_request(request, None, keys.KEYS, now=keys.NOW)
+    assert (found.profile, found.error.reason) == ("default", "signature_window_invalid")
+
+
 def test_profile_is_guessed_without_a_tag_among_those_that_need_none():
     claim = keys.unsigned_claim(keys.covering(*keys.BARE, tag=None))
     guessed = profiles.BY_NAME[explain_request(claim, None, keys.KEYS, now=keys.NOW).profile]

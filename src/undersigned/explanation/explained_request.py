@@ -49,6 +49,7 @@ _NOT_CHECKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
 
 _SYNTAX: Final = 1
 _TAG: Final = 3
+_WINDOW: Final = 5
 _CONTENT: Final = 11
 _SEARCHED: Final[frozenset[Step]] = frozenset({_SYNTAX, 7, 8, 10})
 _OLDER: Final = re.compile(r'(?:^|[,\s])(?:keyid|headers)="', re.IGNORECASE)
@@ -311,6 +312,8 @@ class _Examined:
         def fits(one: Profile) -> tuple[int, int]:
             error = self.rejection(one)
             reached = len(CHECKS) if error is None else list(CHECKS).index(error.step)
+            if error is not None and error.step == _WINDOW:
+                reached = len(CHECKS) - 1  # A wrong time does not speak against a profile. Later checks do.
             return reached, len(one.components_of(self.request))
 
         return max(self.candidates(), key=fits, default=None)

@@ -139,7 +139,6 @@ def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], conte
         raise click.UsageError("--curl: curl cannot send a HEAD request with a body")
     # With --request HEAD, curl waits for content that never comes.
     options = ["--head" if method == "HEAD" else f"--request {shlex.quote(method)}"]
-    options += ["--globoff"] if any(character in url for character in "[]{}") else []
     options += ["--path-as-is"] if "/." in url else []
     # curl takes `Name:` for a field to leave out.
     options += [f"--header {_word(f'{name}: {value}' if value else f'{name};')}" for name, value in fields]

@@ -41,7 +41,7 @@ _SCHEMES: Final = {"ws": "http", "wss": "https"}
 """A WebSocket handshake is an http request (RFC 6455 section 3)."""
 _URLS_KEPT: Final = 128
 _AFTER_AUTHORITY: Final = re.compile(r"[/?#].*", re.DOTALL)
-_UNQUOTED: Final = re.compile(r"""["<>^`{|}]""")
+_UNQUOTED: Final = re.compile(r"""["<>[\]^`{|}]""")
 """What RFC 3986 forbids in a URL, and HTTP libraries encode or send as it is, each in its own way."""
 
 

@@ -28,6 +28,8 @@ _TARGET = re.compile(
     r"(/(?>(?:[A-Za-z0-9._~!$&'()*+,;=:@/|^\[\]-]++|%[0-9A-Fa-f]{2})*))"
     r"(?>(?:\?((?>(?:[A-Za-z0-9._~!$&'()*+,;=:@/|^\[\]?`{}-]++|%[0-9A-Fa-f]{2})*)))?)"
 )
+# A signer is stricter: HTTP libraries send those as they are or encode them, each in its own way.
+_SENT = re.compile(r"/(?>(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]++|%[0-9A-Fa-f]{2})*)")
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*")
 _ENCODED_SLASH = re.compile(r"%(2[Ff])")
 _SLASHES = re.compile(r"/+")
@@ -124,14 +126,13 @@ def check_length(target: str) -> None:
 
 
 def check_sent(target: CanonicalURL) -> None:
-    """Check that a receiver reads a target that is about to be signed and sent as it is.
+    """Check that a target that is about to be signed is sent as it is, and that a receiver reads it.
 
     Raises:
-        MalformedURL: it is longer than `LONGEST_TARGET`, or has a character or a bad escape that `RequestTarget.parse`
-            rejects.
+        MalformedURL: it is longer than `LONGEST_TARGET`, or has a bad escape or a character that RFC 3986 forbids.
     """
     check_length(target.target_uri)
-    rest = _TARGET.sub("", target.target_uri.removeprefix(f"{target.scheme}://{target.authority}"), count=1)
+    rest = _SENT.sub("", target.target_uri.removeprefix(f"{target.scheme}://{target.authority}"), count=1)
     if rest[:1] == "%":
         raise MalformedURL(
             f"the target contains {rest[:3]!r}: expected two hexadecimal digits after '%'; write a percent sign as %25",
@@ -139,7 +140,7 @@ def check_sent(target: CanonicalURL) -> None:
         )
     if rest:
         raise MalformedURL(
-            f"the target contains {rest[0]!r}, which receivers reject there; percent-encode it", rule=_RULE
+            f"the target contains {rest[0]!r}, which RFC 3986 does not allow there; percent-encode it", rule=_RULE
         )
 
 

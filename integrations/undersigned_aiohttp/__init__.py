@@ -1,8 +1,4 @@
-"""HTTP message signatures for aiohttp's server and client.
-
-`SignatureMiddleware` verifies, the decorator `signature_required` lets a handler run only for a signed request, and
-`find_signature` and `verified_signature` return the signature of a request. With `RouteResolver`, a policy decides
-about the handler that aiohttp has found.
+"""HTTP message signatures for aiohttp: `SignatureMiddleware` verifies, and `signature_required` guards handlers.
 
 `SigningMiddleware` signs what a `ClientSession` sends.
 """

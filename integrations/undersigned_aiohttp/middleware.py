@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Unpack
 from urllib.parse import unquote
 from warnings import catch_warnings
 from weakref import ref
@@ -12,22 +13,17 @@ from aiohttp.hdrs import METH_ALL, METH_ANY
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from undersigned import MalformedURL
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
-from undersigned.middleware import ErrorResponse, incomplete
+from undersigned.middleware import Admission, AsyncSetup, ErrorResponse, incomplete
 from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute
 
 from .requirement import PUBLISHED, response, route_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Unpack
+    from collections.abc import Iterator, Mapping
 
     from aiohttp import StreamReader
     from aiohttp.typedefs import Handler
-
-    from undersigned.middleware import Admission, AsyncSetup, Service
-    from undersigned.url import CanonicalURL, Origin
 
 
 @web.middleware
@@ -48,15 +44,13 @@ class SignatureMiddleware:
 
     def __init__(self, **options: Unpack[AsyncSetup[web.Request]]) -> None:
         self._app: web.Application | None = None
-        self._guard = AsyncGuard(app=HookedRoutes(listed=self._listed), **options)
+        routes = HookedRoutes(listed=lambda: None if self._app is None else _listed(self._app))
+        self._guard = AsyncGuard(app=routes, **options)
         self._guard.service.announce()
 
     def learn(self, app: web.Application) -> None:
         """Learn the application, whose routes the policy is compared with. aiohttp tells it with each request."""
         self._app = app
-
-    def _listed(self) -> Iterable[ListedRoute] | None:
-        return None if self._app is None else _listed(self._app)
 
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Verify one request, then call the next middleware or the handler with the verified request."""
@@ -69,15 +63,26 @@ class SignatureMiddleware:
             raw_target=request.raw_path.encode("utf-8", "surrogateescape"),
             headers=request.raw_headers,
         )
-        body = _Body(self._guard.service, received, request.content)
+        service = self._guard.service
+        body = WireBody(
+            service,
+            received,
+            partial(_read, request.content),
+            routes=lambda target: unquote(target.partition("?")[0]) == received.routed_path(service.profile),
+        )
         admission = await self._guard.verify(received, body)
         if isinstance(admission, ErrorResponse):
             return response(admission)
         PUBLISHED.publish(request, admission)
         try:
-            if (route := _route(request)) is not None:
+            found = request.match_info
+            if found.http_exception is None and not _answers_405(found.handler, request.method):
+                route = _matched(found.handler, found.route.name, dict(found), route_of(request))
                 await PUBLISHED.check_route(request, route)
-            body.rest()
+            if body.chunks:
+                # aiohttp has deprecated this method for years, and has no other way.
+                with catch_warnings(action="ignore", category=DeprecationWarning):
+                    request.content.unread_data(b"".join(body.chunks))
             answer = await _handle(request, admission, body.target, handler)
         except web.HTTPException as raised:
             answer = _replaced(raised, received)
@@ -108,7 +113,10 @@ async def _handle(
     # Layers outside see what the handler puts there.
     vars(verified)["_state"] = vars(request)["_state"]
     if signed is not None:
-        _replace_headers(verified, signed)
+        # `clone(headers=...)` fails for a value that is not UTF-8.
+        raw = tuple((_octets(name), _octets(value)) for name, value in signed)
+        held, headers = vars(verified), CIMultiDictProxy(CIMultiDict(signed))
+        held["_headers"], held["_message"] = headers, held["_message"]._replace(headers=headers, raw_headers=raw)
     try:
         return await handler(verified)
     finally:
@@ -116,43 +124,12 @@ async def _handle(
         vars(request)["_post"] = vars(verified).get("_post")
 
 
-class _Body(WireBody):
-    """The body of a request of aiohttp."""
-
-    def __init__(self, service: Service, received: WireReceived, content: StreamReader) -> None:
-        super().__init__(service, received)
-        self._routed = received.routed_path(service.profile)
-        self._content = content
-
-    def accept(self, target: CanonicalURL, origin: Origin) -> None:
-        """Keep the target that was verified: aiohttp has routed the request already."""
-        super().accept(target, origin)
-        if unquote((self.target or "").partition("?")[0]) != self._routed:
-            raise MalformedURL("the canonical path is not the path that aiohttp routed", rule="request target")
-
-    async def read_chunk(self) -> tuple[bytes, bool]:
-        """Return the next part of the content, and whether more may come."""
-        try:
-            chunk = await self._content.readany()
-        except (web.RequestPayloadError, ConnectionError):
-            raise incomplete() from None
-        return chunk, not self._content.at_eof()
-
-    def rest(self) -> None:
-        """Let the handler read again what has been read, and then the rest of the content."""
-        begun = b"".join(self.chunks)
-        if begun:
-            # aiohttp has deprecated this method for years, and has no other way.
-            with catch_warnings(action="ignore", category=DeprecationWarning):
-                self._content.unread_data(begun)
-
-
-def _replace_headers(request: web.Request, lines: Sequence[tuple[str, str]]) -> None:
-    """Replace the headers of a clone. `clone(headers=...)` fails for a value that is not UTF-8."""
-    raw = tuple((_octets(name), _octets(value)) for name, value in lines)
-    headers = CIMultiDictProxy(CIMultiDict(lines))
-    held = vars(request)
-    held["_headers"], held["_message"] = headers, held["_message"]._replace(headers=headers, raw_headers=raw)
+async def _read(content: StreamReader) -> tuple[bytes, bool]:
+    try:
+        chunk = await content.readany()
+    except (web.RequestPayloadError, ConnectionError):
+        raise incomplete() from None
+    return chunk, not content.at_eof()
 
 
 def _text(octets: bytes) -> str:
@@ -161,14 +138,6 @@ def _text(octets: bytes) -> str:
 
 def _octets(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _route(request: web.Request) -> MatchedRoute | None:
-    """Return the route that aiohttp has found, or None if it answers 404 or 405."""
-    found = request.match_info
-    if found.http_exception is not None or _answers_405(found.handler, request.method):
-        return None
-    return _matched(found.handler, found.route.name, dict(found), route_of(request))
 
 
 def _matched(handler: object, name: str | None, parameters: Mapping[str, object], path: str | None) -> MatchedRoute:

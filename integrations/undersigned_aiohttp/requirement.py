@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from aiohttp import web
 
-from undersigned import ConfigurationError
 from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
@@ -15,14 +14,13 @@ if TYPE_CHECKING:
 
     from undersigned import SignatureError
 
+Handler = TypeVar("Handler", bound="Callable[..., Awaitable[web.StreamResponse]]")
+
 
 class SignatureRequired(web.HTTPUnauthorized):
-    """Raised when a handler requires a signature and the request is unsigned. The response is a 401 with the code.
+    """The 401 for an unsigned request, with the code as its `reason`; `error` is the reason, for the log.
 
-    Middlewares of the application that handle `web.HTTPException` get it, with the code as its `reason`.
-
-    Attributes:
-        error: the reason, for the log; `error.code` is the code that the caller gets.
+    Middlewares of the application that handle `web.HTTPException` get it.
     """
 
     def __init__(self, error: SignatureError) -> None:
@@ -32,10 +30,6 @@ class SignatureRequired(web.HTTPUnauthorized):
         self.headers["Content-Type"] = answer.content_type
         self.set_status(answer.status, answer.code)
         self.error = error
-
-
-Target = TypeVar("Target", web.Request, web.View)
-Parameters = ParamSpec("Parameters")
 
 
 def route_of(request: web.Request) -> str | None:
@@ -54,23 +48,18 @@ find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature
 
 
-def signature_required(
-    handler: Callable[Concatenate[Target, Parameters], Awaitable[web.StreamResponse]],
-) -> Callable[Concatenate[Target, Parameters], Awaitable[web.StreamResponse]]:
+def signature_required(handler: Handler) -> Handler:
     """Let a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     Args:
-        handler: the function of a request, or the method of a `web.View`.
-
-    Returns:
-        The guarded handler.
+        handler: the async function of a request, or the method of a `web.View`.
 
     Raises:
         ConfigurationError: `handler` is not an async function; or, during a request, no middleware has verified it.
     """
-    if not iscoroutinefunction(handler):
-        raise ConfigurationError("signature_required: decorate an async function, or the methods of a web.View")
-    return PUBLISHED.guarded(handler, decorate="an async function, or the methods of a web.View", request_of=_request)
+    given = handler if iscoroutinefunction(handler) else None
+    guarded = PUBLISHED.guarded(given, decorate="an async function, or the methods of a web.View", request_of=_request)
+    return cast("Handler", guarded)
 
 
 def _request(target: web.Request | web.View, *_args: object, **_kwargs: object) -> web.Request:

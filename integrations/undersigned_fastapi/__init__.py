@@ -1,9 +1,6 @@
-"""HTTP message signatures for FastAPI.
+"""HTTP message signatures for FastAPI: `SignatureMiddleware` verifies, and `Signature` is the parameter of an endpoint.
 
-`SignatureMiddleware` verifies. The dependency `signature_required` lets an endpoint or a router run only for a signed
-request, and shows in the OpenAPI document. `Signature` is `Annotated[VerifiedSignature, Depends(signature_required)]`.
-`jwks_route` publishes the keys of this service or bot. With `RouteResolver`, a policy decides about the path operation
-function that is about to run, and `document_policy` marks what it requires.
+As a dependency, `signature_required` lets an endpoint or a router run only for a signed request.
 """
 
 from undersigned.errors import missing_extra
@@ -12,8 +9,7 @@ try:
     from undersigned.asgi import SignatureMiddleware
     from undersigned_starlette import SignatureRequired, find_signature, jwks_route, verified_signature
 
-    from .openapi import document_policy
-    from .requirement import Signature, signature_required
+    from .requirement import Signature, document_policy, signature_required
     from .routes import RouteResolver
 except ModuleNotFoundError as missing:
     raise missing_extra("fastapi", missing) from missing

@@ -1,16 +1,20 @@
-"""The requirement of a signature as a dependency, with its security scheme in the OpenAPI document."""
+"""The requirement of a signature as a dependency, and what the OpenAPI document says of it."""
 
 # No `from __future__ import annotations`: FastAPI reads the annotations of a dependency when it is declared.
-from typing import Annotated
+from typing import Annotated, Any, cast
 
-from fastapi import Depends
+from fastapi import Depends, FastAPI
 from fastapi.openapi.models import HTTPBase
 from fastapi.security.base import SecurityBase
 from starlette.requests import HTTPConnection
 
 from undersigned import VerifiedSignature
-from undersigned.middleware import SCHEME
+from undersigned.asgi import SignatureMiddleware
+from undersigned.middleware import SCHEME, document_signature, must_be_signed
+from undersigned.policy import MatchedRoute
 from undersigned_starlette import verified_signature
+
+from .routes import RouteResolver
 
 
 class SignatureScheme(SecurityBase):
@@ -43,3 +47,34 @@ async def signature_required(signature: Annotated[VerifiedSignature, Depends(Sig
 
 Signature = Annotated[VerifiedSignature, Depends(signature_required)]
 """The signature of the request, as a parameter of a FastAPI endpoint."""
+
+
+def document_policy(app: FastAPI) -> None:
+    """Mark in the OpenAPI document the operations that must be signed: their security, header parameters and 401.
+
+    These are the operations with `Signature` or `signature_required`, and those that the policy or the mode of the
+    application's `SignatureMiddleware` requires a signature for, unless that depends on path parameters.
+
+    Args:
+        app: the application. Its document is made when it is first asked for, so routes may be added later.
+
+    Raises:
+        ConfigurationError: when the document is made, the policy has no `RouteResolver`.
+    """
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = plain()
+        for path, operations in document["paths"].items():
+            guarded = [name for name, one in operations.items() if {"Signature": []} in one.get("security", ())]
+            document_signature(document, path, guarded)
+        added: list[Any] = [one.kwargs for one in app.user_middleware if cast("object", one.cls) is SignatureMiddleware]
+        for options in added:
+            for _, route in cast("Any", RouteResolver.candidates(app.routes)):
+                found = MatchedRoute(getattr(route, "endpoint", None), (getattr(route, "name", ""),))
+                if must_be_signed(options.get("policy"), options.get("mode", "required"), found):
+                    methods = getattr(route, "methods", None) or ()
+                    document_signature(document, getattr(route, "path_format", ""), methods)
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it

@@ -1,9 +1,6 @@
-"""HTTP message signatures for Sanic's own server.
+"""HTTP message signatures for Sanic's own server: `Undersigned(app, ...)` verifies, `signature_required` guards.
 
-`Undersigned(app, ...)` verifies, the decorator `signature_required` lets a handler run only for a signed request, and
-`find_signature` and `verified_signature` return the signature of a request. With `RouteResolver`, a policy decides
-about the handler that Sanic has found. Under another ASGI server, `undersigned.asgi.SignatureMiddleware` is
-what verifies.
+Under another ASGI server, `undersigned.asgi.SignatureMiddleware` is what verifies.
 """
 
 from undersigned.errors import missing_extra, renamed

@@ -1,10 +1,10 @@
-"""The requirement of a signature for a handler, and the exception that becomes the answer."""
+"""The requirement of a signature for a handler, and the exceptions that become answers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sanic import Blueprint
+from sanic import Blueprint, Request
 from sanic.exceptions import SanicException, Unauthorized
 
 from undersigned.middleware import ErrorResponse, Published
@@ -12,20 +12,13 @@ from undersigned.middleware import ErrorResponse, Published
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sanic import Request
-
     from undersigned import SignatureError
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Handler = TypeVar("Handler", bound="Blueprint | Callable[..., object]")
 
 
 class Rejected(SanicException):
-    """Raised to answer a request that is rejected.
-
-    Attributes:
-        answer: the answer.
-    """
+    """Raised to answer a request that is rejected."""
 
     quiet = True
 
@@ -35,12 +28,9 @@ class Rejected(SanicException):
 
 
 class SignatureRequired(Unauthorized):
-    """Raised when a handler requires a signature and the request is unsigned: a 401 with the code as its message.
+    """The 401 for an unsigned request, with the code as its message; `error` is the reason, for the log.
 
     Handlers of `Unauthorized` and `SanicException` get it. Without one, Sanic answers it as any other.
-
-    Attributes:
-        error: the reason, for the log; `error.code` is the code that the caller gets.
     """
 
     quiet = True
@@ -51,30 +41,19 @@ class SignatureRequired(Unauthorized):
         self.status_code, self.error = answer.status, error
 
 
-def place(request: Request[Any, Any]) -> dict[str, Any]:
-    """Return the scope on an ASGI server, and attributes on Sanic's own."""
-    return cast("dict[str, Any]", request.scope if request.app.asgi else vars(request.ctx))
-
-
-PUBLISHED = Published["Request[Any, Any]"](
-    place,
+PUBLISHED = Published[Request[Any, Any]](
+    # Sanic has a scope on an ASGI server only.
+    lambda request: cast("dict[str, Any]", request.scope if request.app.asgi else vars(request.ctx)),
     error=lambda _request, error: SignatureRequired(error),
     route=lambda request: None if request.route is None else f"/{request.route.path}",
-    advice="call Undersigned(app, ...) before the application is served",
+    advice="call Undersigned(app, ...) before the application is served, and set config.TOUCHUP = False for every "
+    "application of a process that has several, or Sanic verifies nothing",
 )
 find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature
 
 
-@overload
-def signature_required(handler: Blueprint) -> Blueprint: ...
-
-
-@overload
-def signature_required(handler: Callable[Parameters, Result]) -> Callable[Parameters, Result]: ...
-
-
-def signature_required(handler: object) -> object:
+def signature_required(handler: Handler) -> Handler:
     """Let a handler, or every handler of a blueprint, run only for a signed request.
 
     An unsigned one raises `SignatureRequired`. The guard of a blueprint lets CORS preflights pass, because no browser
@@ -85,17 +64,13 @@ def signature_required(handler: object) -> object:
         handler: the function of a request, sync or async, or the blueprint. In a class, use
             `decorators = [signature_required]`.
 
-    Returns:
-        The guarded handler, or the same blueprint.
-
     Raises:
         ConfigurationError: `handler` is neither; or, during a request, nothing has verified it.
     """
     if isinstance(handler, Blueprint):
         handler.on_request(_require_in_blueprint)  # pyright: ignore[reportUnknownMemberType]
-        return handler
-    called: Any = handler
-    return PUBLISHED.guarded(called, decorate="a function or a blueprint; in a class, use decorators = [...]")
+        return cast("Handler", handler)
+    return PUBLISHED.guarded(handler, decorate="a function or a blueprint; in a class, use decorators = [...]")
 
 
 async def _require_in_blueprint(request: Request[Any, Any]) -> None:

@@ -1,16 +1,11 @@
-"""HTTP message signatures for Tornado.
-
-`HTTPServer(Undersigned(app, ...))` verifies. The decorator `signature_required` lets a method of a handler run
-only for a signed request. `find_signature` and `verified_signature` return the signature of a request. With
-`RouteResolver`, a policy decides about the handler that is about to run.
-"""
+"""HTTP message signatures for Tornado: `Undersigned(app, ...)` verifies, and `signature_required` guards handlers."""
 
 from undersigned.errors import missing_extra, renamed
 
 try:
-    from .middleware import Undersigned
     from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
     from .routes import RouteResolver
+    from .verification import Undersigned
 except ModuleNotFoundError as missing:
     raise missing_extra("tornado", missing) from missing
 

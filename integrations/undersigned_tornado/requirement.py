@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from tornado.web import HTTPError
 
@@ -17,18 +17,13 @@ if TYPE_CHECKING:
 
     from undersigned import SignatureError
 
-Handler = TypeVar("Handler", bound="RequestHandler")
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Method = TypeVar("Method", bound="Callable[..., object]")
 
 
 class SignatureRequired(HTTPError):
-    """Raised when a handler requires a signature and the request is unsigned: a 401 with the code as its `reason`.
+    """The 401 for an unsigned request, with the code as its `reason`; `error` is the reason, for the log.
 
     `write_error` of the handler gets it as the exception of `exc_info`.
-
-    Attributes:
-        error: the reason, for the log; `error.code` is the code that the caller gets.
     """
 
     def __init__(self, error: SignatureError) -> None:
@@ -60,9 +55,7 @@ def _request(handler: RequestHandler, *_args: object, **_kwargs: object) -> HTTP
     return handler.request
 
 
-def signature_required(
-    method: Callable[Concatenate[Handler, Parameters], Result],
-) -> Callable[Concatenate[Handler, Parameters], Result | None]:
+def signature_required(method: Method) -> Method:
     """Let a method of a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     To guard a whole handler, decorate its `prepare`. A CORS preflight then passes to the method `options`, because no
@@ -70,9 +63,6 @@ def signature_required(
 
     Args:
         method: the method, sync or async.
-
-    Returns:
-        The guarded method.
 
     Raises:
         ConfigurationError: `method` is not a function; or, during a request, no middleware has verified it.
@@ -82,8 +72,8 @@ def signature_required(
         return guarded
 
     @wraps(method)
-    def prepare(handler: Handler, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result | None:
+    def prepare(handler: RequestHandler, *args: object, **kwargs: object) -> object:
         is_preflight = PUBLISHED.admission(handler.request).received.is_preflight
         return (method if is_preflight else guarded)(handler, *args, **kwargs)
 
-    return prepare
+    return cast("Method", prepare)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import unquote
 
+from undersigned.errors import MalformedURL
 from undersigned.limits import MOST_FIELDS, TURNS_BEFORE_REJECTION
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.header_fields import HeaderFields
@@ -26,7 +27,7 @@ from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from typing import Unpack
 
     from undersigned.message.content import Content
@@ -223,13 +224,36 @@ class WireReceived(Received):
 class WireBody(TimedBody):
     """The body of a `WireReceived`.
 
+    Args:
+        service: the service that the request came to.
+        received: the facts of the request.
+        read: returns the next part of the content, and whether more may come, as `read_chunk`.
+        routes: returns whether the framework routes this target, if it cannot route another than it received.
+
     Attributes:
         target: the target that was verified: what the application gets. None: what the server has.
     """
 
-    target: str | None = None
+    def __init__(
+        self,
+        service: Service,
+        received: WireReceived,
+        read: Callable[[], Awaitable[tuple[bytes, bool]]],
+        *,
+        routes: Callable[[str], bool] = lambda _target: True,
+    ) -> None:
+        super().__init__(service, received)
+        self._read = read
+        self._routes = routes
+        self.target: str | None = None
+
+    async def read_chunk(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
+        return await self._read()
 
     def accept(self, target: CanonicalURL, origin: Origin) -> None:
         """Keep the target that was verified."""
         path = application_path(target, origin)
         self.target = path if target.query is None else f"{path}?{target.query}"
+        if not self._routes(self.target):
+            raise MalformedURL("the canonical target is not the one that the framework routes", rule="request target")

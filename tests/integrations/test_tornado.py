@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
 
@@ -16,7 +15,6 @@ from tornado.web import Application, RequestHandler, stream_request_body
 
 from undersigned import Policy
 from undersigned_tornado import RouteResolver, Undersigned, find_signature, signature_required
-from undersigned_tornado.exchange import Stream
 
 
 @stream_request_body
@@ -158,21 +156,6 @@ def test_rejected_body_is_not_kept(party):
         fields = [*party.fields("POST", "/signed/x", BODY), ("Transfer-Encoding", "chunked")]
         chunks = b"16\r\n%s\r\n20000\r\n%s\r\n0\r\n\r\n" % (BODY, b"x" * 0x20000)
         assert exchange(port, raw_request("POST", "/signed/x", fields) + chunks).startswith(b"HTTP/1.1 413 ")
-
-
-def test_content_that_nobody_wants_any_more_holds_up_no_connection():
-    async def feed() -> None:
-        body = Stream()
-        waiting = asyncio.get_running_loop().create_task(body.feed(b"a"))
-        await asyncio.sleep(0)
-        body.end()
-        body.stop()
-        await asyncio.wait_for(waiting, 20)
-        await asyncio.wait_for(body.feed(b"b"), 20)
-        body.disconnect()
-        assert await body.receive() is None
-
-    asyncio.run(feed())
 
 
 @pytest.mark.parametrize("body", [b"", BODY])

@@ -8,7 +8,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from undersigned.middleware.service import Mode
     from undersigned.policy.policy import Policy
@@ -51,23 +51,25 @@ def must_be_signed(policy: Policy | None, mode: Mode, route: MatchedRoute) -> bo
     return policy.demand(policy.resolver.operation_of(route, listed=policy.required_for)) == "required"
 
 
-def document_signature(document: dict[str, Any], operation: dict[str, Any]) -> None:
-    """Mark an operation as one that must be signed: its security, its header parameters and its response 401.
+def document_signature(document: dict[str, Any], path: str, methods: Iterable[str]) -> None:
+    """Mark operations as those that must be signed: their security, their header parameters and their response 401.
 
     Args:
         document: the OpenAPI document. It gets the security scheme.
-        operation: the operation in it. It may have been marked before.
+        path: the path of the operations in it.
+        methods: their methods. Nothing is marked twice, and what the document does not have is not.
     """
-    document.setdefault("components", {}).setdefault("securitySchemes", {})["Signature"] = dict(SCHEME)
-    security = operation.setdefault("security", [])
-    if _REQUIREMENT not in security:
-        security.append(dict(_REQUIREMENT))
-    parameters = operation.setdefault("parameters", [])
-    named = {one.get("name") for one in parameters if one.get("in") == "header"}
-    for name, description in FIELDS.items():
-        if name not in named:
-            schema = {"type": "string"}
-            parameters.append(
-                {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
-            )
-    operation.setdefault("responses", {}).setdefault("401", {"description": UNSIGNED})
+    operations = document["paths"].get(path, {})
+    for operation in (operations[name] for name in operations.keys() & set(map(str.lower, methods))):
+        document.setdefault("components", {}).setdefault("securitySchemes", {})["Signature"] = dict(SCHEME)
+        security = operation.setdefault("security", [])
+        if _REQUIREMENT not in security:
+            security.append(dict(_REQUIREMENT))
+        parameters = operation.setdefault("parameters", [])
+        named = {one.get("name") for one in parameters if one.get("in") == "header"}
+        parameters += [
+            {"name": name, "in": "header", "required": True, "description": text, "schema": {"type": "string"}}
+            for name, text in FIELDS.items()
+            if name not in named
+        ]
+        operation.setdefault("responses", {}).setdefault("401", {"description": UNSIGNED})

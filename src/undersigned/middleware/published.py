@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.middleware.admission import ADMISSION, Admission
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from undersigned.verification.verified_signature import VerifiedSignature
 
 Asked = TypeVar("Asked")
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Guarded = TypeVar("Guarded")
 
 _BRIDGED = ("asgi.scope", "wsgi_environ")
 """Where bridges between ASGI and WSGI keep the scope or environ outside of them."""
@@ -122,13 +121,7 @@ class Published(Generic[Asked]):
         """Apply the policy as `check_route` does, where nothing can be awaited."""
         return finish(self.check_route(request, route))
 
-    def guarded(
-        self,
-        function: Callable[Parameters, Result],
-        *,
-        decorate: str,
-        request_of: Callable[..., Asked] = _first,
-    ) -> Callable[Parameters, Result]:
+    def guarded(self, function: Guarded, *, decorate: str, request_of: Callable[..., Asked] = _first) -> Guarded:
         """Return a function that requires a signature before it runs, sync or async as it was.
 
         Args:
@@ -143,16 +136,15 @@ class Published(Generic[Asked]):
             raise ConfigurationError(f"signature_required: decorate {decorate}")
         called: Callable[..., Any] = function
 
-        async def guard_async(*args: Parameters.args, **kwargs: Parameters.kwargs) -> object:
+        async def guard_async(*args: object, **kwargs: object) -> object:
             self.verified_signature(request_of(*args, **kwargs))
             return await called(*args, **kwargs)
 
-        def guard(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        def guard(*args: object, **kwargs: object) -> object:
             self.verified_signature(request_of(*args, **kwargs))
-            return function(*args, **kwargs)
+            return called(*args, **kwargs)
 
-        chosen: Any = wraps(called)(guard_async if iscoroutinefunction(called) else guard)
-        return cast("Callable[Parameters, Result]", chosen)
+        return cast("Guarded", wraps(called)(guard_async if iscoroutinefunction(called) else guard))
 
 
 PUBLISHED = Published["MutableMapping[str, Any]"](

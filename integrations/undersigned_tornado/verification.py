@@ -1,4 +1,4 @@
-"""One Tornado request, and its way to the application."""
+"""The verification of what a Tornado application gets, by the raw target, before the application routes it."""
 
 from __future__ import annotations
 
@@ -6,44 +6,63 @@ import asyncio
 import logging
 from functools import partial
 from http.client import responses
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from tornado.httputil import (
+    HTTPConnection,
     HTTPHeaders,
     HTTPInputError,
     HTTPMessageDelegate,
+    HTTPServerConnectionDelegate,
     HTTPServerRequest,
     RequestStartLine,
     ResponseStartLine,
 )
 
-from undersigned.eventloop import WireBody, WireReceived
-from undersigned.middleware import ADMISSION, ErrorResponse, incomplete
+from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
+from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse, incomplete
 
 from .requirement import REJECTED
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from tornado.httputil import HTTPConnection, HTTPServerConnectionDelegate
-
-    from undersigned.eventloop import AsyncGuard
-    from undersigned.middleware import Admission, Service
+    from collections.abc import Awaitable, Iterable
 
 _logger = logging.getLogger("undersigned")
 
 
-class Exchange(HTTPMessageDelegate):
+class Undersigned(HTTPServerConnectionDelegate):
+    """What verifies: `HTTPServer(Undersigned(app, ...))`, around an application or a router.
+
+    Tornado routes by what was verified: the canonical target and the headers. A body is read only after the
+    signature over the headers has been verified, and reaches the handler only after it was verified too. A
+    request that Tornado decompresses (`decompress_request=True`) does not verify if its body was compressed.
+
+    Args:
+        application: the application, or a router.
+        options: `verifier`, `origins` and the options of every middleware, as `undersigned.middleware.AsyncSetup` lists
+            them. Their functions get the request. Tornado has a limit of its own besides `max_body`: `max_body_size`.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+
+    def __init__(
+        self, application: HTTPServerConnectionDelegate, **options: Unpack[AsyncSetup[HTTPServerRequest]]
+    ) -> None:
+        self._application = application
+        self._guard = AsyncGuard(app=application, **options)
+        self._guard.service.announce()
+
+    def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:
+        """Return a delegate that reads one request, verifies it and passes it to the application."""
+        return _Exchange(self._guard, self._application, server_conn, request_conn)
+
+
+class _Exchange(HTTPMessageDelegate):
     """One request: it is read from Tornado, verified in a task, and then passed to the application.
 
     Tornado waits for `headers_received` before it reads the body. It continues when the verification asks for the
-    body or has ended.
-
-    Args:
-        guard: verifies the request.
-        application: gets what was verified.
-        server_conn: the connection.
-        request_conn: the part of the connection that sends the response.
+    body or has ended. It reads more of the body only after the last chunk has been asked for.
     """
 
     def __init__(
@@ -59,7 +78,7 @@ class Exchange(HTTPMessageDelegate):
         self._request_conn = request_conn
         self._start_line = RequestStartLine("", "", "")
         self._headers = HTTPHeaders()
-        self._stream = Stream()
+        self._parts: asyncio.Queue[tuple[bytes, bool] | None] = asyncio.Queue()
         self._may_continue: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -70,37 +89,49 @@ class Exchange(HTTPMessageDelegate):
     def headers_received(
         self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
     ) -> Awaitable[None] | None:
-        """Begin to verify the request."""
         self._start_line, self._headers = cast("RequestStartLine", start_line), headers
         self._task = asyncio.get_running_loop().create_task(self._verify())
         return self._may_continue
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
-        """Pass content to the application if the request was forwarded before it, else to the verification."""
-        return self._stream.feed(chunk) if self._delegate is None else self._delegate.data_received(chunk)
+        if self._delegate is not None:
+            return self._delegate.data_received(chunk)
+        return self._feed(chunk)
 
     def finish(self) -> None:
-        """End the content."""
         self._ended.set()
         if self._delegate is None:
-            self._stream.end()
+            self._parts.put_nowait((b"", False))
         else:
             self._delegate.finish()
 
     def on_connection_close(self) -> None:
-        """End the request, because the client has gone."""
         self._ended.set()
         if self._delegate is None:
-            self._stream.disconnect()
+            self._parts.put_nowait(None)
         else:
             self._delegate.on_connection_close()
 
+    async def _feed(self, chunk: bytes) -> None:
+        """Take a chunk, and wait until it has been received or nobody wants it."""
+        if self._task is not None and not self._task.done():
+            self._parts.put_nowait((chunk, True))
+            await self._parts.join()
+
     # What the verification asks
 
-    async def read_chunk(self) -> tuple[bytes, bool] | None:
+    async def _receive(self) -> tuple[bytes, bool] | None:
         """Return the next part of the content, and whether more may come; None: the client has gone."""
         self._continue()
-        return await self._stream.receive()
+        part = await self._parts.get()
+        self._parts.task_done()
+        return part
+
+    async def _read(self) -> tuple[bytes, bool]:
+        part = await self._receive()
+        if part is None:
+            raise incomplete()
+        return part
 
     async def _answer(self, rejection: ErrorResponse) -> None:
         """Send the response that rejects the request."""
@@ -111,20 +142,16 @@ class Exchange(HTTPMessageDelegate):
         self._respond(rejection.status, rejection.fields, rejection.body)
 
     def _respond(self, status: int, fields: list[tuple[str, str]], content: bytes) -> None:
-        headers = HTTPHeaders()
-        for name, value in fields:
-            headers.add(name, value)
-        self._request_conn.write_headers(ResponseStartLine("HTTP/1.1", status, responses.get(status, "")), headers)
+        start_line = ResponseStartLine("HTTP/1.1", status, responses.get(status, ""))
+        self._request_conn.write_headers(start_line, _headers(fields))
         if content and self._start_line.method != "HEAD":
             self._request_conn.write(content)
         self._request_conn.finish()
 
-    async def _forward(self, body: _Body, admission: Admission) -> None:
+    async def _forward(self, body: WireBody, admission: Admission) -> None:
         """Pass the verified request to the application."""
-        headers = HTTPHeaders()
         lines = list(self._headers.get_all())
-        for name, value in admission.as_signed(lines) or lines:
-            headers.add(name, value)
+        headers = _headers(admission.as_signed(lines) or lines)
         vars(headers)[ADMISSION] = admission
         connection = cast("HTTPConnection", _Answering(self._request_conn, admission, vars(headers)))
         delegate = self._application.start_request(self._server_conn, connection)
@@ -132,15 +159,15 @@ class Exchange(HTTPMessageDelegate):
         if body.target is not None:
             start_line = RequestStartLine(start_line.method, body.target, start_line.version)
         await _wait(delegate.headers_received(start_line, headers))
-        more = body.more
-        if more is None:
+        if body.more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.
             self._delegate = delegate
             return
         for chunk in body.chunks:
             await _wait(delegate.data_received(chunk))
+        more = body.more
         while more:
-            part = await self.read_chunk()
+            part = await self._receive()
             if part is None:
                 delegate.on_connection_close()
                 return
@@ -167,7 +194,7 @@ class Exchange(HTTPMessageDelegate):
             raw_target=start_line.path.encode("latin-1"),
             headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()],
         )
-        body = _Body(self._guard.service, received, self)
+        body = WireBody(self._guard.service, received, self._read)
         try:
             result = await self._guard.verify(received, body)
             if isinstance(result, ErrorResponse):
@@ -182,8 +209,10 @@ class Exchange(HTTPMessageDelegate):
             _logger.exception("verifying a request raised an exception")
             self._respond(500, [("Content-Length", "0")], b"")
         finally:
-            self._stream.stop()
             self._continue()
+            while not self._parts.empty():
+                self._parts.get_nowait()
+                self._parts.task_done()
 
     def _continue(self) -> None:
         if not self._may_continue.done():
@@ -208,76 +237,28 @@ class _Answering:
     def write_headers(
         self, start_line: ResponseStartLine, headers: HTTPHeaders, chunk: bytes | None = None
     ) -> Awaitable[None]:
-        """Send the beginning of a response."""
         status, shaped = start_line.code, self._received.replacement(start_line.code)
         rejected = self._published.get(REJECTED)
         if shaped is not None:
             self._is_replaced = True
             start_line = ResponseStartLine(start_line.version, status, responses.get(status, ""))
-            lines = shaped.merged(headers.get_all())
-            headers, chunk = HTTPHeaders(), b"" if self._received.method == "HEAD" else shaped.body
-            for name, value in lines:
-                headers.add(name, value)
+            headers = _headers(shaped.merged(headers.get_all()))
+            chunk = b"" if self._received.method == "HEAD" else shaped.body
         elif isinstance(rejected, ErrorResponse) and rejected.status == status:
-            for name, value in rejected.headers.items():
-                headers[name] = value
+            headers.update(rejected.headers)
         return self._connection.write_headers(start_line, headers, chunk)
 
     def write(self, chunk: bytes) -> Awaitable[None]:
-        """Send more of a response, unless another one is sent instead."""
         return self._connection.write(b"" if self._is_replaced else chunk)
 
 
-class _Body(WireBody):
-    """The body of a request of Tornado."""
-
-    def __init__(self, service: Service, received: WireReceived, exchange: Exchange) -> None:
-        super().__init__(service, received)
-        self._exchange = exchange
-
-    async def read_chunk(self) -> tuple[bytes, bool]:
-        """Return the next part of the content, and whether more may come."""
-        part = await self._exchange.read_chunk()
-        if part is None:
-            raise incomplete()
-        return part
+def _headers(lines: Iterable[tuple[str, str]]) -> HTTPHeaders:
+    headers = HTTPHeaders()
+    for name, value in lines:
+        headers.add(name, value)
+    return headers
 
 
 async def _wait(waiting: Awaitable[None] | None) -> None:
     if waiting is not None:
         await waiting
-
-
-class Stream:
-    """The content of one request. Tornado reads more of it only after the last chunk has been asked for."""
-
-    def __init__(self) -> None:
-        self._parts: asyncio.Queue[tuple[bytes, bool] | None] = asyncio.Queue()
-        self._stopped = False
-
-    async def feed(self, chunk: bytes) -> None:
-        """Take a chunk, and wait until it has been received or nobody wants it."""
-        if not self._stopped:
-            self._parts.put_nowait((chunk, True))
-            await self._parts.join()
-
-    def end(self) -> None:
-        """End the content."""
-        self._parts.put_nowait((b"", False))
-
-    def disconnect(self) -> None:
-        """End the request, because the client has gone."""
-        self._parts.put_nowait(None)
-
-    async def receive(self) -> tuple[bytes, bool] | None:
-        """Return the next chunk, and whether more may come; None: the client has gone."""
-        part = await self._parts.get()
-        self._parts.task_done()
-        return part
-
-    def stop(self) -> None:
-        """Discard what is left, and what still comes."""
-        self._stopped = True
-        while not self._parts.empty():
-            self._parts.get_nowait()
-            self._parts.task_done()

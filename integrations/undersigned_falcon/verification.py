@@ -1,0 +1,149 @@
+"""The verification of what a Falcon application gets, over ASGI or WSGI, and the requirement of a signature."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar, Unpack, overload
+
+import falcon.asgi
+from falcon.constants import COMBINED_METHODS
+from falcon.routing import StaticRoute
+
+from undersigned import ConfigurationError, SignatureError, asgi, wsgi
+from undersigned.middleware import ASGISetup, ErrorResponse, Published, WSGISetup
+from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute, RouteResolver
+
+Guarded = TypeVar("Guarded")
+
+_RESPONDER = re.compile(rf"on_({'|'.join(map(str.lower, COMBINED_METHODS))})(_\w+)?$")
+
+
+class SignatureRequired(falcon.HTTPUnauthorized):
+    """The 401 for an unsigned request, with the code as its `title`; `error` is the reason, for the log.
+
+    Handlers of `falcon.HTTPUnauthorized` and `falcon.HTTPError` get it. Without one, Falcon answers it as any other.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(title=answer.code, headers=answer.headers)
+        self.status, self.error = answer.status, error
+
+
+PUBLISHED = Published[falcon.Request](
+    lambda request: request.scope if isinstance(request, falcon.asgi.Request) else request.env,
+    error=lambda _request, error: SignatureRequired(error),
+    route=lambda request: request.uri_template,
+    advice="serve SignatureMiddleware(app, ...) instead of the application",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
+
+
+def signature_required(resource: Guarded) -> Guarded:
+    """Let a responder, or every responder of a resource class, run only for a signed request.
+
+    OPTIONS passes where Falcon answers it by itself, because no browser signs a CORS preflight.
+
+    Args:
+        resource: the class of a resource, or one of its responders, sync or async.
+
+    Raises:
+        ConfigurationError: `resource` is neither; or, during a request, no middleware has verified the request.
+    """
+    is_class = isinstance(resource, type)
+    responders = [name for name in dir(resource) if _RESPONDER.match(name)] if is_class else []
+    for name in responders:
+        setattr(resource, name, signature_required(getattr(resource, name)))
+    decorate = "a responder, or the class of a resource that has some"
+    return resource if responders else PUBLISHED.guarded(resource, decorate=decorate, request_of=_request)
+
+
+def _request(_resource: object, request: falcon.Request, *_rest: object, **_found: object) -> falcon.Request:
+    return request
+
+
+@overload
+def SignatureMiddleware(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
+    app: falcon.asgi.App[Any, Any], **options: Unpack[ASGISetup]
+) -> asgi.SignatureMiddleware: ...
+
+
+@overload
+def SignatureMiddleware(app: falcon.App[Any, Any], **options: Unpack[WSGISetup]) -> wsgi.SignatureMiddleware: ...
+
+
+def SignatureMiddleware(app: Any, **options: Any) -> Any:  # noqa: N802 - as in each package
+    """Return a middleware around a Falcon application, which the server calls instead of the application.
+
+    With a `RouteResolver`, the application asks the policy about the resource that it has found, or the sink, before
+    any of it runs. A resource is listed by its class or by its URI template, and static routes as `static_files`.
+
+    Args:
+        app: the application. Add its own middlewares before, so that none changes a path that the policy has seen.
+        options: those of `undersigned.asgi.SignatureMiddleware` or `undersigned.wsgi.SignatureMiddleware`.
+
+    Raises:
+        ConfigurationError: an option has a wrong value.
+    """
+    given: Any = app
+    if not isinstance(app, falcon.App):
+        raise ConfigurationError("app: pass the Falcon application, not what is wrapped around it")
+    package = asgi if isinstance(app, falcon.asgi.App) else wsgi
+    middleware = package.SignatureMiddleware(HookedRoutes(given, partial(_listed, given)), **options)
+    if isinstance(getattr(options.get("policy"), "resolver", None), RouteResolver):
+        given.add_middleware(_Asking(given))
+    return middleware
+
+
+def _listed(app: Any) -> list[ListedRoute] | None:
+    # Falcon shows its routes by `falcon.inspect` only, which has no resources.
+    if (waiting := getattr(app._router, "_roots", None)) is None:  # noqa: SLF001
+        return None
+    sinks: list[Any] = app._sink_and_static_routes  # noqa: SLF001
+    found = [ListedRoute("*", getattr(matcher, "pattern", "/*"), _matched(one, {})) for matcher, one, _ in sinks]
+    waiting = [*waiting]
+    while waiting:
+        node = waiting.pop(0)
+        waiting += node.children
+        for method in sorted(node.method_map or ()):
+            if not _is_falcons(node.method_map[method]):
+                route = _matched(node.resource.__class__, {}, node.uri_template)
+                found.append(ListedRoute(method, node.uri_template, route))
+    return found
+
+
+@dataclass
+class _Asking:
+    """A component of Falcon that asks the policy about a resource, or about a sink, for which Falcon asks nobody."""
+
+    app: Any
+
+    def process_request(self, request: falcon.Request, _answer: object, *found: Any) -> None:
+        if route := self._route(request, *found):
+            PUBLISHED.check_route_now(request, route)
+
+    async def process_request_async(self, request: falcon.Request, _answer: object, *found: Any) -> None:
+        if route := self._route(request, *found):
+            await PUBLISHED.check_route(request, route)
+
+    process_resource = process_request
+    process_request_ws = process_resource_async = process_resource_ws = process_request_async
+
+    def _route(self, request: falcon.Request, resource: Any = None, found: Any = None) -> MatchedRoute | None:
+        if resource is not None:
+            return _matched(resource.__class__, found, request.uri_template)
+        # Falcon has no public way to see which sink it is about to call.
+        responder, found, resource, _ = self.app._get_responder(request)  # noqa: SLF001
+        return None if resource is not None or _is_falcons(responder) else _matched(responder, found)
+
+
+def _is_falcons(responder: object) -> bool:
+    return getattr(responder, "__module__", "") == "falcon.responders"
+
+
+def _matched(runs: object, found: dict[str, Any], template: str | None = None) -> MatchedRoute:
+    name = "static_files" if isinstance(runs, StaticRoute) else template or ""
+    return MatchedRoute(runs, (name,), found, path=template)

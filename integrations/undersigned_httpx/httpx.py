@@ -12,15 +12,9 @@ except ModuleNotFoundError as missing:
     raise missing_extra("httpx", missing) from missing
 
 
-class _Checked(signing.CheckedStream, httpx.SyncByteStream, httpx.AsyncByteStream):
-    pass
-
-
-class _Guarded(signing.GuardedStream, httpx.SyncByteStream, httpx.AsyncByteStream):
-    pass
-
-
-class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response], httpx.BaseTransport):
+class SignatureTransport(
+    signing.SigningTransport[httpx.BaseTransport, httpx.Request, httpx.Response], httpx.BaseTransport
+):
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
     httpx calls its transport for each redirect too. A redirect within the listed origins is signed for its own URL,
@@ -47,10 +41,12 @@ class SignatureTransport(signing.SigningTransport[httpx.Request, httpx.Response]
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    _new_request, _new_stream, _checked, _guarded = httpx.Request, httpx.ByteStream, _Checked, _Guarded
+    _library = httpx
 
 
-class AsyncSignatureTransport(signing.AsyncSigningTransport[httpx.Request, httpx.Response], httpx.AsyncBaseTransport):
+class AsyncSignatureTransport(
+    signing.AsyncSigningTransport[httpx.AsyncBaseTransport, httpx.Request, httpx.Response], httpx.AsyncBaseTransport
+):
     """`SignatureTransport` for an `AsyncClient`, around an `AsyncHTTPTransport`."""
 
-    _new_request, _new_stream, _checked, _guarded = httpx.Request, httpx.ByteStream, _Checked, _Guarded
+    _library = httpx

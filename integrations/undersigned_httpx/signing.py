@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import logging
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from undersigned import SigningError
 from undersigned.client import ClientSigner, FileDigest, Spool, digest_file, finish, hidden_fields, is_seekable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-    from types import TracebackType
+    from collections.abc import AsyncIterator, Iterator
     from typing import Self, Unpack
 
     from undersigned.client import SignedRequest, SignerSource, SigningOptions
@@ -23,9 +23,7 @@ _START = "undersigned.start"
 
 RequestT = TypeVar("RequestT")
 ResponseT = TypeVar("ResponseT")
-RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
-ResponseT_co = TypeVar("ResponseT_co", covariant=True)
-
+TransportT = TypeVar("TransportT")
 
 _MOST_CALLERS, _MOST_AROUND = 12, 3
 """How far the client is looked for among the callers, and a transport that signs inside of another one."""
@@ -42,26 +40,8 @@ _PAST = (
 )
 
 
-class _Transport(Protocol[RequestT_contra, ResponseT_co]):
-    def handle_request(self, request: RequestT_contra) -> ResponseT_co: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> object: ...
-    def close(self) -> None: ...
-
-
-class _AsyncTransport(Protocol[RequestT_contra, ResponseT_co]):
-    async def handle_async_request(self, request: RequestT_contra) -> ResponseT_co: ...
-    async def __aenter__(self) -> Self: ...
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> object: ...
-    async def aclose(self) -> None: ...
-
-
-class CheckedStream:
-    """Content of a file or form, of which only what was digested is sent. Each library's module makes it a stream."""
+class _CheckedStream:
+    """Content of a file or form, of which only what was digested is sent."""
 
     def __init__(self, stream: Any, digest: FileDigest) -> None:
         self._stream_to_check = stream
@@ -80,7 +60,7 @@ class CheckedStream:
         sending.end()
 
 
-class GuardedStream:
+class _GuardedStream:
     """Content of a request that was signed. Only a transport that signs takes the stream out of it.
 
     httpx makes a redirected request with the stream of the request before. It may be sent by another transport of the
@@ -97,19 +77,22 @@ class GuardedStream:
         raise SigningError(_LEFT)
 
 
-class _Signing(Generic[RequestT]):
+@cache
+def _stream(kind: type, library: Any) -> Any:
+    """Return a kind of stream as a class of a library."""
+    return type(kind.__name__, (kind, library.SyncByteStream, library.AsyncByteStream), {})
+
+
+class _Signing(Generic[TransportT]):
     """The part that sync and async transports share. Its coroutine waits only in an async transport."""
 
     _is_async: bool
-    _transport: Any
-    _new_request: Callable[..., RequestT]
-    _new_stream: Callable[[bytes], object]
-    _checked: Callable[[Any, FileDigest], object]
-    _guarded: type[GuardedStream]
+    _library: Any
+    """The module of the library: httpx, or httpx2."""
 
-    def _set_up(self, transport: object, signer: SignerSource, options: SigningOptions) -> None:
-        self._transport = transport
-        self._signer = ClientSigner(signer, **options)
+    def __init__(self, transport: TransportT, signer: SignerSource, **options: Unpack[SigningOptions]) -> None:
+        self._transport: Any = transport
+        self._signer = ClientSigner(signer, is_async=self._is_async, **options)
         self._has_looked = False
 
     async def _handle(self, request: Any) -> Any:
@@ -121,11 +104,9 @@ class _Signing(Generic[RequestT]):
             async for chunk in self._each(request.stream):
                 spool.add(chunk)
             content = spool.content()
-            request.stream = self._new_stream(content)  # for redirects and further tries
-        tries, unguarded = (
-            self._signer.tries(request.method, str(request.url), _fields(request), content),
-            request.stream,
-        )
+            request.stream = self._library.ByteStream(content)  # for redirects and further tries
+        tries = self._signer.tries(request.method, str(request.url), _fields(request), content)
+        unguarded = request.stream
         while True:
             signed = await tries.async_sign() if self._is_async else tries.sign()
             response = await self._send(self._outgoing(request, signed, content))
@@ -134,7 +115,7 @@ class _Signing(Generic[RequestT]):
             if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
                 break
             await self._close(response)
-        request.stream = self._guarded(unguarded) if content else unguarded
+        request.stream = _stream(_GuardedStream, self._library)(unguarded) if content else unguarded
         return response
 
     async def _verify(self, signed: SignedRequest, response: Any) -> None:
@@ -149,12 +130,12 @@ class _Signing(Generic[RequestT]):
             await self._close(response)
             raise
         await self._close(response.stream)
-        response.stream = self._new_stream(content)
+        response.stream = self._library.ByteStream(content)
         response.extensions["signature"] = verified
         for name in hidden_fields(verified):
             response.headers.pop(name, None)
 
-    async def _send(self, request: RequestT) -> Any:
+    async def _send(self, request: object) -> Any:
         return (
             await self._transport.handle_async_request(request)
             if self._is_async
@@ -182,10 +163,10 @@ class _Signing(Generic[RequestT]):
         """Return the content of a request, or the digest of a file or a form. None: it has to be read to its end."""
         if "target" in request.extensions:
             raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
-        if isinstance(request.stream, self._guarded):
+        if isinstance(request.stream, _GuardedStream):
             request.stream = request.stream.guarded
         stream = request.stream
-        if isinstance(stream, cast("type", self._new_stream)):
+        if isinstance(stream, self._library.ByteStream):
             return cast("bytes", request.read())
         self._rewind(request)
         file = _given_file(stream)
@@ -198,13 +179,15 @@ class _Signing(Generic[RequestT]):
             return digest
         return None
 
-    def _outgoing(self, request: Any, signed: SignedRequest, content: bytes | FileDigest) -> RequestT:
+    def _outgoing(self, request: Any, signed: SignedRequest, content: bytes | FileDigest) -> Any:
         """Return the request to send. The caller's own request stays as it is, as redirects are made of it."""
         self._rewind(request)
-        stream = request.stream if isinstance(content, bytes) else self._checked(request.stream, content)
+        stream = request.stream
+        if isinstance(content, FileDigest):
+            stream = _stream(_CheckedStream, self._library)(stream, content)
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in signed.headers]
         extensions = {name: value for name, value in request.extensions.items() if name != _START}
-        return self._new_request(request.method, signed.url, headers=headers, stream=stream, extensions=extensions)
+        return self._library.Request(request.method, signed.url, headers=headers, stream=stream, extensions=extensions)
 
     def _look_past(self) -> None:
         """Warn once if the client of this transport sends requests for a listed origin past it.
@@ -219,21 +202,15 @@ class _Signing(Generic[RequestT]):
                 self._has_looked = True
                 patterns = cast("dict[Any, object]", vars(cast("Any", client))["_mounts"])
                 for url in self._signer.origins or map(_url_of, patterns):
-                    if self._signer.lists(url) and not _signs(choose(cast("Any", self._new_request("GET", url)).url)):
+                    if self._signer.lists(url) and not _signs(choose(self._library.URL(url))):
                         logger.warning(_PAST, url)
             frame, depth = frame.f_back, depth + 1
 
 
-class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
+class SigningTransport(_Signing[TransportT], Generic[TransportT, RequestT, ResponseT]):
     """The part of `SignatureTransport` that both libraries share."""
 
     _is_async = False
-
-    def __init__(
-        self, transport: _Transport[RequestT, ResponseT], signer: SignerSource, **options: Unpack[SigningOptions]
-    ) -> None:
-        self._set_up(transport, signer, options)
-        self._signer.check_sync()
 
     def handle_request(self, request: RequestT) -> ResponseT:
         """Sign `request` and send it. Signature fields that it has already are replaced.
@@ -261,15 +238,10 @@ class SigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
         self._transport.close()
 
 
-class AsyncSigningTransport(_Signing[RequestT], Generic[RequestT, ResponseT]):
+class AsyncSigningTransport(_Signing[TransportT], Generic[TransportT, RequestT, ResponseT]):
     """The part of `AsyncSignatureTransport` that both libraries share."""
 
     _is_async = True
-
-    def __init__(
-        self, transport: _AsyncTransport[RequestT, ResponseT], signer: SignerSource, **options: Unpack[SigningOptions]
-    ) -> None:
-        self._set_up(transport, signer, options)
 
     async def handle_async_request(self, request: RequestT) -> ResponseT:
         """Sign `request` and send it; raises the errors of `SigningTransport.handle_request`."""

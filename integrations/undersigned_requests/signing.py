@@ -76,8 +76,7 @@ class SignatureAdapter(HTTPAdapter):
         if max_retries:
             raise ConfigurationError(_RETRIES)
         super().__init__(pool_connections, pool_maxsize, pool_block=pool_block)
-        self._signer = ClientSigner(signer, **options)
-        self._signer.check_sync()
+        self._signer = ClientSigner(signer, is_async=False, **options)
 
     def send(
         self,

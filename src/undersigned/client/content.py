@@ -22,6 +22,11 @@ class _File(Protocol):
     def tell(self) -> int: ...
 
 
+_CHANGED: Final = (
+    "content: it changed after it was signed, so its end was not sent; pass bytes, or a file that nobody writes to"
+)
+
+
 class FileDigest:
     """The digest of content that is not kept, because it can be read again to send it.
 
@@ -50,27 +55,22 @@ class FileDigest:
 
     def sending(self) -> Sending:
         """Return a check of the content while it is read again to be sent."""
-        return Sending(self, FileDigest(self._digest.anew()))
+        return Sending(self._digest.anew(), length=self.length, value=self.value)
 
 
 class Sending:
     """A check of content that is read again to be sent: it is what was digested, or its end is not sent.
 
-    Args:
-        expected: the digest that was signed.
-        sent: a new digest of the same kind.
+    Attributes:
+        left: how many bytes are still to be sent.
     """
 
-    __slots__ = ("_expected", "_sent")
+    __slots__ = ("_digest", "_value", "left")
 
-    def __init__(self, expected: FileDigest, sent: FileDigest) -> None:
-        self._expected = expected
-        self._sent = sent
-
-    @property
-    def left(self) -> int:
-        """How many bytes are still to be sent."""
-        return self._expected.length - self._sent.length
+    def __init__(self, digest: RunningDigest, *, length: int, value: str) -> None:
+        self._digest = digest
+        self._value = value
+        self.left = length
 
     def check(self, chunk: bytes) -> bytes:
         """Return the bytes of the next chunk to send: what the content has gained since is cut off.
@@ -79,8 +79,9 @@ class Sending:
             SigningError: with this chunk, the content is complete, and is not what was digested.
         """
         part = chunk[: self.left]
-        self._sent.update(part)
-        if not self.left and self._sent.value != self._expected.value:
+        self._digest.update(part)
+        self.left -= len(part)
+        if not self.left and self._digest.value() != self._value:
             raise SigningError(_CHANGED)
         return part
 
@@ -92,11 +93,6 @@ class Sending:
         """
         if self.left:
             raise SigningError(_CHANGED)
-
-
-_CHANGED: Final = (
-    "content: it changed after it was signed, so its end was not sent; pass bytes, or a file that nobody writes to"
-)
 
 
 class UnchangedFile:
@@ -174,15 +170,12 @@ class Spool:
 
 
 def read_content(body: object, digest: FileDigest, *, most: int) -> bytes | FileDigest:
-    """Return the content of a request, or the digest of a file, which is then where it was before.
+    """Return the content of a request as `ClientSigner.read` does.
 
     Args:
-        body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no content.
+        body: the content.
         digest: becomes the digest of a file.
         most: how many bytes to keep of a stream that cannot be read again.
-
-    Raises:
-        SigningError: `body` is something else, a file in text mode, or a stream longer than `most`.
     """
     if body is None:
         return b""

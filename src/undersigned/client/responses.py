@@ -86,14 +86,10 @@ class ResponseVerification:
         self._signer_of = signers if signers is None or callable(signers) else signers.get
         self._max_body = max_body
 
-    def check_sync(self) -> None:
-        """Check that the verifier need not be awaited.
-
-        Raises:
-            ConfigurationError: the verifier is an `AsyncVerifier`.
-        """
-        if not isinstance(self._verifier, Verifier):
-            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
+    @property
+    def is_sync(self) -> bool:
+        """Whether the verifier need not be awaited."""
+        return isinstance(self._verifier, Verifier)
 
     async def read(self, chunks: AsyncIterable[bytes]) -> bytes:
         """Return the content of a response.
@@ -107,7 +103,8 @@ class ResponseVerification:
         content = bytearray()
         async for chunk in chunks:
             content += chunk
-            self._check_length(content)
+            if len(content) > self._max_body:
+                raise self._error(f"the response body is longer than max_body ({self._max_body} bytes)")
         return bytes(content)
 
     async def verify(
@@ -126,10 +123,6 @@ class ResponseVerification:
         """
         response = Response(status, list(fields), content, request=signed.request)
         return self._check(signed, response, await awaited(self._verifier.verify_response(response)))
-
-    def _check_length(self, content: bytearray) -> None:
-        if len(content) > self._max_body:
-            raise self._error(f"the response body is longer than max_body ({self._max_body} bytes)")
 
     def _check(self, signed: SignedRequest, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
         """Check who signed, and that the signature covers all that the caller gets of the content."""

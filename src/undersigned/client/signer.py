@@ -73,6 +73,7 @@ class ClientSigner:
         origins: as in `SigningOptions`.
         max_spooled: as in `SigningOptions`.
         responses: as in `SigningOptions`.
+        is_async: whether the client awaits: a verifier of responses, and a key.
 
     Attributes:
         max_spooled: as given.
@@ -93,9 +94,12 @@ class ClientSigner:
         *,
         max_spooled: int = DEFAULT_MAX_SPOOLED,
         responses: ResponseVerification | None = None,
+        is_async: bool = True,
     ) -> None:
         if not isinstance(signer, Signer | CavageSigner | BotAuth | DoubleKnock) and not callable(signer):
             raise ConfigurationError("signer: pass a Signer, such as Signer(key), or a function that returns one")
+        if responses is not None and not is_async and not responses.is_sync:
+            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
         self.signer: SignerSource = signer
         self.origins = () if callable(origins) or isinstance(origins, str) else tuple(origins)
         self._is_listed = _function(origins) if callable(origins) else Origins(self.origins or origins).lists
@@ -144,15 +148,6 @@ class ClientSigner:
             return False
         return True
 
-    def check_sync(self) -> None:
-        """Check that the verifier of the responses need not be awaited.
-
-        Raises:
-            ConfigurationError: it is an `AsyncVerifier`.
-        """
-        if self.responses is not None:
-            self.responses.check_sync()
-
     def read(self, body: object) -> bytes | FileDigest:
         """Return the content of a request so that it can be signed before it is sent.
 
@@ -190,12 +185,7 @@ class ClientSigner:
 class Tries:
     """The tries of one request, without IO: sign it, send what is signed, and ask whether to sign it once more.
 
-    Args:
-        client: signs.
-        method: as for `ClientSigner.tries`.
-        url: as for `ClientSigner.tries`.
-        fields: as for `ClientSigner.tries`.
-        content: as for `ClientSigner.tries`.
+    `ClientSigner.tries` makes them.
     """
 
     __slots__ = ("_by", "_client", "_nonce", "_parts", "_signed")

@@ -140,8 +140,8 @@ class KeySet:
         members: object = jwks.get("keys") if isinstance(jwks, Mapping) else None
         if not isinstance(members, list):
             raise ConfigurationError(
-                'keys: a JWK set is a JSON object with a "keys" array; read its file with '
-                "json.loads(path.read_text()), and put a single JWK into an array"
+                'keys: a JWK set is a JSON object with a "keys" array; read a file with '
+                "KeySet.from_file(path), and put a single JWK into an array"
             )
         keys: dict[str, list[VerificationKey]] = {}
         for member in cast("list[object]", members):
@@ -154,7 +154,9 @@ class KeySet:
                 continue
             keys.setdefault(keyid, []).append(VerificationKey.from_jwk(jwk, owner=owner))
         if members and not keys:
-            raise ConfigurationError("keys: no key of the JWK set has a kid, a string: a signature names its key by it")
+            raise ConfigurationError(
+                "keys: no key of the JWK set has a kid; give each one a kid, a string: signatures name their key by it"
+            )
         return cls(keys)
 
     @classmethod

@@ -97,7 +97,7 @@ def check_key(key: object) -> None:
     """
     if not callable(getattr(key, "sign", None)):
         raise ConfigurationError(
-            "key: pass a SigningKey, such as SigningKey.from_jwk(jwk), or an object with keyid, algorithm and sign"
+            "key: pass a SigningKey, such as SigningKey.from_file(path), or an object with keyid, algorithm and sign"
         )
     if not is_keyid(getattr(key, "keyid", None)):
         raise ConfigurationError("key: its keyid must be printable ASCII: the verifier looks the key up by it")

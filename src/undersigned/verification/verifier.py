@@ -731,8 +731,7 @@ class AsyncVerifier:
             )
         if not is_key_source(keys):
             raise ConfigurationError(
-                "keys: pass a key source: KeySet.from_jwks(jwks) for a JWK set, KeySet.of(key) for keys, or "
-                "JWKSFile(path)"
+                "keys: pass a key source, such as KeySet.from_file(path), KeySet.from_jwks(jwks) or JWKSFile(path)"
             )
         if isinstance(keys, KeySet):
             keys.check_for(profile)

@@ -140,14 +140,16 @@ def _by_an_unknown_keyid() -> ChangedRequest:
     )
 
 
-def _in_der(form: Callable[[bytes], bytes] = bytes) -> ChangedRequest:
+def _of_curve(form: Callable[[bytes], bytes], words: str, name: str = "other signature form") -> ChangedRequest:
+    """A request with an ECDSA signature whose r and s are written in another form."""
     request = keys.signed_request(key=keys.EC_KEY)
-    raw = base64.b64decode(request.fields.combined["signature"][6:-1])
-    der = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
-    value = f"sig1=:{base64.b64encode(form(der)).decode()}:"
-    return ChangedRequest(
-        "DER signature", keys.with_field(request, "signature", value), "a DER sequence; you received r and s"
-    )
+    octets = form(base64.b64decode(request.fields.combined["signature"][6:-1]))
+    value = f"sig1=:{base64.b64encode(octets).decode()}:"
+    return ChangedRequest(name, keys.with_field(request, "signature", value), words)
+
+
+def _der(raw: bytes) -> bytes:
+    return encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
 
 
 def _with_another_hash(algorithm: str, words: str, sign: Callable[[bytes], bytes], key: VerificationKey):
@@ -213,6 +215,11 @@ BASES: dict[str, Callable[[str], str | bytes]] = {
     "a line end after the last line": lambda base: f"{base}\n",
     "a line end before the first line": lambda base: f"\n{base}",
     "CRLF between the lines": lambda base: base.replace("\n", "\r\n"),
+    "commas and spaces between the lines": lambda base: base.replace("\n", ", "),
+    "an empty line before the last line": lambda base: "\n\n".join(base.rsplit("\n", 1)),
+    "a space at the end of each line": lambda base: re.sub("$", " ", base, flags=re.MULTILINE),
+    "a space before the colons": lambda base: base.replace('": ', '" : '),
+    "times in milliseconds": lambda base: re.sub("=([0-9]+)", r"=\g<1>000", base),
     "no last line, @signature-params": lambda base: base.rpartition("\n")[0],
     "its last line first": lambda base: "\n".join([base.rpartition("\n")[2], base.rpartition("\n")[0]]),
     "the label in its last line": lambda base: base.replace('params": ', 'params": sig1='),
@@ -283,7 +290,7 @@ CHANGED = {
         "rewritten target",
         f"{SITE}/shop/7?x=1",
         f"{SITE}/index.php?shop=7",
-        "the sender signed /shop/7?x=1",
+        f"the sender signed {SITE}/shop/7?x=1; you received {SITE}/index.php?shop=7",
         fields=[("X-Original-URI", "/shop/7?x=1")],
     ),
     "a rewritten target in absolute form": _target(
@@ -315,6 +322,10 @@ CHANGED = {
     "a query with %20 as its plus": _target("+ for a space", f"{SITE}/?a=x%20y%20z", f"{SITE}/?a=x+y+z"),
     "a query with upper-case hex digits": _target("other case", f"{SITE}/?a=%c3%a9", f"{SITE}/?a=%C3%A9"),
     "a query with lower-case hex digits": _target("other case", f"{SITE}/?a=%C3%A9", f"{SITE}/?a=%c3%a9"),
+    "a query with an = after each name": _target("rewritten query", f"{SITE}/?a&b=1&c", f"{SITE}/?a=&b=1&c="),
+    "a query without empty values": _target("rewritten query", f"{SITE}/?a=&b=1", f"{SITE}/?a&b=1"),
+    "a query without an empty parameter": _target("rewritten query", f"{SITE}/?a=1&", f"{SITE}/?a=1"),
+    "two kinds of encoded octets in a query": _target("encoded octets", f"{SITE}/?a[]=x%2C", f"{SITE}/?a%5B%5D=x%2C"),
     "an added parameter": _target("added query", f"{SITE}/?a=1&b=2", f"{SITE}/?a=1&utm=x&b=2"),
     "an added parameter of many": _target(
         "added query", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6", f"{SITE}/?a=1&b=2&c=3&utm=x&d=4&e=5&f=6"
@@ -388,8 +399,10 @@ CHANGED = {
     ),
     "another key of the set": _by_another_key(),
     "a keyid that nobody knows": _by_an_unknown_keyid(),
-    "an ECDSA signature in DER": _in_der(),
-    "an ECDSA signature in DER in hexadecimal": _in_der(lambda der: der.hex().encode()),
+    "an ECDSA signature in DER": _of_curve(_der, "a DER sequence; you received r and s", "DER signature"),
+    "an ECDSA signature in DER in hexadecimal": _of_curve(
+        lambda raw: _der(raw).hex().encode(), "a DER sequence; you received r and s", "DER signature"
+    ),
     "ECDSA with SHA-1, as PHP signs": _with_another_hash(
         "ecdsa-p256-sha256",
         "signed with ECDSA and SHA1, in place of ecdsa-p256-sha256",
@@ -449,6 +462,10 @@ CHANGED = {
     "a signature twice in Base64": _in_other_form(base64.b64encode, "twice in Base64"),
     "a signature with bytes after it": _in_other_form(lambda octets: octets + b"\x01", "with 1 bytes after it"),
     "a signature with bytes before it": _in_other_form(lambda octets: b"\x01" + octets, "with 1 bytes before it"),
+    "an ECDSA signature with s before r": _of_curve(lambda octets: octets[32:] + octets[:32], "with s before r"),
+    "an ECDSA signature in little-endian": _of_curve(
+        lambda octets: octets[31::-1] + octets[:31:-1], "with r and s in the other byte order"
+    ),
     "a digest in hexadecimal": _digest_as(f"sha-256=:{HEX}:", "by sha-256, in hexadecimal; expected sha-256=:"),
     "a digest in bare hexadecimal": _digest_as(f"sha-256={HEX}", "by sha-256, in hexadecimal, without colons"),
     "a digest in hexadecimal in Base64": _digest_as(
@@ -483,6 +500,9 @@ CHANGED = {
         "http://backend:8080/a",
         f"{SITE}/a",
         "signed http://backend:8080/a; you received",
+    ),
+    "host and slash": _target(
+        "other host and trailing slash", f"{SITE}/a", "https://10.0.0.7/a/", origins=(Origin.parse(SITE),)
     ),
     "host and scheme that a field names": _target(
         "other scheme and other host",

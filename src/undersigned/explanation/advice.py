@@ -127,6 +127,11 @@ CHANGES: Final[Mapping[str, Change]] = {
     "reordered query": Change(
         ("client", "proxy"), f"something sorted the parameters, and their order is signed: {QUERY}"
     ),
+    "rewritten query": Change(
+        ("framework", "client"),
+        "one side parsed the query and wrote it again, with or without an = after a name, or without an empty "
+        "parameter: sign the URL as it is sent",
+    ),
     "+ for a space": Change(
         ("language", "proxy"),
         "one side wrote a space as + and the other as %20: sign the URL with the one that is sent",

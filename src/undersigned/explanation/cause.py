@@ -10,19 +10,15 @@ from undersigned.errors import printable
 from undersigned.explanation.advice import CHANGES
 from undersigned.explanation.alternatives import alternatives
 from undersigned.explanation.contents import cut_content, other_contents, written_digest
-from undersigned.limits import LONGEST_BASE
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
-from undersigned.signature.components import UnresolvableComponent
 
 if TYPE_CHECKING:
     from undersigned.explanation.advice import Maker
     from undersigned.explanation.values import SignedValues
     from undersigned.message.request import Request
-    from undersigned.message.signature_input import SignatureInput
     from undersigned.message.structured_fields import Encoding
     from undersigned.signature.profile import Profile
-    from undersigned.signature.verification_key import VerificationKey
 
 MOST_SECONDS: Final = 0.75
 """The most seconds of a search for the cause: some thousand verifications."""
@@ -92,54 +88,23 @@ def common(one: str, other: str) -> int:
     return next((at for at in range(shorter) if one[at] != other[at]), shorter)
 
 
-def signer_of(
-    octets: bytes, signature: bytes, read: SignatureInput, keys: tuple[VerificationKey, ...]
-) -> VerificationKey | None:
-    """Return the key that verifies a signature over a base, or None. It may verify by each of its algorithms."""
-    if len(octets) > LONGEST_BASE:
-        return None
-    named = read.parameters.get("alg")
-    for key in keys:
-        algorithms = [named] if isinstance(named, str) and named in key.algorithms else sorted(key.algorithms)
-        if any(key.verifies(signature, octets, algorithm=algorithm) for algorithm in algorithms):
-            return key
-    return None
-
-
-def is_signed(values: SignedValues, read: SignatureInput) -> VerificationKey | None:
-    """Return the key that signed these values, or None."""
-    base = base_of(values, read)
-    return None if base is None else signer_of(base.encode(), values.signature, read, values.keys)
-
-
-def base_of(values: SignedValues, read: SignatureInput) -> str | None:
-    """Return the base of these values, or None if there is none in ASCII."""
-    try:
-        base = values.base(read)
-    except UnresolvableComponent:
-        return None
-    return base if base.isascii() else None
-
-
-def find_change(values: SignedValues, read: SignatureInput) -> Cause | None:
+def find_change(values: SignedValues) -> Cause | None:
     """Return the first alternative that the signature is valid for, and that differs from what was received; or None.
 
     The values as they were received must not be valid: then no change explains anything.
     """
     end = time.monotonic() + MOST_SECONDS
-    received = base_of(values, read)
-    tried = {(None if received is None else received.encode(), values.signature, values.keys)}
-    for one in alternatives(values, received):
-        base = base_of(one.values, read) if one.octets is None else ""
-        if base is not None and one.signed != one.received:
-            octets = base.encode() if one.octets is None else one.octets
-            attempt = (octets, one.values.signature, one.values.keys)
-            if attempt not in tried:
-                tried.add(attempt)
-                key = signer_of(octets, one.values.signature, read, one.values.keys)
-                if key is not None:
-                    written = received if one.name == "hashed base" else octets.decode("latin-1")
-                    return Cause.of(one.name, one.signed, one.received, keyid=key.keyid, base=written)
+    received = values.base
+    tried = {((received or "").encode(), values.signature, values.keys)}
+    for one in alternatives(values):
+        octets = one.octets or (one.values.base or "").encode()
+        attempt = (octets, one.values.signature, one.values.keys)
+        if attempt not in tried:
+            tried.add(attempt)
+            key = one.values.signer(octets)
+            if key is not None:
+                written = received if one.name == "hashed base" else octets.decode("latin-1")
+                return Cause.of(one.name, *(one.told or one.values.texts(values)), keyid=key.keyid, base=written)
         if time.monotonic() > end:
             break
     return None

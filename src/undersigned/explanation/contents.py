@@ -43,6 +43,17 @@ _WRITTEN: Final = re.compile(r"(?:([A-Za-z0-9-]{2,12})\s*=\s*)?[\"']?(:?)([A-Za-
 _HEXADECIMAL: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){16,}")
 _TO_BASE64: Final = str.maketrans("-_", "+/")
 _TO_BASE64URL: Final = str.maketrans("+/", "-_")
+_TRIPLET: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_FORMS: Final = (
+    ("+ for a space", quote_plus, "", "~"),
+    ("%20 for a space", quote, "", "~"),
+    ("+ for a space, as JavaScript and Java do", quote_plus, "*", "%7E"),
+    ("+ for a space, as PHP does", quote_plus, "", "%7E"),
+    ("%20 for a space, as encodeURIComponent does", quote, "~()*!'", "~"),
+    ("+ for a space and plain brackets", quote_plus, "[]", "~"),
+    ("%20 for a space and plain brackets", quote, "[]", "~"),
+)
+"""How languages write a form: the space, the octets that they leave, and the tilde."""
 _NUMBER: Final = re.compile(r'"\\u0000([^"]*)"')
 _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _SAFE_INTEGER: Final = 1 << 53
@@ -137,6 +148,7 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     yield from _json(body)
     yield from _text(body)
     yield "the Base64 of the body", base64.b64encode(body)
+    yield "the hexadecimal form of the body", body.hex().encode()
     for words in ("{}", "[]", '""', *MISSING):
         yield f"{words} in place of the body", words.encode()
     for level in (6, 9, 1):
@@ -161,14 +173,15 @@ def _text(body: bytes) -> Described:
             yield f"the body in UTF-8, read as {charset} and written again", body.decode(charset).encode()
     if b"=" not in body or not body.isascii():
         return
-    for plus, other in ((b"+", b"%20"), (b"%20", b"+")):
-        yield f"the form with {other.decode()} for {plus.decode()}", body.replace(plus, other)
-    pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True)
-    spaces = (("+", quote_plus, ""), ("%20", quote, ""), ("+", quote_plus, "*"), ("%20", quote, "~()*!'"))
-    for sort, (words, encode, safe) in product((False, True), spaces):
+    form = body.decode("ascii")
+    yield "the form with %20 for +", form.replace("+", "%20").encode()
+    yield "the form with + for %20", form.replace("%20", "+").encode()
+    yield "the form with its escapes in lower case", _TRIPLET.sub(lambda triplet: triplet[0].lower(), form).encode()
+    pairs = parse_qsl(form, keep_blank_values=True)
+    for sort, (words, encode, safe, tilde) in product((False, True), _FORMS):
         keys = ", with sorted names" if sort else ""
-        form = urlencode(sorted(pairs) if sort else pairs, quote_via=encode, safe=safe)
-        yield f"the form written again with {words} for a space{keys}", form.encode()
+        text = urlencode(sorted(pairs) if sort else pairs, quote_via=encode, safe=safe).replace("~", tilde)
+        yield f"the form written again with {words}{keys}", text.encode()
 
 
 def _json(body: bytes) -> Described:

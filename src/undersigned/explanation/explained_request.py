@@ -17,21 +17,21 @@ from undersigned.explanation.cause import (
     find_change,
     find_content,
     find_digest,
-    is_signed,
     other_spelling,
-    signer_of,
 )
 from undersigned.explanation.contents import digest_forms
 from undersigned.explanation.mistakes import syntax_fault
 from undersigned.explanation.values import SignedValues
 from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
+from undersigned.message.request_target import check_length, typed_target
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.reasons import fix_of
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.key_source import ExaminedKeys, KeyLookup, KeySet
+from undersigned.url import URL, CanonicalURL, canonicalize_authority
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -203,8 +203,8 @@ def explain_request(
         summary = f"Cause: {cause}"
     else:
         summary = ""
-        if values is not None and signature is not None and signers_base is not None:
-            summary = _of_base(values, signature, base, signers_base)
+        if values is not None and signers_base is not None:
+            summary = _of_base(values, base, signers_base)
         summary = summary or _unproven(request, error, keys, validity, values, clock_offsets)
     return ExplainedRequest(by.name, error, cause, summary, base, theirs, difference, validity, _digests(request))
 
@@ -324,7 +324,7 @@ class _Examined:
         """Return the cause of a rejection, or None if none is proven."""
         spelled = other_spelling(self.request, profile) if error.step == _SYNTAX else None
         # What was received is tried first. If it is what was signed, there is no change to look for.
-        key = None if values is None or signature is None else is_signed(values, signature.read)
+        key = None if values is None else values.signer((values.base or "").encode())
         if spelled is not None and key is not None:
             return Cause.of("other Base64", *spelled, keyid=key.keyid)
         for other in self.candidates():
@@ -332,8 +332,8 @@ class _Examined:
             if other not in (profile, profiles.DEFAULT) and self.rejection(other) is None:
                 return Cause.of("another profile", other.name, profile.name)
         found = None
-        if values is not None and signature is not None and key is None and error.step in _SEARCHED:
-            found = find_change(values, signature.read)
+        if values is not None and key is None and error.step in _SEARCHED:
+            found = find_change(values)
         if found is None and error.step in {_SYNTAX, _CONTENT}:
             found = find_digest(self.request, profile)
         if found is None and error.step == _CONTENT:
@@ -343,6 +343,12 @@ class _Examined:
     def values(self, profile: Profile, signature: _Signature) -> SignedValues | None:
         """Return what the signature covers, or None if the authority cannot be read."""
         request, read, coverage = self.request, signature.read, signature.read.coverage
+        try:
+            check_length(request.url)
+            typed = URL.parse(request.url)
+            target = _target(request, typed, profile)
+        except MalformedURL:
+            return None
         lookup = KeyLookup(
             signature.keyid, read.parameters, coverage.names, request.method, request.url, request.fields,
             label=signature.label, identifiers=coverage.texts,
@@ -352,17 +358,28 @@ class _Examined:
         except Exception:  # noqa: BLE001 - a source may raise anything when it is not available
             named = ()
         known = self.keys if isinstance(self.keys, KeySet) else ()
-        try:
-            received = SignedValues.of(request, profile, read, signature.octets or b"", keys=named)
-        except MalformedURL:
-            return None
-        return received._replace(
-            others=tuple(islice((key for key in known if key not in named), _MOST_KEYS)),
-            keyid=signature.keyid,
-            label=signature.label,
+        others = islice((key for key in known if key.keyid != signature.keyid), _MOST_KEYS)
+        return SignedValues(
+            request.method, target.scheme, target.authority, target.path, target.query, request.fields,
+            request.content, typed, profile.reading._replace(lower_case_methods=True), read, signature.label,
+            signature.octets or b"", named, tuple(others),
             authorities=tuple(origin.authority for origin in self.origins),
             prefixes=tuple(origin.prefix for origin in self.origins if origin.prefix),
-        )
+        )  # fmt: skip
+
+
+def _target(request: Request, typed: URL, profile: Profile) -> CanonicalURL:
+    """Return the target that is signed. A path or query without a canonical form is taken as it is.
+
+    Raises:
+        MalformedURL: the scheme or the authority has no canonical form.
+    """
+    try:
+        return request.signed_target(is_typed=profile.target == "typed")[1]
+    except MalformedURL:
+        scheme = (typed.scheme or "").lower()
+        authority = canonicalize_authority(typed.authority or "", scheme, received=True)
+        return typed_target(request.url, CanonicalURL(f"{scheme}://{authority}/", authority))
 
 
 def _without_profile(request: Request) -> ExplainedRequest:
@@ -412,15 +429,13 @@ def _compare(rebuilt: str, signers: str) -> BaseDifference | None:
     return BaseDifference(common(rebuilt, signers), at + 1, column, our_line, their_line)
 
 
-def _of_base(values: SignedValues, signature: _Signature, base: str | None, signers_base: bytes) -> str:
+def _of_base(values: SignedValues, base: str | None, signers_base: bytes) -> str:
     """Return what the signer's base tells about a signature that is not valid, or "" if the rejection is another."""
     stripped = signers_base.removesuffix(b"\n").removesuffix(b"\r")
-    every = (*values.keys, *values.others)
-    if base is not None and signer_of(base.encode("latin-1"), values.signature, signature.read, every):
+    every = values._replace(keys=(*values.keys, *values.others))
+    if base is not None and every.signer(base.encode("latin-1")):
         return ""
-    key = None
-    for octets in (stripped, signers_base):
-        key = key or signer_of(octets, values.signature, signature.read, every)
+    key = every.signer(stripped) or every.signer(signers_base)
     gap = None if base is None else _compare(base, stripped.decode("latin-1"))
     if key is None and gap is None and base is not None:
         return "Cause: the two bases are equal, so another key signed, or the signature was changed"

@@ -8,7 +8,7 @@ import json
 import re
 from contextlib import suppress
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote, quote_plus, unquote
 
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from undersigned.explanation.values import SignedValues
 
+    Orders: TypeAlias = Callable[[Sequence[str]], Iterator[Sequence[str]]]
+
 _RIGHT_BASE: Final = "the base of RFC 9421 section 2.5"
 _RIGHT_SIGNATURE: Final = "the bytes of a signature in Base64"
 _NAME: Final = re.compile(r'^"([^"]+)"((?:;[^:]*)?): ', re.MULTILINE)
@@ -35,11 +37,18 @@ _A_LABEL: Final = re.compile(r"(?<![^.])xn--([a-z0-9-]+)")
 _LIST: Final = re.compile(r"\(([^)]*)\)")
 _LONG_TIME: Final = re.compile(r"(;\s*(?:created|expires)=[0-9]{10})[0-9]{6,}")
 _HEXADECIMAL: Final = re.compile(r"%[0-9A-F]{2}")
-_MOST_ORDERED: Final = 6
-_MOST_LINES: Final = 5
+_TIME: Final = re.compile("=([0-9]+)")
+_QUOTED, _LONG = r'="\1"', r"=\g<1>000"
+_MOST_PERMUTED: Final = 6
+_MOST_MOVED: Final = 32
 _FRAGMENTS: Final = ("", "top", "fragment", "frag", "section", "section1", "details", "main", "content", "anchor", "a")
 _PORTS: Final = (":443", ":80")
 _LENGTHS: Final = (64, 96)
+_CODINGS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    "": bytes,
+    " in hexadecimal": lambda octets: octets.hex().encode(),
+    " in Base64": base64.b64encode,
+}
 _INDENTS: Final = {"2 spaces": "  ", "4 spaces": "    ", "8 spaces": " " * 8, "a tab": "\t"}
 
 
@@ -68,22 +77,22 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
     """Yield the other forms in which a sender may write the whole base of `values`, and hashes of it."""
     head, _, last = base.rpartition("\n")
     names, _, parameters = last.removeprefix(_LAST).partition(")")
-    quoted = re.sub("=([0-9]+)", r'="\1"', parameters)
     crlf, bare_names = base.replace("\n", "\r\n"), _NAME.sub(r"\1\2: ", base)
+    titled = _NAME.sub(lambda name: name[0] if name[1][0] == "@" else name[0].title(), base)
+    between = {
+        "CRLF": "\r\n", "CR": "\r", "\\n as two characters": "\\n", "nothing": "", "spaces": " ", "commas": ",",
+        "commas and spaces": ", ", "an empty line": "\n\n",
+    }  # fmt: skip
     texts = {
         "a line end after the last line": f"{base}\n",
         "a line end before the first line": f"\n{base}",
         "line ends before the first line and after the last": f"\n{base}\n",
-        "CRLF between the lines": crlf,
+        **{f"{words} between the lines": base.replace("\n", separator) for words, separator in between.items()},
         "CRLF between the lines and after the last": f"{crlf}\r\n",
         "CRLF after the last line": f"{base}\r\n",
-        "CR between the lines": base.replace("\n", "\r"),
-        "\\n as two characters between the lines": base.replace("\n", "\\n"),
-        "no line ends": base.replace("\n", ""),
-        "spaces between the lines": base.replace("\n", " "),
-        "commas between the lines": base.replace("\n", ","),
-        "an empty line between the lines": base.replace("\n", "\n\n"),
-        "a space at the end of each line": base.replace("\n", " \n"),
+        "an empty line before the last line": f"{head}\n\n{last}",
+        "a space at the end of each line": base.replace("\n", " \n") + " ",
+        "a space at the end of each line but the last": base.replace("\n", " \n"),
         "no last line, @signature-params": head,
         "no last line, @signature-params, but the line end before it": f"{head}\n",
         "only its last line": last,
@@ -96,9 +105,12 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
         "no quotation marks around @signature-params": base.replace(_LAST, _LAST.replace('"', "")),
         "names without quotation marks": bare_names,
         "names without quotation marks, except the last": f"{bare_names.rpartition(chr(10))[0]}\n{last}",
+        "names of headers in title case": titled,
+        "names of headers in title case, without quotation marks": _NAME.sub(r"\1\2: ", titled),
         "single quotation marks": _NAME.sub(r"'\1'\2: ", base),
         "values in quotation marks": _values(base, '"{}"'.format),
         "no space after the colons": _NAME.sub(r'"\1"\2:', base),
+        "a space before the colons": _NAME.sub(r'"\1"\2 : ', base),
         "an equals sign for the colons": _NAME.sub(r'"\1"\2=', base),
         "no names": _NAME.sub("", base),
         "names in upper case": _NAME.sub(lambda name: name[0].upper(), base),
@@ -108,7 +120,8 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
         "all of it in lower case": base.lower(),
         "spaces between the parameters": f"{head}\n{last.replace(';', '; ')}",
         "parameters without quotation marks": f"{head}\n{_LAST}{names}){parameters.replace(chr(34), '')}",
-        "numbers in quotation marks": f"{head}\n{_LAST}{names}){quoted}",
+        "numbers in quotation marks": f"{head}\n{_LAST}{names}){_TIME.sub(_QUOTED, parameters)}",
+        "times in milliseconds": f"{head}\n{_LAST}{names}){_TIME.sub(_LONG, parameters)}",
         "commas between the components": f"""{head}\n{last.replace('" "', '", "')}""",
         "no spaces between the components": f"""{head}\n{last.replace('" "', '""')}""",
         "bare names in its last line": f"{head}\n{_LAST}{names.replace(chr(34), '')}){parameters}",
@@ -121,45 +134,64 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
         octets[f"{words} before each line but the first"] = indented
         octets[f"{words} before each line"] = indent.encode() + indented
         octets[f"{words} before each line, between line ends"] = f"\n{indent}".encode() + indented + b"\n"
-    for encoding in ("utf-16-le", "utf-16-be", "utf-16"):
-        octets[f"its text in {encoding.upper()}"] = base.encode(encoding)
-    for words, signed in octets.items():
-        yield Alternative("other base form", values, f"a base with {words}", _RIGHT_BASE, signed)
-    wholes = (("Base64", base64.b64encode(base.encode())), ("hexadecimal form", base.encode().hex().encode()))
-    for words, signed in (*wholes, ("JSON string", json.dumps(base).encode())):
-        yield Alternative("other base form", values, f"the {words} of the base", _RIGHT_BASE, signed)
-    for name in ("sha256", "sha512", "sha384", "sha1"):
-        digest = hashlib.new(name, base.encode(), usedforsecurity=False).digest()
-        forms = {"": digest, " in hexadecimal": digest.hex().encode(), " in Base64": base64.b64encode(digest)}
-        for words, signed in forms.items():
-            yield Alternative("hashed base", values, f"the {name} of the base{words}", "the base itself", signed)
+    octets |= {f"its text in {name}": base.encode(name) for name in ("UTF-16-LE", "UTF-16-BE", "UTF-16")}
+    signed = base.encode()
+    whole = {f"the base{words}": code(signed) for words, code in _CODINGS.items() if words}
+    forms = {f"a base with {words}": form for words, form in octets.items()} | whole
+    for words, form in (forms | {"the base as a JSON string": json.dumps(base).encode()}).items():
+        yield Alternative("other base form", values, form, (words, _RIGHT_BASE))
+    for name, (words, code) in product(("sha256", "sha512", "sha384", "sha1"), _CODINGS.items()):
+        digest = code(hashlib.new(name, signed, usedforsecurity=False).digest())
+        yield Alternative("hashed base", values, digest, (f"the {name} of the base{words}", "the base itself"))
 
 
-def other_orders(values: SignedValues, base: str) -> Iterator[Alternative]:
-    """Yield the parameters and lines of a base in another order, or fewer."""
+def moved(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield texts in the usual other orders: sorted, reversed, and with each one moved."""
+    yield sorted(texts)
+    yield sorted(texts, key=lambda text: text.partition("=")[0])
+    yield texts[::-1]
+    for at, text in enumerate(texts[:_MOST_MOVED]):
+        rest = [*texts[:at], *texts[at + 1 :]]
+        yield from ([*rest[:to], text, *rest[to:]] for to in (0, at + 1, len(rest)))
+
+
+def permuted(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield texts in each order, if they are few."""
+    return permutations(texts if len(texts) <= _MOST_PERMUTED else ())
+
+
+def other_orders(values: SignedValues, base: str, orders: Orders) -> Iterator[Alternative]:
+    """Yield the parameters and lines of a base in other orders."""
     *components, last = base.split("\n")
     head = "".join(_LISTED.findall(last)[:1])
     parameters = _PARAMETER.findall(last, len(head))
+    for order in orders(parameters):
+        signed = "\n".join([*components, head + "".join(order)]).encode()
+        yield Alternative("reordered parameters", values, signed, (_names(order), _names(parameters)))
+    for order in orders(components):
+        told = _names(order), _names(components)
+        yield Alternative("reordered lines", values, "\n".join([*order, last]).encode(), told)
 
-    def other(name: str, chosen: Sequence[str]) -> Alternative:
-        signed, received = (
-            " ".join(one[1:].partition("=")[0] for one in several) or "no parameter" for several in (chosen, parameters)
-        )
-        return Alternative(name, values, signed, received, "\n".join([*components, head + "".join(chosen)]).encode())
 
+def fewer_parts(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield a base without some of its parameters, or without a line."""
+    *components, last = base.split("\n")
+    head = "".join(_LISTED.findall(last)[:1])
+    parameters = _PARAMETER.findall(last, len(head))
     for count in (1, 2, len(parameters)):
-        for left_out in combinations(range(len(parameters)), min(count, len(parameters))):
-            kept = [one for number, one in enumerate(parameters) if number not in left_out]
-            yield other("added parameters", kept)
-    for order in permutations(parameters) if len(parameters) <= _MOST_ORDERED else _moved(parameters):
-        yield other("reordered parameters", order)
-    for number in range(len(components)):
-        rest = "\n".join([*components[:number], *components[number + 1 :], last]).encode()
-        words = f"a base without the line of {components[number].partition(': ')[0]}"
-        yield Alternative("other base form", values, words, _RIGHT_BASE, rest)
-    for order in permutations(components) if len(components) <= _MOST_LINES else _moved(components):
-        shown, listed = (" ".join(line.partition(": ")[0] for line in lines) for lines in (order, components))
-        yield Alternative("reordered lines", values, shown, listed, "\n".join([*order, last]).encode())
+        for kept in combinations(parameters, max(0, len(parameters) - count)):
+            signed = "\n".join([*components, head + "".join(kept)]).encode()
+            yield Alternative("added parameters", values, signed, (_names(kept), _names(parameters)))
+    for line in components:
+        rest = "\n".join([one for one in (*components, last) if one != line]).encode()
+        words = f"a base without the line of {_names([line])}"
+        yield Alternative("other base form", values, rest, (words, _RIGHT_BASE))
+
+
+def _names(parts: Sequence[str]) -> str:
+    """Return the names of parameters or of lines."""
+    names = (part[1:].partition("=")[0] if part[0] == ";" else part.partition(": ")[0] for part in parts)
+    return " ".join(names) or "no parameter"
 
 
 def other_values(values: SignedValues, base: str) -> Iterator[Alternative]:
@@ -169,10 +201,9 @@ def other_values(values: SignedValues, base: str) -> Iterator[Alternative]:
         signed = {name: f'"{name}": {text}' for name, text in texts.items()}
         changed = [signed.get(line.partition(": ")[0][1:-1], line) for line in lines]
         pairs = [(new, line) for new, line in zip(changed, lines, strict=True) if new != line]
-        yield Alternative(
-            "other component value", values, ", ".join(new for new, _ in pairs), ", ".join(old for _, old in pairs),
-            "\n".join([*changed, last]).encode("utf-8", "surrogatepass"),
-        )  # fmt: skip
+        octets = "\n".join([*changed, last]).encode("utf-8", "surrogatepass")
+        told = ", ".join(new for new, _ in pairs), ", ".join(line for _, line in pairs)
+        yield Alternative("other component value", values, octets, told)
 
 
 def _component_values(values: SignedValues, received: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
@@ -230,16 +261,17 @@ def _digest_texts(declared: str, body: bytes) -> Iterator[str]:
 
 def signature_forms(values: SignedValues) -> Iterator[Alternative]:
     """Yield the signatures that the field Signature may mean in another form, and other hashes that were signed."""
-    octets, field = values.signature, values.fields.combined.get("signature", "")
-    forms = list(_signature_forms(octets, field, values.label))
+    octets = values.signature
+    forms = list(_signature_forms(octets, values.fields.combined.get("signature", ""), values.label))
     for raw in (raw for form in (octets, *(form for _, form in forms)) for raw in _raw_signatures(form)):
-        yield Alternative("DER signature", values._replace(signature=raw), "a DER sequence", "r and s")
+        yield Alternative("DER signature", values._replace(signature=raw), None, ("a DER sequence", "r and s"))
     for words, form in forms:
-        yield Alternative("other signature form", values._replace(signature=form), words, _RIGHT_SIGNATURE)
+        told = (f"the signature {words}", _RIGHT_SIGNATURE)
+        yield Alternative("other signature form", values._replace(signature=form), None, told)
     for key in values.keys:
         for form, (words, other) in product((octets, *_raw_signatures(octets)), key.with_other_hashes()):
-            named = " or ".join(sorted(key.algorithms))
-            yield Alternative("another hash", values._replace(signature=form, keys=(other,)), words, named)
+            signed = values._replace(signature=form, keys=(other,))
+            yield Alternative("another hash", signed, None, (words, " or ".join(sorted(key.algorithms))))
 
 
 def _signature_forms(octets: bytes, field: str, label: str) -> Iterator[tuple[str, bytes]]:
@@ -256,15 +288,19 @@ def _signature_forms(octets: bytes, field: str, label: str) -> Iterator[tuple[st
     written = octets.decode("latin-1").strip()
     for form, words in ((text, "in hexadecimal"), (spelled, "in hexadecimal"), (written, "in hexadecimal in Base64")):
         if re.fullmatch(r"(?:[0-9A-Fa-f]{2}){32,}", form):
-            yield f"the signature {words}", bytes.fromhex(form)
+            yield words, bytes.fromhex(form)
     for form, words in ((written, "twice in Base64"), (spelled, "without colons or in another Base64")):
         if _BASE64.fullmatch(form):
             bare = form.rstrip("=").translate(str.maketrans("-_", "+/"))
-            yield f"the signature {words}", base64.b64decode(f"{bare}{'=' * (-len(bare) % 4)}")
+            yield words, base64.b64decode(f"{bare}{'=' * (-len(bare) % 4)}")
     for length in _LENGTHS:
         if len(octets) > length:
-            yield f"the signature with {len(octets) - length} bytes after it", octets[:length]
-            yield f"the signature with {len(octets) - length} bytes before it", octets[-length:]
+            yield f"with {len(octets) - length} bytes after it", octets[:length]
+            yield f"with {len(octets) - length} bytes before it", octets[-length:]
+        if len(octets) == length:
+            r, s = octets[: length // 2], octets[length // 2 :]
+            yield "with s before r", s + r
+            yield "with r and s in the other byte order", r[::-1] + s[::-1]
 
 
 def _raw_signatures(octets: bytes) -> Iterator[bytes]:
@@ -276,15 +312,6 @@ def _raw_signatures(octets: bytes) -> Iterator[bytes]:
     for size in (32, 48):
         if 0 <= r < 1 << 8 * size and 0 <= s < 1 << 8 * size:
             yield r.to_bytes(size, "big") + s.to_bytes(size, "big")
-
-
-def _moved(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield texts that are too many for all their orders: sorted, reversed, and with each one moved."""
-    yield sorted(texts)
-    yield list(reversed(texts))
-    for at, text in enumerate(texts):
-        rest = [*texts[:at], *texts[at + 1 :]]
-        yield from ([*rest[:to], text, *rest[to:]] for to in range(len(texts)))
 
 
 def _values(base: str, change: Callable[[str], str]) -> str:

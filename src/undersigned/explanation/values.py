@@ -1,22 +1,25 @@
-"""What a signature may have been made over: the parts of a recorded request, each of which a variant can change."""
+"""What a signature may have been made over: the parts of a recorded request, each of which a change can alter."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from undersigned.errors import MalformedURL
+from undersigned.limits import LONGEST_BASE
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.message.request_target import check_length, typed_target
-from undersigned.signature.components import ComponentValues, signature_base
-from undersigned.url import URL, CanonicalURL, canonicalize_authority
+from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
+from undersigned.url import CanonicalURL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from undersigned.message.content import Content
     from undersigned.message.reading import Reading
     from undersigned.message.signature_input import SignatureInput
-    from undersigned.signature.profile import Profile
     from undersigned.signature.verification_key import VerificationKey
+    from undersigned.url import URL
+
+_PARTS: Final = ("method", "scheme", "authority", "path", "query")
 
 
 class SignedValues(NamedTuple):
@@ -31,13 +34,12 @@ class SignedValues(NamedTuple):
         fields: the headers.
         content: the content.
         typed: the URL as it was received, before canonicalization.
-        covered: the names of the covered components.
-        reading: how they are read. A method may have lower-case letters, since a sender may have signed them.
+        reading: how components are read. A method may have lower-case letters, since a sender may have signed them.
+        read: the member of Signature-Input.
+        label: the label of the signature.
         signature: the bytes of the signature.
         keys: the keys to verify with.
         others: other keys that the sender may have.
-        keyid: the keyid that the signature names, or "".
-        label: the label of the signature.
         authorities: authorities that the sender may have sent the request to.
         prefixes: prefixes that a proxy may have stripped.
     """
@@ -50,53 +52,19 @@ class SignedValues(NamedTuple):
     fields: HeaderFields
     content: Content
     typed: URL
-    covered: frozenset[str]
     reading: Reading
+    read: SignatureInput
+    label: str
     signature: bytes
     keys: tuple[VerificationKey, ...]
-    others: tuple[VerificationKey, ...] = ()
-    keyid: str = ""
-    label: str = ""
-    authorities: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ()
+    others: tuple[VerificationKey, ...]
+    authorities: tuple[str, ...]
+    prefixes: tuple[str, ...]
 
-    @classmethod
-    def of(
-        cls,
-        request: Request,
-        profile: Profile,
-        read: SignatureInput,
-        signature: bytes,
-        *,
-        keys: tuple[VerificationKey, ...],
-    ) -> SignedValues:
-        """Return the values of a request as it was received.
-
-        A path or query without a canonical form is taken as it is.
-
-        Args:
-            request: the request.
-            profile: the profile, which says which form of the target is signed.
-            read: the signature to verify, as it was read.
-            signature: the bytes of the signature.
-            keys: the keys that the signature names.
-
-        Raises:
-            MalformedURL: the URL is too long, or its scheme or authority has no canonical form.
-        """
-        check_length(request.url)
-        typed = URL.parse(request.url)
-        try:
-            _, target = request.signed_target(is_typed=profile.target == "typed")
-        except MalformedURL:
-            scheme = (typed.scheme or "").lower()
-            authority = canonicalize_authority(typed.authority or "", scheme, received=True)
-            target = typed_target(request.url, CanonicalURL(f"{scheme}://{authority}/", authority))
-        reading = profile.reading._replace(lower_case_methods=True)
-        return cls(
-            request.method, target.scheme, target.authority, target.path, target.query, request.fields,
-            request.content, typed, read.coverage.names, reading, signature, keys,
-        )  # fmt: skip
+    @property
+    def covered(self) -> frozenset[str]:
+        """The names of the covered components."""
+        return self.read.coverage.names
 
     @property
     def target(self) -> CanonicalURL:
@@ -104,20 +72,54 @@ class SignedValues(NamedTuple):
         query = "" if self.query is None else f"?{self.query}"
         return CanonicalURL(f"{self.scheme}://{self.authority}{self.path}{query}", self.authority)
 
-    def base(self, read: SignatureInput) -> str:
-        """Return the signature base of these values (RFC 9421 section 2.5).
-
-        Raises:
-            UnresolvableComponent: there is no value for a covered component.
-        """
+    @property
+    def base(self) -> str | None:
+        """The signature base of these values (RFC 9421 section 2.5), or None if they have none in ASCII."""
         target = self.target
         request = Request(self.method, str(target), self.fields, self.content)
-        return signature_base(ComponentValues(request, target, reading=self.reading), read.components, read.text)
+        try:
+            base = signature_base(
+                ComponentValues(request, target, reading=self.reading), self.read.components, self.read.text
+            )
+        except UnresolvableComponent:
+            return None
+        return base if base.isascii() else None
+
+    def signer(self, octets: bytes) -> VerificationKey | None:
+        """Return the key that verifies the signature over a base, by any of its algorithms, or None."""
+        if not 0 < len(octets) <= LONGEST_BASE:
+            return None
+        named = self.read.parameters.get("alg")
+        for key in self.keys:
+            algorithms = [named] if isinstance(named, str) and named in key.algorithms else sorted(key.algorithms)
+            if any(key.verifies(self.signature, octets, algorithm=algorithm) for algorithm in algorithms):
+                return key
+        return None
 
     def with_field(self, name: str, value: str) -> SignedValues:
         """Return a copy in which the field `name` has one line with this value."""
         lines = [line for line in self.fields.lines if line[0] != name]
         return self._replace(fields=HeaderFields([*lines, (name, value)]))
+
+    def with_authority(self, authority: str) -> SignedValues:
+        """Return a copy with another authority, which Host has too if it is covered."""
+        changed = self._replace(authority=authority)
+        return changed.with_field("host", authority) if "host" in self.covered else changed
+
+    def texts(self, received: SignedValues) -> tuple[str, str]:
+        """Return what differs between these values and those that were received, as text of each."""
+        parts = [name for name in _PARTS if getattr(self, name) != getattr(received, name)]
+        mine, theirs = self.fields.combined, received.fields.combined
+        names = [name for name in sorted(self.covered - {"host"}) if mine.get(name) != theirs.get(name)]
+        return self._text(parts, names), received._text(parts, names)
+
+    def _text(self, parts: Sequence[str], names: Sequence[str]) -> str:
+        query = "no query" if self.query is None else f"?{self.query}" if self.query else "a lone ?"
+        fields = self.fields.combined
+        texts = [f"{name}: {fields[name]}" if name in fields else f"no {name}" for name in names]
+        if len(parts) > 1:
+            return ", ".join([str(self.target), *texts])
+        return ", ".join([*(query if part == "query" else str(getattr(self, part)) for part in parts), *texts])
 
 
 class Alternative(NamedTuple):
@@ -126,13 +128,11 @@ class Alternative(NamedTuple):
     Attributes:
         name: the name of the change, one of `NAMES`; or two, joined by `and`, if one layer makes both.
         values: the values.
-        signed: the text of the changed part as the sender signed it.
-        received: the text of the changed part as it was received.
         octets: what was signed, or None if it is the base of `values`.
+        told: the changed part as the sender signed it and as it was received, or None if `values` tell.
     """
 
     name: str
     values: SignedValues
-    signed: str
-    received: str
     octets: bytes | None = None
+    told: tuple[str, str] | None = None

@@ -2,8 +2,8 @@
 
 A case quotes its document (`text`) and contains one of these:
 
-- `url` and a `rule_set`, or a `url` and a list of `rules`. `parameter` is what a rule takes, `learn` the URLs
-  to learn rules from. `result` is the expected result, `rejected_by` the rule that rejects the URL.
+- `url` and a `rule_set`, or a `url` and a list of `rules`. `parameter` is what a rule takes. `result` is
+  the expected result, `rejected_by` the rule that rejects the URL.
 - `same` or `different`: URLs that the rule set makes equal, or keeps different.
 - `compare`: two identifiers, and the `rung` on which they are equal, if any.
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from undersigned.normalization import CATALOGUE, RULE_SETS, compare, learn_rules
+from undersigned.normalization import CATALOGUE, RULE_SETS, compare
 from undersigned.normalization.heuristics import default_parameters, directory_index, unused_parameters
 from undersigned.normalization.reference import resolved_against
 from undersigned.url import MalformedURL, explain
@@ -47,8 +47,6 @@ def cases(*keys):
 def rules_of(case):
     if "rule_set" in case:
         return RULE_SETS[case["rule_set"]]
-    if "learn" in case:
-        return tuple(learned.rule for learned in learn_rules(case["learn"], min_support=1))
     return tuple(MAKERS[name](case["parameter"]) if name in MAKERS else RULES[name] for name in case["rules"])
 
 

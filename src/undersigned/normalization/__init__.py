@@ -1,4 +1,4 @@
-"""Other ways to normalize and compare URLs: RFC 3986, IRIs, POWDER, Atom, guesses of crawlers, and learned rules.
+"""Other ways to normalize and compare URLs: RFC 3986, IRIs, POWDER, Atom, and guesses of crawlers.
 
 Signatures use `undersigned.url` only and never import this package.
 """
@@ -13,7 +13,6 @@ from undersigned.normalization.comparison import (
     Rung,
     compare,
 )
-from undersigned.normalization.learned import LearnedRule, learn_rules
 from undersigned.normalization.rule_sets import (
     ATOM,
     CATALOGUE,
@@ -39,9 +38,7 @@ __all__ = [
     "Difference",
     "Equivalence",
     "Ladder",
-    "LearnedRule",
     "Purpose",
     "Rung",
     "compare",
-    "learn_rules",
 ]

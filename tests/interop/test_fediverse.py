@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from email.utils import formatdate
+from uuid import uuid4
 
+import httpx
 import pytest
 from tests.interop import ours
 from tests.interop.peer import Order
@@ -15,8 +17,10 @@ from tests.keys import OneKey
 from undersigned import Request, Signer, SigningKey
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cavage import CavageSigner
+from undersigned.client import DoubleKnock
 from undersigned.profiles import ACTIVITYPUB
 from undersigned.signature.rules import CoverageRule
+from undersigned_httpx import SignatureTransport
 
 COVERED = ("@method", "@target-uri", "@authority", "host", "date", "content-type", "content-digest")
 INBOX, QUERY = "/inbox/%7E1/a%2Fb/plan=gold", "/inbox?plan=gold"
@@ -110,3 +114,67 @@ def test_query_is_signed_by_rfc_9421_and_not_by_all_by_the_draft(
     assert (got["status"] == 200) is theirs_verified
     wire.server = peers(name).port
     assert send(name, wire, client, QUERY)["verified"] is ours_verified
+
+
+FOLLOW = {"@context": "https://www.w3.org/ns/activitystreams", "type": "Follow", "actor": ours.ACTOR}
+
+
+def knocks(wire: Wire, *refused: str) -> list[str]:
+    """Note the scheme of each request over the wire from now on, and break the signatures of the refused schemes."""
+    seen: list[str] = []
+
+    def change(message: Message) -> Message:
+        seen.append("rfc9421" if message.field("signature-input") else "cavage")
+        return CHANGES[seen[-1]](message) if seen[-1] in refused else message
+
+    wire.change = change
+    return seen
+
+
+FEDERATION = pytest.mark.parametrize("name", ["federation"])
+CHANGES = {"rfc9421": TAMPERINGS["signature"], "cavage": flip_signature}
+
+
+@FEDERATION
+@pytest.mark.parametrize(
+    ("refused", "tried"),
+    [((), ["rfc9421"]), (("rfc9421",), ["rfc9421", "cavage"]), (("rfc9421", "cavage"), ["rfc9421", "cavage"])],
+)
+def test_fedify_knocks_at_our_inbox_by_the_other_scheme_if_one_is_refused(name, refused, tried, peers, wire):
+    seen = knocks(wire, *refused)
+    with ours.serving(wire, verifier()):
+        got = peers(name).send(Order((), "", target="/inbox"), wire)
+    assert (seen, got.get("status")) == (tried, 202 if len(refused) < 2 else None), got
+
+
+@FEDERATION
+@pytest.mark.parametrize("first", ["rfc9421", "cavage"])
+@pytest.mark.parametrize("refuses", [False, True])
+def test_we_knock_at_the_inbox_of_fedify_by_the_other_scheme_if_one_is_refused(name, first, refuses, peers, wire):
+    wire.server = peers(name).port
+    both = pair(first)
+    seen = knocks(wire, *([first] if refuses else []))
+    statuses = [deliver(both, wire, "/inbox").status_code for _ in range(2)]
+    other = "cavage" if first == "rfc9421" else "rfc9421"
+    assert (statuses, seen) == ([202, 202], [first, other, other] if refuses else [first, first])
+
+
+@FEDERATION
+def test_we_answer_the_nonce_that_fedify_asks_for(name, peers, wire):
+    wire.server = peers(name).port
+    seen = knocks(wire)
+    got = deliver(pair(), wire, "/challenge")
+    assert (got.status_code, seen) == (202, ["rfc9421", "rfc9421"])
+    assert ';nonce="' in wire.seen.field("signature-input")
+
+
+def pair(first: str = "rfc9421") -> DoubleKnock:
+    key = SigningKey.from_jwk(ours.actor_jwk())
+    return DoubleKnock(Signer(key, profile=ACTIVITYPUB), CavageSigner(key), first=first)
+
+
+def deliver(both: DoubleKnock, wire: Wire, target: str) -> httpx.Response:
+    activity = {**FOLLOW, "id": f"{ours.ACTOR}/{uuid4()}", "object": f"{wire.origin}/users/anna"}
+    fields = {"Content-Type": "application/activity+json"}
+    with httpx.Client(transport=SignatureTransport(httpx.HTTPTransport(), both, origins=[wire.origin])) as client:
+        return client.post(f"{wire.origin}{target}", content=json.dumps(activity), headers=fields)

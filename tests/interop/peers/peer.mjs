@@ -5,7 +5,7 @@
 // The first line of the input has the keys, as private JWKs. The answer is a line with the port of the server. Every
 // further line is an order to sign and send a request; the answer is a line with the response, or with the error.
 // The server signs its response if the request has X-Answer: the components and the keyid. An order that is `answered`
-// is one whose response must be signed.
+// is one whose response must be signed. A package that is a whole server has `handle` in place of `verify`.
 import { createServer, request as open } from "node:http";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -54,7 +54,7 @@ function sendSigned(order, fields) {
 
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const keys = JSON.parse((await input.next()).value);
-const { sign, verify, send = sendAll, signAnswer, verifyAnswer } = await peer(load, keys);
+const { sign, verify, send = sendAll, handle, signAnswer, verifyAnswer } = await peer(load, keys);
 
 async function failure(verification) {
   try {
@@ -83,6 +83,11 @@ const server = createServer(async (incoming, outgoing) => {
     fields: lines(incoming.rawHeaders),
     body,
   };
+  if (handle) {
+    const response = await handle(message);
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    return outgoing.end(await response.text());
+  }
   const error = await failure(verify(message));
   const answer = JSON.stringify({ verified: !error, error });
   const status = error ? 401 : 200;

@@ -160,6 +160,23 @@ def test_source_of_the_application_that_hangs_stops_no_other(world, monkeypatch)
     released.set()
 
 
+def test_task_of_a_source_that_hangs_is_cancelled(monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 0.1)
+
+    class Hanging:
+        async def find(self, _asked):
+            await asyncio.Event().wait()
+
+    async def checked() -> None:
+        before = asyncio.all_tasks()
+        assert owners(await KeySources({"hanging": Hanging(), "set": KEYS}).async_find(lookup())) == ["set"]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == before
+
+    asyncio.run(checked())
+
+
 def test_signer_whose_server_failed_and_now_hangs_delays_no_other(world, pair, server, clock, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 60)
     released, ended = threading.Event(), threading.Event()

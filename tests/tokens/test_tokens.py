@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import threading
@@ -53,7 +54,7 @@ class WorkloadTokens(WorkloadTokenKeys):
 
 WORKLOADS = {"example.com": ISSUERS["wimse-request"]}
 WIMSE = EXAMPLES["wimse-request"]
-ISSUER, BOUND = KeyPair.generate(keyid="issuer"), KeyPair.generate(keyid="bound")
+ISSUER, OTHER_ISSUER, BOUND = (KeyPair.generate(keyid=keyid) for keyid in ("issuer", "issuer", "bound"))
 JWK = BOUND.public["keys"][0]
 NOW = 1_000
 CLAIMS = {"sub": "wimse://a.example/b", "exp": NOW + 60, "cnf": {"jwk": JWK}}
@@ -105,6 +106,31 @@ def test_task_does_not_block_on_an_issuer_that_can_be_awaited():
     keys = WorkloadTokenKeys({"a.example": Fetching()}, clock=lambda: NOW)
     [key] = asyncio.run(keys.async_find(lookup("workload-identity-token", token())))
     assert key.owner == CLAIMS["sub"]
+
+
+class Rotated:
+    """The keys of an issuer who has published another key under the same kid."""
+
+    blocking = False
+
+    def __init__(self, *, asks_again: bool) -> None:
+        self.asks_again, self.asked = asks_again, []
+
+    def find(self, asked):
+        self.asked.append(asked.again)
+        return (ISSUER if asked.again else OTHER_ISSUER).key_set().find(asked)
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["threads", "tasks"])
+def test_issuer_is_asked_again_if_its_key_does_not_verify_the_token(is_async):
+    for asks_again, signed_by in ((True, ISSUER), (True, BOUND), (False, ISSUER)):
+        issuer = Rotated(asks_again=asks_again)
+        keys, asked = tokens_of({"a.example": issuer}), lookup("workload-identity-token", token(key=signed_by))
+        is_found = asks_again and signed_by is ISSUER
+        with contextlib.nullcontext() if is_found else pytest.raises(KeySourceError, match="not signed by a key"):
+            [key] = asyncio.run(keys.async_find(asked)) if is_async else keys.find(asked)
+            assert key.owner == CLAIMS["sub"]
+        assert issuer.asked == [False, True][: 1 + asks_again]
 
 
 class Blocking:

@@ -171,7 +171,7 @@ class ActorKeys(NamedKeys[_Actor]):
         request = FetchRequest(
             url=url, max_bytes=MOST_ACTOR_BYTES, accept=ACTOR_TYPES, fields=fields, accepts=_is_activity
         )
-        return self._loader.load(request, read_json_object)
+        return self._loader.load(request, _read_actor)
 
     def _location(self, url: str) -> str:
         """Return the URL of a document in canonical form, without the fragment.
@@ -188,6 +188,14 @@ class ActorKeys(NamedKeys[_Actor]):
                 "signature_jwks_untrusted", "trusted: it rejects the host of the keyid or of the key's owner"
             )
         return f"https://{target.authority}{target.path_and_query}"
+
+
+def _read_actor(body: bytes) -> Mapping[str, object]:
+    """Return the document of an actor or a key. What has no id, such as an error, is none, and withdraws nothing."""
+    document = read_json_object(body)
+    if not isinstance(document.get("id"), str):
+        raise UnusableDocument("the document has no id, as actors and keys have")
+    return document
 
 
 def _is_activity(content_type: str) -> bool:

@@ -320,7 +320,8 @@ class _Question:
         return None if self._future.done() else self._future
 
     def end(self) -> Sequence[VerificationKey]:
-        if self._future is None or not self._future.done():
+        # Only a task can be cancelled; a thread goes on.
+        if self._future is None or self._future.cancel() or not self._future.done():
             raise KeySourceError("signature_jwks_unavailable", "the source did not return in time")
         return cast("Sequence[VerificationKey]", self._future.result())
 
@@ -351,7 +352,8 @@ def _settle(future: Future[object], find: Callable[[KeyLookup], object], lookup:
             future.set_exception(failure)
 
     task = asyncio.ensure_future(settle())
-    future.add_done_callback(lambda _future: task)  # the loop holds tasks weakly
+    # The loop holds tasks weakly. One that hangs would stay for good.
+    future.add_done_callback(lambda settled: settled.cancelled() and task.cancel())
     return future
 
 

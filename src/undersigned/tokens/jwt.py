@@ -45,11 +45,14 @@ class Token(NamedTuple):
         Raises:
             KeySourceError: none did.
         """
+        if not self.is_signed_by(keys):
+            raise KeySourceError("signature_jwks_untrusted", "the token is not signed by a key of a trusted issuer")
+
+    def is_signed_by(self, keys: Sequence[VerificationKey]) -> bool:
+        """Return whether one of the keys signed the token. The first four count."""
         algorithm = ALGORITHM_NAMES.get(_text(self.header, "alg"), "")
-        for key in keys[:MOST_CANDIDATES]:
-            if not key.fault and key.verifies(self.signature, self.signed, algorithm=algorithm):
-                return
-        raise KeySourceError("signature_jwks_untrusted", "the token is not signed by a key of a trusted issuer")
+        usable = (key for key in keys[:MOST_CANDIDATES] if not key.fault)
+        return any(key.verifies(self.signature, self.signed, algorithm=algorithm) for key in usable)
 
     @property
     def subject(self) -> str:

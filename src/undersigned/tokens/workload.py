@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
-from undersigned.verification.asking import awaited, from_tasks, from_threads, may_block
+from undersigned.verification.asking import awaited, finish, from_tasks, from_threads, may_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -82,15 +82,25 @@ class WorkloadTokenKeys:
         Raises:
             KeySourceError: there is no token, or it cannot be trusted.
         """
-        token, domain = self._read(lookup)
-        find = from_threads(self._issuers[domain], "find", option="issuers")
-        return self._bound_key(token, find(lookup._replace(keyid=token.keyid)))
+        return finish(self._find(lookup, self._from_threads))
 
     async def async_find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key as `find` does, and await the answer of an issuer's source."""
+        return await self._find(lookup, self._from_tasks.__getitem__)
+
+    def _from_threads(self, domain: str) -> Callable[..., Any]:
+        return from_threads(self._issuers[domain], "find", option="issuers")
+
+    async def _find(
+        self, lookup: KeyLookup, of_domain: Callable[[str], Callable[..., Any]]
+    ) -> tuple[VerificationKey, ...]:
         token, domain = self._read(lookup)
-        find = self._from_tasks[domain]
-        return self._bound_key(token, await awaited(find(lookup._replace(keyid=token.keyid))))
+        find, asked = of_domain(domain), lookup._replace(keyid=token.keyid)
+        keys: Sequence[VerificationKey] = await awaited(find(asked))
+        if not token.is_signed_by(keys) and getattr(self._issuers[domain], "asks_again", False):
+            # The issuer may have published another key under the same kid.
+            keys = await awaited(find(asked._replace(again=True)))
+        return self._bound_key(token, keys)
 
     def _read(self, lookup: KeyLookup) -> tuple[Token, str]:
         """Return the token of a message, and the trust domain of its issuer.

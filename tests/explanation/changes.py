@@ -61,7 +61,9 @@ class ChangedRequest:
 def _target(name: str, signed: str, received: str, words: str = "", *, fields=(), **options) -> ChangedRequest:
     """A request signed for one URL and received for another."""
     own = [("Host", received.split("/")[2]), *fields]
-    added = keys.signer().sign(Request("GET", signed), nonce=keys.NONCE)
+    # Other signers also sign a URL with characters that RFC 3986 does not allow.
+    text = dict(keys.signer().sign(Request("GET", keys.URL), nonce=keys.NONCE))["Signature-Input"]
+    added = keys.hostile_request(Request("GET", signed), text).fields
     return ChangedRequest(name, Request("GET", received, [*own, *added]), words, **options)
 
 

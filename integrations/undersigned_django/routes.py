@@ -82,11 +82,10 @@ def _listed(
             continue
         view: Any = pattern.callback
         names = (":".join((*namespaces, pattern.name)), pattern.name) if pattern.name else ()
-        kind: Any = getattr(view, "view_class", None)
-        actions: Any = getattr(view, "actions", None)
-        methods: list[str] = [*(actions or getattr(kind, "http_method_names", None) or ())]
-        for method in [name.upper() for name in methods if actions or hasattr(kind, name)] or ["*"]:
-            if not (method == "OPTIONS" and _answers_options(view)):
+        # Any method runs a function. The methods of a class are those that the framework does not answer by itself.
+        is_class = isinstance(getattr(view, "view_class", None) or getattr(view, "cls", None), type)
+        for method in [name.upper() for name in View.http_method_names] if is_class else ["*"]:
+            if not _answers_itself(view, method):
                 yield ListedRoute(method, path, _matched(view, names, {}, path))
 
 
@@ -167,8 +166,8 @@ async def check_view_async(
 
 
 def _route(request: HttpRequest, view: Callable[..., object], parameters: Mapping[str, object]) -> MatchedRoute | None:
-    """Return the route that Django is about to run, or None if the framework's own class answers OPTIONS."""
-    if request.method == "OPTIONS" and _answers_options(view):
+    """Return the route that Django is about to run, or None if the framework's own class answers OPTIONS or 405."""
+    if _answers_itself(view, request.method or ""):
         return None
     match = request.resolver_match
     if match is None or match.func is not view:
@@ -187,22 +186,24 @@ def _matched(
 
 
 _FRAMEWORKS = frozenset({"django", "rest_framework"})
-_LEADING = frozenset(
-    ["__init__", "__new__", "__getattr__", "__getattribute__", "setup", "dispatch", "options", "initialize_request"]
-)
-"""The methods of a class that take OPTIONS to what answers it."""
+_LEADING = frozenset({
+    "__init__", "__new__", "__getattr__", "__getattribute__", "setup", "dispatch", "initialize_request",
+    "http_method_not_allowed",
+})  # fmt: skip
+"""The methods of a class that take a request to what answers it."""
 
 
-def _answers_options(view: Callable[..., object]) -> bool:
-    """Return whether a class-based view answers OPTIONS by the framework's own methods, and runs no other."""
+def _answers_itself(view: Callable[..., object], method: str) -> bool:
+    """Return whether a class-based view answers a method, such as OPTIONS, by the framework's own methods only."""
     kind: object = getattr(view, "view_class", None) or getattr(view, "cls", None)
     if not (isinstance(kind, type) and issubclass(kind, View) and _is_of_framework(view)):
         return False
+    asked = {*_LEADING, method.lower(), *(["get"] if method == "HEAD" else [])}
     given: list[Iterable[object]] = [
         getattr(view, name, None) or () for name in ("view_initkwargs", "initkwargs", "actions")
     ]
-    own = [vars(cls)[name] for cls in kind.__mro__[:-1] for name in _LEADING if name in vars(cls)]
-    return all(map(_LEADING.isdisjoint, given)) and all(map(_is_of_framework, own))
+    own = [vars(cls)[name] for cls in kind.__mro__[:-1] for name in asked if name in vars(cls)]
+    return all(map(asked.isdisjoint, given)) and all(map(_is_of_framework, own))
 
 
 def _is_of_framework(function: object) -> bool:

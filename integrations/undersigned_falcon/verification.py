@@ -133,11 +133,13 @@ class _Asking:
     process_request_ws = process_resource_async = process_resource_ws = process_request_async
 
     def _route(self, request: falcon.Request, resource: Any = None, found: Any = None) -> MatchedRoute | None:
+        # Falcon has no public way to see which responder it is about to call.
+        responder, parameters, at, _ = self.app._get_responder(request)  # noqa: SLF001
+        if _is_falcons(responder):
+            return None
         if resource is not None:
             return _matched(resource.__class__, found, request.uri_template)
-        # Falcon has no public way to see which sink it is about to call.
-        responder, found, resource, _ = self.app._get_responder(request)  # noqa: SLF001
-        return None if resource is not None or _is_falcons(responder) else _matched(responder, found)
+        return _matched(responder, parameters) if at is None else None
 
 
 def _is_falcons(responder: object) -> bool:

@@ -93,8 +93,9 @@ async def _check_route(request: Request[Any, Any]) -> None:
     """
     if (route := request.route) is not None:
         names = (route.name, route.name.rpartition(".")[2])
-        found = MatchedRoute(route.handler, names, request.match_info, path=f"/{route.path}")
-        await PUBLISHED.check_route(request, found)
+        # Sanic calls a handler of WebSockets by a function of its own.
+        handler = cast("partial[object]", route.handler).args[0] if route.extra.websocket else route.handler
+        await PUBLISHED.check_route(request, MatchedRoute(handler, names, request.match_info, path=f"/{route.path}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -196,17 +196,17 @@ def _hook(router: Router, candidates: Candidates) -> bool:
 
 def _matched(router: Router, scope: dict[str, Any], candidates: Candidates) -> MatchedRoute | None:
     """Return the route that a router is about to run, or None if it runs none or another router asks about it."""
-    partly: BaseRoute | None = None
+    partly: tuple[BaseRoute, BaseRoute, dict[str, Any]] | None = None
     for declared, route in candidates(router.routes):
         match, child = route.matches(scope)
         if match is Match.FULL:
             return _about_to_run(declared, route, {**scope, **child}, candidates)
         if match is Match.PARTIAL and partly is None:
-            partly = declared
+            partly = declared, route, {**scope, **child}
     if partly is not None:
         # A route answers 405.
-        is_known = isinstance(partly, Route) and not _overrides(partly, "handle")
-        return None if is_known else MatchedRoute(partly, is_opaque=True)
+        is_known = isinstance(partly[0], Route) and not _overrides(partly[0], "handle")
+        return None if is_known else _about_to_run(*partly, candidates)
     # FastAPI asks its frontends last.
     frontend = getattr(router, "_match_low_priority", None)
     if frontend is not None and frontend(scope)[0] is Match.FULL:

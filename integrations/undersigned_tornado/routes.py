@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class RouteResolver(_RouteResolver):
     """A resolver for `Policy`: the operation is the handler that Tornado is about to run.
 
-    `operations` lists handlers by their class or by the name of their `URLSpec`. If the application has a rule whose
-    target is no handler, or if a `RouteResolver` is around something else than a `tornado.web.Application`, every
-    request must be signed.
+    `operations` lists handlers by their class or by the name of their `URLSpec`. If a rule of the application leads to
+    neither a handler nor a router or application of them, or if a `RouteResolver` is around something else than a
+    `tornado.web.Application`, every request must be signed.
 
     Args:
         operations: as in `undersigned.policy.RouteResolver`.
@@ -43,16 +43,7 @@ class _Routes(Routes):
 
     def __init__(self, app: Application) -> None:
         self._app = app
-        found: Callable[..., HTTPMessageDelegate] = app.get_handler_delegate
-
-        def ask_first(request: HTTPServerRequest, handler: type[RequestHandler], *rest: Any, **more: Any) -> _Asking:
-            names = {rule.name for rule in _rules(app.default_router) if rule.target is handler and rule.name}
-            given = cast("dict[str, bytes]", more.get("path_kwargs") or {})
-            parameters = {name: (value or b"").decode("utf-8", "replace") for name, value in given.items()}
-            route = None if _answers_itself(handler, request.method) else MatchedRoute(handler, (*names,), parameters)
-            return _Asking(found(request, handler, *rest, **more), request, route)
-
-        app.get_handler_delegate = ask_first  # type: ignore[method-assign,assignment]  # every rule calls it
+        _hook(app)
 
     def ask(self) -> bool:
         """Return whether every rule of the application has a handler, which asks."""
@@ -62,11 +53,29 @@ class _Routes(Routes):
         )
 
 
-def _rules(router: RuleRouter) -> Iterator[Rule]:
-    """Yield the rules of a router, and those of the routers that are the targets of some."""
+def _hook(app: Application) -> None:
+    """Let an application and those that it mounts ask the policy about a handler before it is made."""
+    found: Callable[..., HTTPMessageDelegate] = app.get_handler_delegate
+
+    def ask_first(request: HTTPServerRequest, handler: type[RequestHandler], *rest: Any, **more: Any) -> _Asking:
+        names = {rule.name for rule in _rules(app.default_router) if rule.target is handler and rule.name}
+        given = cast("dict[str, bytes]", more.get("path_kwargs") or {})
+        parameters = {name: (value or b"").decode("utf-8", "replace") for name, value in given.items()}
+        route = None if _answers_itself(handler, request.method) else MatchedRoute(handler, (*names,), parameters)
+        return _Asking(found(request, handler, *rest, **more), request, route)
+
+    app.get_handler_delegate = ask_first  # type: ignore[method-assign,assignment]  # every rule calls it
+    for rule in _rules(app.default_router, inside=False):
+        if isinstance(rule.target, Application):
+            _hook(rule.target)
+
+
+def _rules(router: RuleRouter, *, inside: bool = True) -> Iterator[Rule]:
+    """Yield the rules of a router, and those of the routers and applications that are the targets of some."""
     for rule in router.rules:
-        if hasattr(rule.target, "rules"):
-            yield from _rules(rule.target)
+        inner = rule.target.default_router if inside and isinstance(rule.target, Application) else rule.target
+        if hasattr(inner, "rules"):
+            yield from _rules(inner, inside=inside)
         else:
             yield rule
 
@@ -109,5 +118,9 @@ def _answers_itself(handler: type[RequestHandler], method: str | None) -> bool:
     if handler is ErrorHandler:
         return True
     own = handler.__mro__[: handler.__mro__.index(RequestHandler)]
-    names = ("__init__", "__getattr__", "__getattribute__", "_execute", "initialize", "prepare", (method or "").lower())
-    return not any(name in vars(cls) for cls in own for name in names)
+    leading = ("__init__", "__getattr__", "__getattribute__", "_execute", "initialize")
+    return not any(
+        name in vars(cls)
+        for cls in own
+        for name in ("prepare", (method or "").lower(), *(() if cls.__module__.startswith("tornado.") else leading))
+    )

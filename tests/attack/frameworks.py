@@ -177,7 +177,7 @@ def django(ran: Ran, *, asynchronous: bool):
         django.setup()
     # Another module may have configured its own site, which is only collected here.
     settings.ALLOWED_HOSTS, settings.ROOT_URLCONF = ["*"], "tests.attack.django_urls"
-    settings.MIDDLEWARE = ["undersigned_django.middleware.RouteMiddleware"]
+    settings.MIDDLEWARE = []
     import logging
 
     from tests.attack import django_urls
@@ -387,40 +387,6 @@ def tornado(ran: Ran):
     mounted = Application([(MOUNTED, Buy)])
     inner = (f"/adcp/([^/]+)/{OPERATION}", Inner)
     return Application([*routes, inner, (HARMLESS, Harmless), ("/mount/.*", mounted)])
-
-
-def _by(name: str):
-    """Return the operation that a path parameter names."""
-    return lambda parameters: parameters.get(name, OPERATION).rsplit("/", 1)[-1] or None
-
-
-OPERATIONS = {
-    "starlette": {"buy": OPERATION, "named": _by("name"), "tail": _by("tail"), "socket": OPERATION},
-    "fastapi": {
-        "buy": OPERATION,
-        "inner": OPERATION,
-        "named": _by("name"),
-        "tailed": _by("tail"),
-        "socket": OPERATION,
-    },
-    "flask": {
-        **dict.fromkeys((STATIC, SLASHED, MOUNTED, f"/adcp/<account>/{OPERATION}"), OPERATION),
-        "/op/<name>": _by("name"),
-        "/pattern/<path:tail>": _by("tail"),
-        HARMLESS: "get_products",
-    },
-    "django": {"buy": _by("name")},
-    "django-asgi": {"buy": _by("name")},
-}
-"""The operations of the routes above, for the resolvers whose hooks ask at dispatch."""
-
-
-def resolver(name: str):
-    """Return the resolver of a framework, with its hook in the application."""
-    from importlib import import_module
-
-    package = import_module(f"undersigned_{name.partition('-')[0]}")
-    return package.RouteResolver(OPERATIONS[name])
 
 
 _ALL = (STATIC, SLASHED, INNER, LAST, MOUNTED, PATTERN)

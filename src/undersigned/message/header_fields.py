@@ -43,17 +43,17 @@ def is_preflight(method: str | None, names: _Names) -> bool:
 
 
 def names_method(text: str) -> bool:
-    """Return whether an item of a list or query is a method that may change something, in any case and escaping.
+    """Return whether an item of a list or query is a method other than OPTIONS, in any case and escaping.
 
     Args:
         text: items between commas, semicolons or `&`.
     """
     once = unquote(text.replace("+", " "))
     items = (item for form in (text, once, unquote(once)) for item in _BETWEEN.split(form))
-    return any(item.strip(_AROUND).casefold() in _CHANGING for item in items)
+    return any(item.strip(_AROUND).casefold() in _METHODS for item in items)
 
 
-_CHANGING = frozenset({"post", "put", "patch", "delete", "query", "connect", "trace"})
+_METHODS = frozenset({"get", "head", "post", "put", "patch", "delete", "query", "connect", "trace"})
 _BETWEEN = re.compile(r"[&;,\0\r\n]")
 _AROUND = " \t\"'"
 _NAMES = re.compile(rf"(?>(?::?{token.LOWER}++\n)*)")

@@ -333,7 +333,7 @@ def _names(route: MatchedRoute) -> list[str]:
 
 
 def _aliases(endpoint: object) -> Iterator[object]:
-    """Yield what an application may list an endpoint as: the functions that it wraps, and the class of a view.
+    """Yield what an application may list an endpoint as: the functions that it wraps or binds, and the class of a view.
 
     Raises:
         LookupError: the endpoint wraps functions without end.
@@ -344,7 +344,7 @@ def _aliases(endpoint: object) -> Iterator[object]:
         # Flask and Django call the class of a view `view_class`, and Django REST framework that of a view set `cls`.
         classes: tuple[object, ...] = (getattr(wrapper, "view_class", None), getattr(wrapper, "cls", None))
         yield from (one for one in classes if isinstance(one, type))
-        wrapped: object = getattr(wrapper, "__wrapped__", None)
+        wrapped: object = getattr(wrapper, "__wrapped__", None) or getattr(wrapper, "__func__", None)
         wrapper = cast("partial[object]", wrapper).func if isinstance(wrapper, partial) else wrapped
         if wrapper is None:
             return

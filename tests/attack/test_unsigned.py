@@ -1,0 +1,237 @@
+"""Applications are generated, and so are unsigned requests: none runs what must be signed, and nothing else changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import parse_qs
+
+import pytest
+from a2wsgi import ASGIMiddleware
+from tests.attack import targets
+from tests.attack.applications import FRAMEWORKS, METHODS, Framework, Site
+from tests.attack.bridges import OVERRIDES, PREFIX, TO_ASGI
+from tests.attack.connection import Requester
+from tests.drive import DIALECTS, MOUNTS, Message, call_asgi, call_wsgi, environ_of, scope_of, takes
+from tests.keys import ORIGIN
+
+from undersigned import asgi, wsgi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+MESSAGES = 40
+"""How many messages an application gets."""
+PREFLIGHT = (("Origin", ORIGIN), ("Access-Control-Request-Method", "POST"))
+UPGRADE = (
+    ("Connection", "Upgrade"),
+    ("Upgrade", "websocket"),
+    ("Sec-WebSocket-Version", "13"),
+    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+)
+FORM = ("Content-Type", "application/x-www-form-urlencoded")
+Answer = tuple[int, bytes]
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def message_of(random: Random, site: Site) -> Message:
+    """Return an unsigned request that some layer or router may take for one that runs an endpoint."""
+    endpoint, (path, is_socket) = random.choice(list(site.paths.items()))
+    target = path + random.choice(("", "", "", "/", "/x"))
+    if random.random() < 0.2:
+        target = targets.mutate(random, path)
+    if site.layer == "strip" and random.random() < 0.5:
+        target = PREFIX + target
+    method = random.choice((*endpoint.methods, *METHODS, "HEAD", "PATCH", "post", "ANY"))
+    fields: list[tuple[str, str]] = []
+    if random.random() < 0.3:
+        method = "OPTIONS"
+        fields += PREFLIGHT
+    if random.random() < 0.3:
+        fields.append((random.choice(OVERRIDES), random.choice(endpoint.methods)))
+    if random.random() < 0.2:
+        target += f"?_method={random.choice(endpoint.methods)}"
+    if random.random() < 0.1:
+        fields.append(("X-Original-URL", path))
+    if is_socket or random.random() < 0.1:
+        method = "GET" if random.random() < 0.8 else method
+        fields += UPGRADE
+    body = b""
+    if method not in {"GET", "HEAD"} and random.random() < 0.2:
+        body = b"_method=" + random.choice(endpoint.methods).encode()
+        fields.append(FORM)
+    return Message(target, method, fields, body)
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the loop of the bridges to WSGI, which runs in a thread."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
+
+
+def over_asgi(app: Any, message: Message, root_path: str, loop: asyncio.AbstractEventLoop) -> Answer:
+    """Send a message to an ASGI application, as a WebSocket if it asks for one."""
+    kind = "websocket" if dict(message.fields).get("Upgrade") and message.method == "GET" else "http"
+    try:
+        answer = loop.run_until_complete(
+            asyncio.wait_for(call_asgi(app, scope_of(message, kind=kind, root_path=root_path), message.body), 20)
+        )
+    except Exception as error:  # noqa: BLE001 - a server answers 500
+        return 500, type(error).__name__.encode()
+    if kind == "websocket" and answer.sent:
+        first = answer.sent[0]
+        return (101 if first["type"] == "websocket.accept" else first.get("status", 403)), b""
+    return answer.status, answer.content
+
+
+def over_wsgi(app: Any, message: Message, dialect: str, mount: str) -> Answer:
+    """Send a message to a WSGI application."""
+    environ = environ_of(message, dialect, script_name=mount)
+    if environ is None:
+        return 400, b""
+    try:
+        answer = call_wsgi(app, environ)
+    except Exception as error:  # noqa: BLE001 - a server answers 500
+        return 500, type(error).__name__.encode()
+    return answer.status, answer.content
+
+
+class Socket(Requester):
+    """A client of an application on its framework's own server."""
+
+    def __init__(self, port: int, site: Site) -> None:
+        super().__init__(port)
+        self._site = site
+
+    def ask(self, message: Message) -> Answer:
+        """Return the answer. A server may answer a handshake before it runs something."""
+        answer = self.send(message)
+        if answer[0] == 101:
+            self._site.has_run.wait(5)
+        return answer
+
+
+@dataclass
+class Pair:
+    """An application with the middleware and one without, and how each is asked.
+
+    Attributes:
+        site: what the one with the middleware is made of, and what it ran.
+        without: the same for the one without.
+        guarded: asks the one with the middleware.
+        plain: asks the one without.
+        may_refuse: whether the middleware need not find out what would run, so that it may refuse more.
+    """
+
+    site: Site
+    without: Site
+    guarded: Callable[[Message], Answer]
+    plain: Callable[[Message], Answer]
+    may_refuse: bool = False
+
+
+class Pairs:
+    """Makes pairs of applications of a framework; each is asked some messages."""
+
+    def __init__(self, framework: Framework, *, by_route: bool) -> None:
+        self._framework = framework
+        self._by_route = by_route
+        self._left = 0
+        self._held = contextlib.ExitStack()
+        self._event_loop = self._held.enter_context(contextlib.closing(asyncio.new_event_loop()))
+        self._servers = self._held.enter_context(contextlib.ExitStack())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._held.close()
+
+    def next(self, random: Random) -> tuple[Pair, Message]:
+        """Return the pair of the moment, with a message."""
+        if self._left == 0:
+            self._servers.close()
+            self._pair, self._left = self._made(random), MESSAGES
+        self._left -= 1
+        return self._pair, message_of(random, self._pair.site)
+
+    def _made(self, random: Random) -> Pair:
+        # Django has its settings of the application that was made last.
+        without = Site.random(random, self._framework, by_route=self._by_route)
+        site = without if self._framework.serve is None else without.again()
+        if self._framework.serve is not None:
+            plain = Socket(self._servers.enter_context(self._framework.serve(without.made(guarded=False))), without)
+            guarded = Socket(self._servers.enter_context(self._framework.serve(site.made(guarded=True))), site)
+            self._servers.callback(guarded.close)
+            self._servers.callback(plain.close)
+            return Pair(site, without, guarded.ask, plain.ask)
+        is_asgi, bridge = self._framework.interface == "asgi", random.choice(("none", "none", "outside", "inside"))
+        cross: Any = partial(ASGIMiddleware, loop=_loop()) if is_asgi else random.choice([*TO_ASGI.values()])
+        alone = without.made(guarded=False)
+        if bridge == "inside":
+            inner = cross(site.made(guarded=True, install=False))
+            around = (wsgi if is_asgi else asgi).SignatureMiddleware(inner, **site.options())
+            alone = cross(alone)
+        else:
+            around = site.made(guarded=True)
+            if bridge == "outside":
+                around, alone = cross(around), cross(alone)
+        if is_asgi is (bridge == "none"):
+            root = random.choice(("", "/api"))
+            send: Any = partial(over_asgi, root_path=root, loop=self._event_loop)
+        else:
+            dialect = random.choice([*DIALECTS])
+            send = partial(over_wsgi, dialect=dialect, mount=random.choice(MOUNTS[dialect]))
+        may_refuse = bridge == "inside" or site.layer == "fresh"
+        return Pair(site, without, partial(send, around), partial(send, alone), may_refuse)
+
+
+def is_plain_preflight(message: Message) -> bool:
+    """Return whether a message is a preflight that nothing turns into another method: a policy by path lets it be."""
+    others = [value for name, value in message.fields if name.lower() in OVERRIDES]
+    others += parse_qs(message.query).get("_method", ["OPTIONS"])
+    return message.method == "OPTIONS" and not message.body and others == ["OPTIONS"]
+
+
+def is_refused(answer: Answer) -> bool:
+    """Return whether an answer is a rejection, or that of a server whose application failed: a2wsgi gives none."""
+    return answer[0] in {401, 403, 500, 0}
+
+
+@pytest.mark.parametrize("by_route", [True, False], ids=["by route", "by path"])
+@pytest.mark.parametrize("framework", FRAMEWORKS, ids=[framework.name for framework in FRAMEWORKS])
+def test_no_unsigned_request_runs_what_must_be_signed_and_every_other_one_is_answered_as_without(
+    search, framework, by_route
+):
+    with Pairs(framework, by_route=by_route) as pairs:
+        for pair, message in search.of((), pairs.next):
+            if not takes(message):
+                continue
+            site = pair.site
+            plain, ran_without = pair.plain(message), pair.without.told()
+            guarded, ran = pair.guarded(message), site.told()
+            search.reach(bool(ran_without))
+            shown = f"{message} {site.endpoints} {site.layer}: {guarded} {plain}"
+            for endpoint in ran if site.by_route or not is_plain_preflight(message) else ():
+                if not site.must_be_signed(endpoint):
+                    continue
+                search.find(f"ran: {endpoint.kind}, {endpoint.place}, {endpoint.listing}, {site.layer}", shown)
+            may_refuse = pair.may_refuse or any(map(site.must_be_signed, ran_without)) or site.may_refuse(message)
+            if guarded != plain and not (may_refuse and is_refused(guarded)):
+                kinds = ", ".join(f"{one.kind} {one.place} {one.listing}" for one in ran_without)
+                search.find(f"{guarded[0]} instead of {plain[0]}: {kinds}, {site.layer}", shown)
+    search.finish(reached=search.tried // 10)

@@ -189,7 +189,7 @@ def _unfinished(private: Path, published: Sequence[_JWK]) -> _JWK | None:
     if not os.path.lexists(private):
         return None
     name, there = click.format_filename(private), private.lstat()
-    # Somebody may have put a hard or symbolic link there, which leads to another file, or a pipe, which never ends.
+    # Another user may have put a hard or symbolic link there, which leads to another file, or a pipe, which never ends.
     is_ours = stat.S_ISREG(there.st_mode) and there.st_nlink == 1
     try:
         jwk = loads(private.read_bytes()) if is_ours else None

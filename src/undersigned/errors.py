@@ -88,13 +88,15 @@ class KeySourceError(UndersignedError):
     Attributes:
         reason: the reason that the verifier reports, such as `signature_jwks_unavailable`.
         definite: whether keys that the source had before must not be used any more.
+        oversized: whether the field that names the key is larger than is read.
     """
 
-    def __init__(self, reason: Reason, message: str, *, definite: bool = False) -> None:
+    def __init__(self, reason: Reason, message: str, *, definite: bool = False, oversized: bool = False) -> None:
         """Take the `reason`, and a `message` for the operator's log without text of another party."""
         super().__init__(reason, message)
         self.reason: Reason = reason
         self.definite = definite
+        self.oversized = oversized
 
     def __str__(self) -> str:
         return str(self.args[1])

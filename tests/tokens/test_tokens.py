@@ -23,13 +23,18 @@ from undersigned import (
     KeySet,
     KeySourceError,
     MemoryReplayStore,
+    Request,
     RevocationList,
     SignatureError,
+    Signer,
     VerificationUnavailable,
     Verifier,
     asgi,
+    profiles,
 )
 from undersigned.discovery import KeySources
+from undersigned.discovery.ucp import UCPKeys
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.message import HeaderFields
 from undersigned.tokens import WorkloadTokenKeys
 
@@ -344,3 +349,22 @@ def test_replayed_nonce_of_the_same_workload_is_rejected():
     with pytest.raises(SignatureError) as caught:
         verifier.verify(replace(WIMSE.request))
     assert (caught.value.reason, caught.value.form.status) == ("signature_replayed", 400)
+
+
+@pytest.mark.parametrize(
+    ("profile", "keys", "field"),
+    [
+        (profiles.WIMSE, WorkloadTokenKeys(WORKLOADS), ("Workload-Identity-Token", "a" * 65_537)),
+        (profiles.WEB_BOT_AUTH_STRING, WebBotAuthKeys(form="string"), ("Signature-Agent", f'"{"a" * 4_096}"')),
+        (profiles.UCP, UCPKeys(), ("UCP-Agent", f'profile="{"a" * 4_096}"')),
+    ],
+    ids=lambda part: part[0] if isinstance(part, tuple) else "",
+)
+def test_field_that_names_the_key_and_is_larger_than_is_read_is_too_large(profile, keys, field, monkeypatch):
+    monkeypatch.setattr("undersigned.signature.signer.LONGEST_BASE", 1_000_000)
+    request = Request("GET", "https://a.example/", [field])
+    request = Request("GET", request.url, [field, *Signer(ISSUER.signing_key(), profile=profile).sign(request)])
+    with pytest.raises(SignatureError) as rejected:
+        Verifier(profile, keys=keys, replay=MemoryReplayStore()).verify(request)
+    assert rejected.value.too_large == "request_header_fields_too_large"
+    assert "at most" in rejected.value.detail

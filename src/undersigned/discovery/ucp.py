@@ -15,7 +15,7 @@ from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_u
 from undersigned.discovery.network import Network
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_AGENT_FETCHES, MOST_AGENTS, MOST_NAMED_KEYS, MOST_NEW_AGENTS, MOST_UCP_PROFILE_BYTES
-from undersigned.message.structured_fields import MalformedField, check_size, parse_dictionary
+from undersigned.message.structured_fields import MalformedField, OversizedField, check_size, parse_dictionary
 from undersigned.signature.jwk import texts_of
 from undersigned.url import canonicalize
 
@@ -80,7 +80,8 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         try:
             location = _profile_url(value, is_business=self._is_business)
         except (MalformedField, MalformedURL, UntrustedURL) as fault:
-            raise KeySourceError("signature_identity_malformed", f"UCP-Agent: {fault}") from None
+            oversized = isinstance(fault, OversizedField)
+            raise KeySourceError("signature_identity_malformed", f"UCP-Agent: {fault}", oversized=oversized) from None
         if not self._trusted(location, location):
             raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of UCP-Agent")
         return UCPAgent(location)

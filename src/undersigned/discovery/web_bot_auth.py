@@ -37,7 +37,7 @@ from undersigned.message.signature_agent import (
     SignatureAgentForm,
     read_signature_agent,
 )
-from undersigned.message.structured_fields import MalformedField
+from undersigned.message.structured_fields import MalformedField, OversizedField
 from undersigned.signature.jwk import thumbprint
 from undersigned.signature.rules.coverage import covered_member
 from undersigned.signature.verification_key import VerificationKey
@@ -146,7 +146,8 @@ def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgen
     try:
         return read_signature_agent(value, form=form, member=member)
     except MalformedField as malformed:
-        raise KeySourceError("signature_header_malformed", str(malformed)) from None
+        oversized = isinstance(malformed, OversizedField)
+        raise KeySourceError("signature_header_malformed", str(malformed), oversized=oversized) from None
 
 
 def _load(agent: SignatureAgent, loader: Loader, *, trusted: Callable[[str, str], bool]) -> Copy[Keys]:

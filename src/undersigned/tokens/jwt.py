@@ -109,7 +109,10 @@ def read_token(text: str, *, types: Collection[str], most: int = LONGEST_BASE) -
     Raises:
         KeySourceError: it is not a JWT of such a type.
     """
-    match = _COMPACT.fullmatch(text) if len(text) <= most else None
+    if len(text) > most:
+        what = f"the token has {len(text):,} characters, and at most {most:,} are read"
+        raise KeySourceError("signature_identity_malformed", what, oversized=True)
+    match = _COMPACT.fullmatch(text)
     if match is None:
         raise token_error("it is not three segments of Base64url")
     header = _object(match[2])

@@ -869,7 +869,10 @@ class AsyncVerifier:
             found: Any = self._find(lookup)
             return cast("Sequence[VerificationKey]", await found if hasattr(found, "__await__") else found)
         except KeySourceError as failure:
-            raise self.profile.error(failure.reason, step=7, detail=str(failure)) from failure
+            error = self.profile.error(failure.reason, step=7, detail=str(failure))
+            if failure.oversized:
+                error.too_large = "request_header_fields_too_large"
+            raise error from failure
         except Exception as failure:
             detail = "the key source raised an exception: see the cause in the log"
             raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure

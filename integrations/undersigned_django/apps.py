@@ -14,7 +14,7 @@ from django.core.checks import Warning as CheckWarning
 
 from undersigned import ConfigurationError
 
-from .middleware import guards
+from .requirement import guards
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

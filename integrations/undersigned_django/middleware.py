@@ -15,11 +15,10 @@ from django.utils.functional import cached_property
 
 from undersigned import ConfigurationError
 from undersigned.asgi import ScopeBody, ScopeReceived
-from undersigned.eventloop import AsyncGuard
 from undersigned.middleware import ErrorResponse
-from undersigned.wsgi import EnvironBody, EnvironReceived, SyncGuard
+from undersigned.wsgi import EnvironBody, EnvironReceived
 
-from .requirement import SignatureRequired, answered_by_view, key, options, read_setting, response
+from .requirement import SignatureRequired, answered_by_view, guards, read_setting, response
 from .routes import RouteMiddleware
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from undersigned.asgi import Message, Receive
     from undersigned.wsgi import Environ
 
-__all__ = ["RouteMiddleware", "SignatureMiddleware", "guards"]
+__all__ = ["RouteMiddleware", "SignatureMiddleware"]
 
 _CHUNK = 64 * 1024
 _PATHS = ("PATH_INFO", "SCRIPT_NAME")
@@ -111,13 +110,13 @@ class SignatureMiddleware(RouteMiddleware):
         result = self._wsgi.verify_now(received, body)
         if isinstance(result, ErrorResponse):
             return response(result, request)
-        _forget(request)
-        type(request).__init__(request, body.forwarded(result))
+        _begin_again(request, body.forwarded(result))
         return None
 
     async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | None:
         """Verify a request over ASGI. Return the response if the request is rejected."""
-        stream = _stream(request)
+        # Django has no public name for the stream, and reading the request would mark it as read.
+        stream = vars(request)["_stream"]
 
         async def receive() -> Message:
             chunk = stream.read(_CHUNK)
@@ -133,25 +132,8 @@ class SignatureMiddleware(RouteMiddleware):
         scope, forwarded = body.forwarded(result), body.rest()
         if forwarded is not receive:
             stream = BytesIO(await _whole(forwarded))
-        _forget(request)
-        type(request).__init__(request, dict(scope), stream)
+        _begin_again(request, dict(scope), stream)
         return None
-
-
-def guards() -> tuple[SyncGuard, AsyncGuard]:
-    """Return the two guards that the setting `UNDERSIGNED` describes.
-
-    Raises:
-        ConfigurationError: the setting is missing or has a wrong value.
-    """
-    chosen = read_setting()
-    by_wsgi, by_asgi = options(chosen, asgi=False), options(chosen, asgi=True)
-    # Both use one verifier, and so one replay store.
-    by_asgi["verifier"] = by_wsgi["verifier"]
-    try:
-        return SyncGuard(**by_wsgi), AsyncGuard(**by_asgi)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{key(error.option.upper())}: {error.fix}") from None
 
 
 async def _whole(receive: Receive) -> bytes:
@@ -164,12 +146,9 @@ async def _whole(receive: Receive) -> bytes:
     return b"".join(chunks)
 
 
-def _forget(request: HttpRequest) -> None:
-    """Remove the values that the request has cached from its first environ or scope."""
-    for name in [name for name in vars(request) if isinstance(getattr(type(request), name, None), cached_property)]:
+def _begin_again(request: HttpRequest, *verified: Any) -> None:
+    """Make a request what it is of a verified environ or scope, without what it has cached of its first one."""
+    kind: Any = type(request)
+    for name in [name for name in vars(request) if isinstance(getattr(kind, name, None), cached_property)]:
         del vars(request)[name]
-
-
-def _stream(request: ASGIRequest) -> Any:
-    # Django has no public name for the stream, and reading the request would mark it as read.
-    return vars(request)["_stream"]
+    kind.__init__(request, *verified)

@@ -1,30 +1,35 @@
-"""The setting `UNDERSIGNED`, and the requirement of a signature for a view."""
+"""The setting `UNDERSIGNED`, the requirement of a signature for a view, and the route of the public keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
+from django.urls import path as url_path
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.middleware import ErrorResponse, Published, configured_verifier
+from undersigned.eventloop import AsyncGuard
+from undersigned.middleware import ErrorResponse, Published, configured_options
+from undersigned.wsgi import SyncGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
 
     from django.http.response import HttpResponseBase
 
+    from undersigned.publishing import PublishedKeys
+
 _CALLED = ("POLICY", "FALLBACK", "ON_DECISION", "REJECTION")
 _SHARED = ("ORIGINS", "MODE", "MAX_BODY", "MAX_UNSIGNED_BODY", "HTTP2_SERVER", "LOG_WHOLE", *_CALLED)
-_WSGI = ("RECONSTRUCT",)
 _IMPORTED = ("ORIGINS", "VERIFIER", *_CALLED, "USER")
-_KNOWN = {*_SHARED, *_WSGI, "SERVER_ADDS_ROOT_PATH", "VERIFIER", "JWKS", "PROFILE", "USER"}
+_KNOWN = {*_SHARED, "RECONSTRUCT", "SERVER_ADDS_ROOT_PATH", "VERIFIER", "JWKS", "PROFILE", "USER"}
 
 
 def read_setting() -> dict[str, object]:
@@ -55,60 +60,60 @@ def key(name: str) -> str:
     return f'UNDERSIGNED["{name}"]'
 
 
-def options(chosen: Mapping[str, object], *, asgi: bool) -> dict[str, Any]:
-    """Return the options of the ASGI or the WSGI guard.
+def guards() -> tuple[SyncGuard, AsyncGuard]:
+    """Return the two guards that the setting `UNDERSIGNED` describes. They have one verifier, and so one replay store.
 
     Raises:
-        ConfigurationError: the settings do not describe a verifier. The guard checks everything else.
+        ConfigurationError: the setting is missing or has a wrong value.
     """
-    names = _SHARED if asgi else (*_SHARED, *_WSGI)
-    made: dict[str, Any] = {name.lower(): chosen[name] for name in names if chosen.get(name) is not None}
-    return {"origins": (), **made, "verifier": configured_verifier(chosen, key=key)}
+    chosen = read_setting()
+    options = configured_options(chosen, map(str.lower, _SHARED), key=key)
+    reconstruct: Any = chosen.get("RECONSTRUCT") or False
+    try:
+        return SyncGuard(**options, reconstruct=reconstruct), AsyncGuard(**options)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{key(error.option.upper())}: {error.fix}") from None
 
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+View = TypeVar("View", bound="Callable[..., object]")
+
+
+def route(request: HttpRequest) -> str | None:
+    """Return the path of the route as the URLconf spells it, or None before Django has resolved the request."""
+    match = request.resolver_match
+    return None if match is None else match.route
+
 
 _DENIED = frozenset({401, 403})
 _ASKS = "Accept-Signature"
 
 
-def _always() -> bool:
-    return True
+def note_denial(request: HttpRequest, detail: str, applies: Callable[[], bool] = lambda: True) -> None:
+    """Let `answered_by_view` know why a view may be about to reject a request, before the view decides.
 
-
-@dataclass(frozen=True, slots=True)
-class Denial:
-    """A reason for which a view may be about to reject a request, known before the view decides.
-
-    Attributes:
+    Args:
+        request: the request.
         detail: the reason, for the log.
         applies: returns, after the response, whether it can be the reason.
     """
-
-    detail: str
-    applies: Callable[[], bool] = _always
-
-    def note(self, request: HttpRequest) -> None:
-        """Let `answered_by_view` know of it."""
-        vars(request)["signature_denial"] = self
+    vars(request)["signature_denial"] = detail, applies
 
 
 def answered_by_view(request: HttpRequest, answered: HttpResponseBase) -> HttpResponseBase:
     """Return the response to a request, after a view has answered it.
 
-    If the view noted a `Denial` and answered so, that rejection is recorded. `UNDERSIGNED["REJECTION"]` shapes whatever
-    a view has rejected. Without it, the view's own response is sent. That to an unsigned request that was denied then
-    also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
+    If `note_denial` was called and the view answered so, that rejection is recorded. `UNDERSIGNED["REJECTION"]` shapes
+    whatever a view has rejected. Without it, the view's own response is sent. That to an unsigned request that was
+    denied then also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
     """
     admission = PUBLISHED.admission(request)
-    denial: Denial | None = vars(request).pop("signature_denial", None)
-    if denial is None or answered.status_code not in _DENIED or not denial.applies():
+    detail, applies = vars(request).pop("signature_denial", ("", lambda: False))
+    if answered.status_code not in _DENIED or not applies():
         shaped = admission.received.replacement(answered.status_code)
     else:
         is_shaped = admission.service.rejection is not None
         sent = None if is_shaped else answered.status_code
-        answer = admission.reject(admission.unsigned_error(denial.detail), route=route(request), sent=sent)
+        answer = admission.reject(admission.unsigned_error(detail), route=route(request), sent=sent)
         shaped = answer if is_shaped else None
         if shaped is None and admission.signature is None:
             for name, value in answer.others:
@@ -123,19 +128,10 @@ def answered_by_view(request: HttpRequest, answered: HttpResponseBase) -> HttpRe
     return replaced
 
 
-def route(request: HttpRequest) -> str | None:
-    """Return the path of the route as the URLconf spells it, or None before Django has resolved the request."""
-    match = request.resolver_match
-    return None if match is None else match.route
-
-
 class SignatureRequired(PermissionDenied):
     """Raised when a view requires a signature and the request is unsigned. The middleware answers 401 with the code.
 
-    Django has no exception for 401. Without the middleware, this is its 403.
-
-    Attributes:
-        error: the reason, for the log; `error.code` is the code that the caller gets.
+    Django has no exception for 401. Without the middleware, this is its 403. Its `error` is the reason, for the log.
     """
 
     def __init__(self, error: SignatureError) -> None:
@@ -159,9 +155,7 @@ find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature
 
 
-def signature_required(
-    view: Callable[Concatenate[HttpRequest, Parameters], Result],
-) -> Callable[Concatenate[HttpRequest, Parameters], Result]:
+def signature_required(view: View) -> View:
     """Let a view run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     The view is exempt from Django's CSRF check: that check protects cookies, and another site cannot sign. For a view
@@ -170,17 +164,11 @@ def signature_required(
     Args:
         view: the view function, sync or async.
 
-    Returns:
-        The guarded view, sync or async as it was.
-
     Raises:
         ConfigurationError: `view` is not a function; or, during a request, no middleware has verified the request.
     """
-    guarded = PUBLISHED.guarded(
-        view,
-        decorate='a view function; for a class use method_decorator(..., name="dispatch")',
-    )
-    return csrf_exempt(guarded)
+    decorate = 'a view function; for a class use method_decorator(..., name="dispatch")'
+    return csrf_exempt(PUBLISHED.guarded(view, decorate=decorate))
 
 
 def response(answer: ErrorResponse, request: HttpRequest) -> HttpResponse:
@@ -188,3 +176,22 @@ def response(answer: ErrorResponse, request: HttpRequest) -> HttpResponse:
     # Some servers send the content of a response to HEAD, although the client expects the next response there.
     content = b"" if request.method == "HEAD" else answer.body
     return HttpResponse(content, status=answer.status, headers=dict(answer.fields))
+
+
+def jwks_route(published: PublishedKeys, path: str | None = None) -> URLPattern:
+    """Return a URL pattern that serves public keys: `urlpatterns = [jwks_route(PublishedKeys("keys.json"))]`.
+
+    Receivers do not sign their request for it, so let unsigned requests pass: with `"MODE": "optional"` or a policy.
+
+    Args:
+        published: a `PublishedKeys` or `PublishedDirectory` of `undersigned.publishing`.
+        path: the path of the route, if it is another than `published.path`; the root URLconf adds its slash.
+    """
+
+    @csrf_exempt  # so that another method is answered by 405
+    @require_safe
+    def jwks(request: HttpRequest) -> HttpResponse:
+        response = published.response(request.method or "GET")
+        return HttpResponse(response.body, headers=dict(response.fields))
+
+    return url_path((path or published.path).lstrip("/"), jwks)

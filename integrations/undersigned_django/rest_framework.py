@@ -10,7 +10,7 @@ from undersigned.errors import missing_extra
 from undersigned.message import write_challenge
 from undersigned.middleware import ErrorResponse
 
-from .requirement import PUBLISHED, Denial, read_setting
+from .requirement import PUBLISHED, note_denial, read_setting
 
 try:
     from rest_framework.authentication import BaseAuthentication
@@ -67,7 +67,7 @@ class SignatureAuthentication(BaseAuthentication):
             if user is not None:
                 return user, signature
         detail = _UNSIGNED if signature is None else _UNKNOWN
-        Denial(detail, lambda: request.successful_authenticator is None).note(request._request)  # noqa: SLF001 - as above
+        note_denial(request._request, detail, lambda: request.successful_authenticator is None)  # noqa: SLF001
         return None
 
     def authenticate_header(self, request: Request) -> str | None:
@@ -90,7 +90,7 @@ class IsSigned(BasePermission):
         asked = request._request  # noqa: SLF001 - as above
         if PUBLISHED.find_signature(asked) is not None:
             return True
-        Denial(_REQUIRED).note(asked)
+        note_denial(asked, _REQUIRED)
         return False
 
 

@@ -1,30 +1,25 @@
-"""The Flask extension, which verifies requests."""
+"""The Flask extension, which verifies requests, and the route of the public keys."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, Unpack, cast
 
 import click
-from flask import current_app, request
+from flask import Blueprint, Flask, Response, current_app, request
 from flask.cli import AppGroup
 
-from undersigned import ConfigurationError
-from undersigned.middleware import WSGIOptions, configured_verifier
+from undersigned import ConfigurationError, Verifier
+from undersigned.middleware import ConfiguredOrigins, WSGIOptions, configured_options
 from undersigned.policy import table_report
-from undersigned.wsgi import SignatureMiddleware
+from undersigned.wsgi import Environ, SignatureMiddleware
 
 from .requirement import PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TextIO, Unpack
 
-    from flask import Flask
-
-    from undersigned import Verifier
-    from undersigned.middleware import ConfiguredOrigins
-    from undersigned.wsgi import Environ
+    from undersigned.publishing import PublishedKeys
 
 EXTENSION = "undersigned"
 """The key of `app.extensions`."""
@@ -76,11 +71,9 @@ class Undersigned:
         origins: ConfiguredOrigins = (),
         **options: Unpack[WSGIOptions[Environ]],
     ) -> None:
-        self._verifier = verifier
-        self._options: dict[str, Any] = {
-            "origins": origins if isinstance(origins, str) or callable(origins) else tuple(origins),
-            **options,
-        }
+        # An iterator of origins serves several applications.
+        found = origins if isinstance(origins, str) or callable(origins) else tuple(origins)
+        self._options: dict[str, Any] = {"verifier": verifier, "origins": found, **options}
         if app is not None:
             self.init_app(app)
 
@@ -97,11 +90,9 @@ class Undersigned:
             raise ConfigurationError("init_app: this application is already set up; call init_app once for each one")
         configured = cast("Mapping[str, object]", app.config)
         config = {name.removeprefix(_PREFIX): given for name, given in configured.items() if name.startswith(_PREFIX)}
-        own = {name: config[name.upper()] for name in _OPTIONS if config.get(name.upper()) is not None}
-        options: dict[str, Any] = {**self._options, **own}
-        verifier = configured_verifier(config, otherwise=self._verifier, key=_PREFIX.__add__)
+        options = configured_options(config, _OPTIONS, given=self._options, key=_PREFIX.__add__)
         try:
-            middleware = SignatureMiddleware(app.wsgi_app, verifier=verifier, **options)
+            middleware = SignatureMiddleware(app.wsgi_app, **options)
         except ConfigurationError as error:
             key = f"{_PREFIX}{error.option.upper()} (or {error.option}= of Undersigned)"
             raise ConfigurationError(f"{key}: {error.fix}") from None
@@ -114,3 +105,23 @@ class Undersigned:
 
 def _check_published() -> None:
     PUBLISHED.admission(request)
+
+
+def jwks_route(published: PublishedKeys, path: str | None = None) -> Blueprint:
+    """Return a blueprint that serves public keys: `app.register_blueprint(jwks_route(PublishedKeys("keys.json")))`.
+
+    Receivers do not sign their request for it, so let unsigned requests pass: with `mode="optional"` or a policy.
+
+    Args:
+        published: a `PublishedKeys` or `PublishedDirectory` of `undersigned.publishing`.
+        path: the path of the route, if it is another than `published.path`.
+    """
+    blueprint = Blueprint(f"undersigned_{type(published).__name__}", __name__)
+
+    def jwks() -> Response:
+        response = published.response(request.method)
+        # Without content, Werkzeug would replace Content-Length by 0.
+        return Response(response.body or None, headers=response.fields)
+
+    blueprint.add_url_rule(path or published.path, "jwks", jwks, methods=["GET"])
+    return blueprint

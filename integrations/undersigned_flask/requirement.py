@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from flask import Blueprint, Flask, Request, Response, request
 from werkzeug.exceptions import Unauthorized
@@ -14,18 +14,13 @@ if TYPE_CHECKING:
 
     from undersigned import SignatureError
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-AnyBlueprint = TypeVar("AnyBlueprint", bound=Blueprint)
+View = TypeVar("View", bound="Blueprint | Callable[..., object]")
 
 
 class SignatureRequired(Unauthorized):
-    """Raised when a view requires a signature and the request is unsigned: a 401 with the code as its `description`.
+    """The 401 for an unsigned request, with the code as its `description`; `error` is the reason, for the log.
 
     Handlers of 401, `Unauthorized` and `HTTPException` get it. Without one, Flask sends its `response`.
-
-    Attributes:
-        error: the reason, for the log; `error.code` is the code that the caller gets.
     """
 
     def __init__(self, error: SignatureError) -> None:
@@ -46,15 +41,7 @@ find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature
 
 
-@overload
-def signature_required(view: AnyBlueprint) -> AnyBlueprint: ...
-
-
-@overload
-def signature_required(view: Callable[Parameters, Result]) -> Callable[Parameters, Result]: ...
-
-
-def signature_required(view: object) -> object:
+def signature_required(view: View) -> View:
     """Let a view, or every view of a blueprint and its nested blueprints, run only for a signed request.
 
     Put `@signature_required` below `@app.route`; in a class-based view it is one of the `decorators`. Call
@@ -66,22 +53,18 @@ def signature_required(view: object) -> object:
     Args:
         view: the view function, or the blueprint.
 
-    Returns:
-        The guarded view, or the same blueprint.
-
     Raises:
         ConfigurationError: `view` is neither; or, during a request, no middleware has verified the request.
     """
     if isinstance(view, Blueprint):
         view.before_request(_require_in_blueprint)
-        return view
-    called: Any = None if isinstance(view, Flask) else view
-    return PUBLISHED.guarded(
-        called,
-        decorate="a view function; for a View class set decorators = [signature_required], and for a whole application "
-        'UNDERSIGNED_MODE = "required"',
-        request_of=_request,
+        return cast("View", view)
+    decorate = (
+        "a view function; for a View class set decorators = [signature_required], and for a whole application "
+        'UNDERSIGNED_MODE = "required"'
     )
+    called = None if isinstance(view, Flask) else view
+    return cast("View", PUBLISHED.guarded(called, decorate=decorate, request_of=_request))
 
 
 def _request(*_args: object, **_kwargs: object) -> Request:

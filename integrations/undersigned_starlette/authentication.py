@@ -31,12 +31,12 @@ class SignedUser(BaseUser):
 
     @property
     def display_name(self) -> str:
-        """The signer as the key source names it, or the key id if it does not."""
+        """The signer as the key source names it, or the key ID if it does not, which changes with a rotation."""
         return self.signature.signer or self.signature.keyid
 
     @property
     def identity(self) -> str:
-        """The signer as the key source names it, or the key id if it does not, which changes with a rotation."""
+        """The same."""
         return self.display_name
 
 

@@ -1,35 +1,33 @@
-"""The requirement of a signature for an endpoint."""
+"""The requirement of a signature for an endpoint, and the route of the public keys."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from starlette.exceptions import HTTPException, WebSocketException
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.asgi import is_closed_only
+from undersigned.asgi import Scope, is_closed_only
 from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.asgi import Scope
+    from undersigned.publishing import PublishedKeys
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Endpoint = TypeVar("Endpoint", bound="Callable[..., object]")
 
 _POLICY_VIOLATION = 1008
 
 
 class SignatureRequired(HTTPException):
-    """Raised when an endpoint requires a signature and the request is unsigned: a 401 with the code as its `detail`.
+    """The 401 for an unsigned request, with the code as its `detail`; `error` is the reason, for the log.
 
     Handlers of `HTTPException` and of the status 401 get it. Without one, Starlette and FastAPI answer it as any other
     `HTTPException`. Its `headers` have WWW-Authenticate and Accept-Signature, if the profile sends them.
-
-    Attributes:
-        error: the reason, for the log; `error.code` is the code that the caller gets.
     """
 
     def __init__(self, error: SignatureError) -> None:
@@ -61,7 +59,7 @@ find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature
 
 
-def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def signature_required(endpoint: Endpoint) -> Endpoint:
     """Let an endpoint run only for a signed request. `verified_signature(request)` returns it.
 
     Put the decorator below the one that adds the route. An endpoint is a function, a method of an HTTPEndpoint, or a
@@ -70,9 +68,6 @@ def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Param
 
     Args:
         endpoint: the function, sync or async. It must be called with the request.
-
-    Returns:
-        The guarded endpoint, sync or async as it was.
 
     Raises:
         ConfigurationError: `endpoint` is not a function; or, during a request, no middleware has verified it.
@@ -83,7 +78,6 @@ def signature_required(endpoint: Callable[Parameters, Result]) -> Callable[Param
 
 
 def _connection(*args: object, **kwargs: object) -> HTTPConnection:
-    """Return the request or handshake that an endpoint is called with."""
     for argument in (*args, *kwargs.values()):
         if isinstance(argument, HTTPConnection):
             return cast("HTTPConnection", argument)
@@ -91,3 +85,21 @@ def _connection(*args: object, **kwargs: object) -> HTTPConnection:
         "signature_required: the endpoint is called without its request; give it a request: Request parameter, or in "
         "FastAPI use the dependency Depends(signature_required) instead of the decorator"
     )
+
+
+def jwks_route(published: PublishedKeys, path: str | None = None) -> Route:
+    """Return a route that serves public keys: `Starlette(routes=[jwks_route(PublishedKeys("keys/public.jwks.json"))])`.
+
+    In FastAPI: `app.routes.append(jwks_route(...))`. Receivers do not sign their request for it, so let unsigned
+    requests pass: with `mode="optional"` or a policy.
+
+    Args:
+        published: a `PublishedKeys` or `PublishedDirectory` of `undersigned.publishing`.
+        path: the path of the route, if it is another than `published.path`.
+    """
+
+    async def jwks(request: Request) -> Response:
+        response = published.response(request.method)
+        return Response(response.body, headers=dict(response.fields))
+
+    return Route(path or published.path, jwks, methods=["GET"])

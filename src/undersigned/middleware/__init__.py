@@ -4,7 +4,7 @@ from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_M
 from undersigned.message.header_fields import is_preflight
 from undersigned.middleware.admission import ADMISSION, Admission
 from undersigned.middleware.answer import ErrorResponse, incomplete
-from undersigned.middleware.configuration import configured_verifier
+from undersigned.middleware.configuration import configured_options
 from undersigned.middleware.decision import Decision
 from undersigned.middleware.evidence import Evidence
 from undersigned.middleware.openapi import SCHEME, document_signature, must_be_signed
@@ -41,7 +41,7 @@ __all__ = [
     "Service",
     "WSGIOptions",
     "WSGISetup",
-    "configured_verifier",
+    "configured_options",
     "document_signature",
     "incomplete",
     "is_preflight",

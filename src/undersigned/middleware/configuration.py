@@ -1,4 +1,4 @@
-"""The verifier that the settings of a framework describe: a verifier, or a JWK set and a profile."""
+"""The options that the settings of a framework describe, and the verifier: one, or a JWK set and a profile."""
 
 from __future__ import annotations
 
@@ -12,22 +12,35 @@ from undersigned.signature.profile import Profile
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
 
-def configured_verifier(
-    settings: Mapping[str, object], *, otherwise: Verifier | None = None, key: Callable[[str], str]
-) -> Verifier:
-    """Return the verifier that settings describe. One that is made of a JWK set keeps nonces in this process.
+def configured_options(
+    settings: Mapping[str, object],
+    names: Iterable[str],
+    *,
+    given: Mapping[str, object] | None = None,
+    key: Callable[[str], str],
+) -> dict[str, Any]:
+    """Return the options of a guard that settings describe. A verifier that is made here keeps nonces in this process.
 
     Args:
-        settings: has `VERIFIER`, or `JWKS` (a JWK set) and maybe `PROFILE` (a profile or its name).
-        otherwise: the verifier if the settings describe none.
+        settings: the options in capitals; also `VERIFIER`, or `JWKS` (a JWK set) and maybe `PROFILE` (a profile or its
+            name).
+        names: the options that the guard has, besides the verifier.
+        given: the options if the settings do not have them.
         key: returns the name of a setting as its operator writes it, for the error messages.
 
     Raises:
-        ConfigurationError: a setting is missing, has a wrong value or contradicts another.
+        ConfigurationError: the settings do not describe a verifier. The guard checks everything else.
     """
+    own = {name: settings[name.upper()] for name in names if settings.get(name.upper()) is not None}
+    options = {"origins": (), **(given or {}), **own}
+    return options | {"verifier": _verifier(settings, options.get("verifier"), key)}
+
+
+def _verifier(settings: Mapping[str, object], otherwise: object, key: Callable[[str], str]) -> Verifier:
     configured, jwks, profile = (settings.get(name) for name in ("VERIFIER", "JWKS", "PROFILE"))
     if jwks is None and profile is None:
         verifier = otherwise if configured is None else configured

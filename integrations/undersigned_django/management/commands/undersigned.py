@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 
 from undersigned import ConfigurationError
 from undersigned.policy import table_report
-from undersigned_django.middleware import guards
+from undersigned_django.requirement import guards
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

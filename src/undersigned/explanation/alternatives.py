@@ -26,7 +26,7 @@ from undersigned.explanation.mistakes import (
 )
 from undersigned.explanation.values import Alternative, SignedValues
 from undersigned.message.content_digest import content_digest
-from undersigned.message.header_fields import METHOD_OVERRIDES
+from undersigned.message.preflight import METHOD_OVERRIDES
 from undersigned.url import canonicalize_authority
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, Protocol, Self, cast
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Self, cast
 
 from undersigned.limits import LONGEST_NAMES
 from undersigned.message import token
@@ -17,45 +16,6 @@ if TYPE_CHECKING:
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Headers: a mapping, or (name, value) pairs whose order and repetition are kept."""
 
-METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
-"""The fields by which some applications run another method than the one of the request."""
-
-
-class _Names(Protocol):
-    """Names of headers: a container of them in lower case, or one that ignores case."""
-
-    def __contains__(self, name: str, /) -> bool:
-        """Return whether there is a field of this name."""
-        ...
-
-
-def is_preflight(method: str | None, names: _Names) -> bool:
-    """Return whether a request is a CORS preflight, which no browser can sign: guards of routes let it through.
-
-    A browser adds no field that names another method, so a request that has one is no preflight.
-
-    Args:
-        method: the method of the request.
-        names: its headers, by names in lower case or in a container that ignores case.
-    """
-    asks = method == "OPTIONS" and "origin" in names and "access-control-request-method" in names
-    return asks and not any(name in names for name in METHOD_OVERRIDES)
-
-
-def names_method(text: str) -> bool:
-    """Return whether an item of a list or query is a method other than OPTIONS, in any case and escaping.
-
-    Args:
-        text: items between commas, semicolons or `&`.
-    """
-    once = unquote(text.replace("+", " "))
-    items = (item for form in (text, once, unquote(once)) for item in _BETWEEN.split(form))
-    return any(item.strip(_AROUND).casefold() in _METHODS for item in items)
-
-
-_METHODS = frozenset({"get", "head", "post", "put", "patch", "delete", "query", "connect", "trace"})
-_BETWEEN = re.compile(r"[&;,\0\r\n]")
-_AROUND = " \t\"'"
 _NAMES = re.compile(rf"(?>(?::?{token.LOWER}++\n)*)")
 
 

@@ -1,7 +1,7 @@
 """The common part of the ASGI and the WSGI middleware."""
 
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
-from undersigned.message.header_fields import is_preflight
+from undersigned.message.preflight import is_preflight
 from undersigned.middleware.admission import ADMISSION, Admission
 from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.configuration import configured_options

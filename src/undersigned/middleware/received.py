@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from undersigned.message.header_fields import HeaderFields, is_preflight, names_method
+from undersigned.message.header_fields import HeaderFields
+from undersigned.message.preflight import is_preflight, names_method
 from undersigned.verification.verifier import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:

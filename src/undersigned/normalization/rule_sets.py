@@ -46,7 +46,7 @@ from undersigned.normalization.schemes import (
 )
 from undersigned.url.path import empty_path, hex_case
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED, RuleSet
-from undersigned.url.syntax import scheme_case
+from undersigned.url.scheme_and_port import scheme_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

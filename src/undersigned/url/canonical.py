@@ -9,7 +9,7 @@ from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.host import LONGEST_NAME, a_labels
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
-from undersigned.url.syntax import authority as authority_rule
+from undersigned.url.scheme_and_port import authority as authority_rule
 from undersigned.url.value import URL
 
 if TYPE_CHECKING:

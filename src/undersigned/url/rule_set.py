@@ -8,7 +8,7 @@ from undersigned.errors import MalformedURL
 from undersigned.url.host import a_labels, as_received, host_case, ip_literal, reg_name, root_dot
 from undersigned.url.path import dot_segments, empty_path, encoded_dots, hex_case, triplets, unreserved
 from undersigned.url.rule import Rule
-from undersigned.url.syntax import (
+from undersigned.url.scheme_and_port import (
     authority,
     characters,
     default_port,

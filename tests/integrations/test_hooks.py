@@ -9,7 +9,11 @@ import aiohttp
 import pytest
 import requests
 import yarl
+from aiohttp_retry import ExponentialRetry, RetryClient
+from httpx_retries import Retry, RetryTransport
 from requests.auth import AuthBase, HTTPDigestAuth
+from requests_toolbelt.auth.guess import GuessAuth
+from tenacity import retry, retry_if_result, stop_after_attempt
 from tests.integrations.capture import BUSY, OK, capturing
 from tests.integrations.clients import LIBRARIES, TRUST
 from tests.seller import make_signer
@@ -24,6 +28,14 @@ CHALLENGE = (
     b'HTTP/1.1 401 X\r\nWWW-Authenticate: Digest realm="a", nonce="b", qop="auth"\r\n'
     b"Content-Length: 0\r\nConnection: close\r\n\r\n"
 )
+
+
+def again(send, hook: str):
+    """A call that tenacity repeats as long as the answer is 503, if that is the hook; else the call."""
+    busy = retry_if_result(lambda answer: getattr(answer, "status_code", getattr(answer, "status", 0)) == 503)
+    if hook != "tenacity":
+        return send
+    return retry(stop=stop_after_attempt(2), retry=busy, retry_error_callback=lambda _state: None)(send)
 
 
 class Both(AuthBase):
@@ -66,7 +78,9 @@ def changed(to: str):
 
 
 REQUESTS = {
+    "digest or basic by toolbelt": lambda _to: GuessAuth("user", "password"),
     "digest": lambda _to: HTTPDigestAuth("user", "password"),
+    "tenacity": lambda _to: None,
     "hook that sends again": lambda _to: send_again,
     "hook with another session": lambda _to: send_by_another_session,
     "hook that follows": lambda _to: follow,
@@ -78,15 +92,27 @@ def by_requests(hook: str, origin: str, to: str, *, by: str) -> None:
     with requests.Session() as session:
         given = REQUESTS[hook](to)
         auth = given if isinstance(given, AuthBase) else None
-        options = {} if auth else {"hooks": {"response": given}}
+        options = {} if auth or given is None else {"hooks": {"response": given}}
         if by == "adapter":
             session.mount(origin, SignatureAdapter(make_signer(), origins=[origin]))
         else:
             auth = Both(auth, SignatureAuth(make_signer(), origins=[origin]))
-        session.post(f"{origin}/p", data=SECRET, headers=TEXT, auth=auth, timeout=10, **options)
+        again(session.post, hook)(f"{origin}/p", data=SECRET, headers=TEXT, auth=auth, timeout=10, **options)
 
 
-HTTPX = ("digest", "auth that sends elsewhere", "hook that changes the URL", "hook with another client", "retry")
+AGAIN = Retry(total=2, backoff_factor=0, allowed_methods=["POST"])
+HTTPX = (
+    "httpx-retries",
+    "digest",
+    "auth that sends elsewhere",
+    "hook that changes the URL",
+    "hook with another client",
+    "retry",
+)
+
+
+def retried(transport, hook: str):
+    return RetryTransport(transport=transport, retry=AGAIN) if hook == "httpx-retries" else transport
 
 
 def by_httpx(hook: str, origin: str, to: str, *, by: str) -> None:
@@ -128,20 +154,27 @@ def by_httpx(hook: str, origin: str, to: str, *, by: str) -> None:
         transport = signed.AsyncSignatureTransport(
             plain.AsyncHTTPTransport(verify=TRUST), make_signer(), origins=[origin]
         )
-        async with plain.AsyncClient(transport=transport, **options) as client:
+        async with plain.AsyncClient(transport=retried(transport, hook), **options) as client:
             for _ in range(2):
-                await client.post(f"{origin}/p", content=SECRET, headers=TEXT)
+                await again(client.post, hook)(f"{origin}/p", content=SECRET, headers=TEXT)
 
     def send() -> None:
         transport = signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), make_signer(), origins=[origin])
-        with plain.Client(transport=transport, **options) as client:
+        with plain.Client(transport=retried(transport, hook), **options) as client:
             for _ in range(2):
-                client.post(f"{origin}/p", content=SECRET, headers=TEXT)
+                again(client.post, hook)(f"{origin}/p", content=SECRET, headers=TEXT)
 
     asyncio.run(send_async()) if is_async else send()
 
 
-AIOHTTP = ("digest", "middleware that changes the URL", "middleware inside that changes it", "retry", "trace")
+AIOHTTP = (
+    "aiohttp-retry",
+    "digest",
+    "middleware that changes the URL",
+    "middleware inside that changes it",
+    "retry",
+    "trace",
+)
 
 
 def by_aiohttp(hook: str, origin: str, to: str, **_by) -> None:
@@ -167,15 +200,23 @@ def by_aiohttp(hook: str, origin: str, to: str, **_by) -> None:
             "retry": [retry, signing],
         }.get(hook, [signing])
         async with aiohttp.ClientSession(middlewares=middlewares, trace_configs=[trace]) as session:
+            options = ExponentialRetry(attempts=2, start_timeout=0, statuses={503})
+            client = RetryClient(client_session=session, retry_options=options) if hook == "aiohttp-retry" else session
             for _ in range(2):
-                await session.post(f"{origin}/p", data=SECRET, headers=TEXT)
+                await again(client.post, hook)(f"{origin}/p", data=SECRET, headers=TEXT)
 
     asyncio.run(send())
 
 
 CASES = [
     *((by_requests, by, hook) for by in ("adapter", "auth") for hook in REQUESTS),
-    *((by_httpx, f"{name}-{kind}", hook) for name in LIBRARIES for kind in ("sync", "async") for hook in HTTPX),
+    *(
+        (by_httpx, f"{name}-{kind}", hook)
+        for name in LIBRARIES
+        for kind in ("sync", "async")
+        for hook in HTTPX
+        if hook != "httpx-retries" or name == "httpx"
+    ),
     *((by_aiohttp, "aiohttp", hook) for hook in AIOHTTP),
 ]
 
@@ -196,4 +237,7 @@ def test_no_hook_leads_content_or_a_signature_to_an_origin_that_is_not_listed(se
             send(hook, f"http://127.0.0.1:{capture.port}", to, by=by)
     leaked = [one for one in elsewhere.sent if SECRET in one.body or one.lines("signature-input")]
     assert leaked == []
+    made = [one.lines("signature-input") for one in capture.sent if one.lines("signature-input")]
+    if by != "auth" and "session" not in hook:  # a plain session sends a request as it is
+        assert all(made.count(one) == 1 for one in made), "a signature was sent twice"
     assert capture.sent or "changes the URL" in hook or "inside" in hook

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, printable
 from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP, MOST_FIELDS
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from undersigned.middleware.received import Received
     from undersigned.middleware.service import Service
     from undersigned.policy.policy import Policy, SignatureResult
-    from undersigned.url import Origin
 
 Answer = TypeVar("Answer")
 
@@ -70,8 +69,6 @@ class Guard:
         Raises:
             ConfigurationError: they cannot. No request is verified before that is mended.
         """
-        if self._has_checked_names:
-            return
         try:
             warning = self.service.policy and check_names(self.service.policy)
         except ConfigurationError as error:
@@ -84,7 +81,8 @@ class Guard:
     async def verify(self, received: Received, body: Body) -> Admission | ErrorResponse:
         """Verify one request. Return what to publish to the application, or the answer to a rejected request."""
         service, request = self.service, None
-        self.check_names()
+        if not self._has_checked_names:
+            self.check_names()
         try:
             try:
                 if received.has_too_many_fields:
@@ -147,10 +145,8 @@ class Guard:
             admission = await self._judge(policy, admission, body, result, path)
         # A request that the policy does not read has been found empty.
         body.must_stay_empty = body.must_stay_empty or must_stay_empty(received, signature, service)
-        if signed is not None:
-            # A request that was rebuilt has an origin.
-            origin = cast("Origin", signed.origin)
-            body.accept(signed.canonical_url() if signature is None else signature.target, origin)
+        if signed is not None and signed.origin is not None:
+            body.accept(signed.canonical_url() if signature is None else signature.target, signed.origin)
         outcome: Outcome = "warned" if isinstance(result, SignatureError) else result
         record(outcome, received, service, admission.warning or signature, request=signed)
         return admission

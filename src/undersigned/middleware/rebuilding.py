@@ -84,11 +84,11 @@ def _check_head(received: Received, profile: Profile) -> None:
         MalformedURL: the method is too long, it is not an upper-case token, or it is CONNECT, which has no path.
     """
     method, combined, names = received.method, received.fields.combined, received.names
-    spelled = {name.lower() for name in names} if "_" in "".join(names) else ()
-    if len({name.replace("_", "-") for name in spelled}) < len(spelled):
-        raise profile.error(
-            "signature_header_malformed", step=1, detail="a field name appears with hyphens and with underscores"
-        )
+    if "_" in "".join(names):
+        spelled = {name.lower() for name in names}
+        if len({name.replace("_", "-") for name in spelled}) < len(spelled):
+            detail = "a field name appears with hyphens and with underscores"
+            raise profile.error("signature_header_malformed", step=1, detail=detail)
     if "content-length" in combined and "transfer-encoding" in combined:
         raise profile.error(
             "signature_header_malformed", step=1, detail="the request has Content-Length and Transfer-Encoding"

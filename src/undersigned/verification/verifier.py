@@ -273,7 +273,7 @@ def field_error(
 def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, SignatureInput, bytes]]:
     """Return the label, the Signature-Input and the octets of each signature to verify, at least one (steps 0, 1)."""
     given, signature = fields.combined.get("signature-input"), fields.combined.get("signature")
-    if not is_signed(fields, profile):
+    if given is None and not is_signed(fields, profile):
         raise profile.error("signature_required", step=0, detail=unsigned_detail(signature))
     check_fields(fields)
     if signature is not None and not profile.selection.is_exclusive:
@@ -867,7 +867,7 @@ class AsyncVerifier:
         """Ask the key source (step 7)."""
         try:
             found: Any = self._find(lookup)
-            return cast("Sequence[VerificationKey]", await found if hasattr(found, "__await__") else found)
+            keys: Sequence[VerificationKey] = await found if hasattr(found, "__await__") else found
         except KeySourceError as failure:
             error = self.profile.error(failure.reason, step=7, detail=str(failure))
             if failure.oversized:
@@ -876,6 +876,7 @@ class AsyncVerifier:
         except Exception as failure:
             detail = "the key source raised an exception: see the cause in the log"
             raise self.profile.error("signature_jwks_unavailable", step=7, detail=detail) from failure
+        return keys
 
     async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
         """Take the steps 8 to 10 with keys that were found. Each key is tried once."""
@@ -1006,15 +1007,15 @@ class AsyncVerifier:
         # Only a store for a profile that accepts repeats has to know `content`.
         more = {} if content is None else {"content": content}
         try:
-            claim: Any = self._claim(name, nonce, now=now, until=until, caps=self.profile.replay.caps, **more)
-            claim = await claim if hasattr(claim, "__await__") else claim
+            answer: Any = self._claim(name, nonce, now=now, until=until, caps=self.profile.replay.caps, **more)
+            claim: Claim = await answer if hasattr(answer, "__await__") else answer
         except Exception as failure:
             raise self._store_unavailable(failure, step=12) from failure
         if self._store_failed:
             self._note_recovery()
         if claim == "full":
             self._full_at[name] = now
-        return cast("Claim", claim)
+        return claim
 
     def _store_unavailable(self, failure: Exception, *, step: Step) -> SignatureError:
         self._store_failed = True

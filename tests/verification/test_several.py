@@ -9,7 +9,7 @@ from itertools import permutations
 
 import pytest
 from tests.keys import OneKey, digest_of, key_pair, verification_key
-from tests.verification.stages import screen_request
+from tests.verification.stages import screen_request, verifier_of
 
 from undersigned import KeySet, MemoryReplayStore, Profile, Request, SignatureError, Signer, SigningKey, Verifier
 from undersigned.errors import AnswerForm
@@ -23,7 +23,6 @@ from undersigned.signature.rules import (
     Selection,
     Validity,
 )
-from undersigned.verification.verifier import screen
 
 NOW = 1_795_305_605
 TAG = ("my-app",)
@@ -138,7 +137,7 @@ def test_signature_of_another_scheme_beside_ours_is_left_alone(value, place):
 def test_signature_of_another_scheme_alone_is_none_but_for_adcp(profile):
     request = replace(POST, fields=[*POST.fields, ("Signature", CAVAGE)])
     with pytest.raises(SignatureError) as caught:
-        screen(request, profile, now=NOW)
+        verifier_of(profile=profile).screen(request)
     expected = "signature_header_malformed" if profile.name.startswith("adcp") else "signature_required"
     assert caught.value.reason == expected
     assert expected == "signature_header_malformed" or "draft-cavage" in caught.value.detail

@@ -1,6 +1,6 @@
 """Verification on one page: the checklist from a received message to a verified signature (RFC 9421 section 3.2; AdCP).
 
-    screen         steps 0 to 6    what the message says about its signatures -> ReceivedSignature
+    _screened      steps 0 to 6    what the message says about a signature -> ReceivedSignature
     usable_keys    steps 7 and 8   the keys that may verify a signature
     _prove_by      steps 9, 9a     asks which of them are revoked, or at their cap of live nonces
     prove          steps 9a, 10    a key that is not at its cap signed the base that is rebuilt here
@@ -219,39 +219,6 @@ class ReceivedSignature:
 
 
 # Steps 0 to 6: what the message says.
-
-
-def screen(
-    message: Request | Response, profile: Profile, *, now: float
-) -> Sequence[ReceivedSignature | SignatureError]:
-    """Read and check the signatures of a message that a profile selects (steps 0 to 6).
-
-    Args:
-        message: the message.
-        profile: the profile to verify it by.
-        now: seconds since the epoch.
-
-    Returns:
-        The signatures to verify, in their order. Of several, one that is not what the profile asks for is returned as
-        its error.
-
-    Raises:
-        SignatureError: the message is not signed, or its only signature is malformed or not what the profile asks for.
-            The error is of the first step that fails.
-    """
-    screened: list[ReceivedSignature | SignatureError] = []
-    try:
-        selected = _selected(message.fields, profile)
-        for label, member, signature in selected:
-            try:
-                screened.append(_screened(message, profile, label, member, signature, now))
-            except (MalformedField, SignatureError) as error:
-                if len(selected) == 1:
-                    raise
-                screened.append(_rejection(error, profile, message))
-    except (MalformedField, SignatureError) as error:
-        raise _rejection(error, profile, message) from None
-    return screened
 
 
 def _rejection(error: MalformedField | SignatureError, profile: Profile, message: Request | Response) -> SignatureError:
@@ -751,12 +718,30 @@ class AsyncVerifier:
         return is_signed(fields, self.profile)
 
     def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
-        """Read and check the signatures of a message (steps 0 to 6), as the function `screen` does.
+        """Read and check the signatures of a message that the profile selects (steps 0 to 6).
+
+        Returns:
+            The signatures to verify, in their order. Of several, one that is not what the profile asks for is returned
+            as its error.
 
         Raises:
-            SignatureError: as `verify`.
+            SignatureError: the message is not signed, or its only signature is malformed or not what the profile asks
+                for. The error is of the first step that fails.
         """
-        return screen(message, self.profile, now=self.clock())
+        profile, now = self.profile, self.clock()
+        screened: list[ReceivedSignature | SignatureError] = []
+        try:
+            selected = _selected(message.fields, profile)
+            for label, member, signature in selected:
+                try:
+                    screened.append(_screened(message, profile, label, member, signature, now))
+                except (MalformedField, SignatureError) as error:
+                    if len(selected) == 1:
+                        raise
+                    screened.append(_rejection(error, profile, message))
+        except (MalformedField, SignatureError) as error:
+            raise _rejection(error, profile, message) from None
+        return screened
 
     async def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body has been read.
@@ -1064,12 +1049,7 @@ class Verifier(AsyncVerifier):
     `verify`, `verify_response` and `unready` do what those of `AsyncVerifier` do, and return when they are done. The
     coroutines of the steps are for a server that reads the content between them: `finish` runs them.
 
-    Args:
-        profile: what makes a signature acceptable. By default it is `profiles.DEFAULT`, plain RFC 9421.
-        keys: finds the key that a keyid names.
-        replay: tells whether a nonce is fresh.
-        revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
-        clock: returns seconds since the epoch.
+    The arguments are those of `AsyncVerifier`, but no answer of a source may have to be awaited.
 
     Attributes:
         blocking: whether verifying may block on IO. A source without a `blocking` attribute is taken to block.
@@ -1094,7 +1074,14 @@ class Verifier(AsyncVerifier):
 
     def for_tasks(self) -> AsyncVerifier:
         """Return a verifier that does the same in tasks of an event loop. What may block it is asked in a thread."""
-        return _TaskVerifier(self) if self.blocking else self
+        if not self.blocking:
+            return self
+        verifier = AsyncVerifier(
+            self.profile, keys=self._keys, replay=self.replay, revocations=self._revocations, clock=self.clock
+        )
+        # A subclass may override them.
+        vars(verifier).update(screen=self.screen, is_signed=self.is_signed)
+        return verifier
 
     def verify(self, request: Request) -> VerifiedSignature:
         """Verify a request whose body has been read."""
@@ -1107,28 +1094,6 @@ class Verifier(AsyncVerifier):
     def unready(self) -> tuple[Part, ...]:
         """Return which of the sources cannot answer now."""
         return finish(super().unready())
-
-
-class _TaskVerifier(AsyncVerifier):
-    """An `AsyncVerifier` with the sources of a `Verifier`, and with its `screen`."""
-
-    def __init__(self, verifier: Verifier) -> None:
-        super().__init__(
-            verifier.profile,
-            keys=verifier._keys,  # noqa: SLF001 - one of this module
-            replay=verifier.replay,
-            revocations=verifier._revocations,  # noqa: SLF001 - as above
-            clock=verifier.clock,
-        )
-        self._screen, self._is_signed = verifier.screen, verifier.is_signed
-
-    def is_signed(self, fields: HeaderFields) -> bool:
-        """As the verifier."""
-        return self._is_signed(fields)
-
-    def screen(self, message: Request | Response) -> Sequence[ReceivedSignature | SignatureError]:
-        """As the verifier."""
-        return self._screen(message)
 
 
 def _add_evidence(error: SignatureError, signature: ReceivedSignature, base: str | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, Unpack, overload
@@ -16,8 +15,6 @@ from undersigned.middleware import ASGISetup, ErrorResponse, Published, WSGISetu
 from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute, RouteResolver
 
 Guarded = TypeVar("Guarded")
-
-_RESPONDER = re.compile(rf"on_({'|'.join(map(str.lower, COMBINED_METHODS))})(_\w+)?$")
 
 
 class SignatureRequired(falcon.HTTPUnauthorized):
@@ -53,8 +50,8 @@ def signature_required(resource: Guarded) -> Guarded:
     Raises:
         ConfigurationError: `resource` is neither; or, during a request, no middleware has verified the request.
     """
-    is_class = isinstance(resource, type)
-    responders = [name for name in dir(resource) if _RESPONDER.match(name)] if is_class else []
+    methods = {f"on_{method.lower()}" for method in COMBINED_METHODS if isinstance(resource, type)}
+    responders = [name for name in dir(resource) if "_".join(name.split("_")[:2]) in methods]
     for name in responders:
         setattr(resource, name, signature_required(getattr(resource, name)))
     decorate = "a responder, or the class of a resource that has some"

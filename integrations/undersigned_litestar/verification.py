@@ -45,8 +45,7 @@ def signature_required(connection: ASGIConnection[Any, Any, Any, Any], handler: 
         SignatureRequired: the request is unsigned.
         ConfigurationError: no middleware has verified it.
     """
-    answers_itself = handler.fn.__module__.partition(".")[0] == "litestar"
-    if not (answers_itself and cast("Any", connection).scope.get("method") == "OPTIONS"):
+    if cast("Any", connection).scope.get("method") != "OPTIONS" or not handler.fn.__module__.startswith("litestar."):
         verified_signature(connection)
 
 

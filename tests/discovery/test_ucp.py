@@ -78,7 +78,7 @@ def test_key_of_a_profile_is_owned_by_its_url(find, server):
         {"keys": [EC_PUBLIC, PUBLIC], "signing_keys": [EC_PUBLIC, PUBLIC]},
         {"keys": [], "signing_keys": [EC_PUBLIC, PUBLIC]},
     ],
-    ids=["released", "both", "both alike", "an empty one"],
+    ids=["2026-04-08", "between", "between, alike", "between, one empty"],
 )
 def test_keys_are_read_from_the_arrays_of_each_version(find, server, profile):
     server.answers[PATH] = response(profile)

@@ -48,7 +48,8 @@ class Example:
         return Verifier(profile or self.profile, keys=source, replay=MemoryReplayStore(), clock=lambda: at)
 
 
-def _example(document) -> Example:
+def example(document, profile: Profile) -> Example:
+    """An example of such a file."""
     body = document.get("body", "").encode()
     key = VerificationKey.from_jwk({"kid": "", **document["jwk"]}).for_tests()
     response = None
@@ -57,14 +58,14 @@ def _example(document) -> Example:
         response = Response(document["status"], document["headers"], body, request=request)
     else:
         request = Request(document["method"], document["url"], document["headers"], body)
-    profile = {**PROFILES, **RESPONSE_PROFILES}[document["id"]]
     return Example(document["id"], profile, request, response, key, document["now"], document["signature_base"])
 
 
+_OF = {**PROFILES, **RESPONSE_PROFILES}
 _ALL = [
-    _example(document)
+    example(document, _OF[document["id"]])
     for document in json.loads(FILE.read_text("utf-8"))["examples"]
-    if document["id"] in {*PROFILES, *RESPONSE_PROFILES}
+    if document["id"] in _OF
 ]
-EXAMPLES = {example.name: example for example in _ALL if example.response is None}
-RESPONSES = {example.name: example for example in _ALL if example.response is not None}
+EXAMPLES = {each.name: each for each in _ALL if each.response is None}
+RESPONSES = {each.name: each for each in _ALL if each.response is not None}

@@ -15,7 +15,7 @@ from yarl import URL
 
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import Admission, AsyncSetup, ErrorResponse, incomplete
-from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute
+from undersigned.policy import ListedRoute, MatchedRoute, Routes
 
 from .requirement import PUBLISHED, response, route_of
 
@@ -44,7 +44,7 @@ class SignatureMiddleware:
 
     def __init__(self, **options: Unpack[AsyncSetup[web.Request]]) -> None:
         self._app: web.Application | None = None
-        routes = HookedRoutes(listed=lambda: None if self._app is None else _listed(self._app))
+        routes = Routes(listed=lambda: None if self._app is None else _listed(self._app), ask=lambda: True)
         self._guard = AsyncGuard(app=routes, **options)
         self._guard.service.announce()
 

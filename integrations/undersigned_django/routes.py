@@ -46,28 +46,24 @@ class RouteResolver(_RouteResolver):
 
     def routes_of(self, app: object) -> Routes:  # noqa: ARG002 - the settings say what Django runs
         """Return the routes of Django; as `undersigned.policy.RouteResolver.routes_of`."""
-        return _Routes()
+        return Routes(listed=_list, ask=_ask, is_complete=_is_complete, sees_handshakes=False)
 
 
-class _Routes(Routes):
-    """The routes of the settings."""
+def _list() -> Iterable[ListedRoute]:
+    return _listed(get_resolver().url_patterns, "/", ())
 
-    __slots__ = ()
 
-    sees_handshakes = False
+def _middlewares() -> list[object]:
+    return [import_string(name) for name in cast("Sequence[str]", settings.MIDDLEWARE)]
 
-    def ask(self) -> bool:
-        listed = map(import_string, cast("Sequence[str]", settings.MIDDLEWARE))
-        return any(isinstance(one, type) and issubclass(one, RouteMiddleware) for one in listed)
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether no middleware selects other URLs for a request, as those of subdomains do."""
-        listed = map(import_string, cast("Sequence[str]", settings.MIDDLEWARE))
-        return not any(_selects_urls(function) for one in listed for function in _functions(one))
+def _ask() -> bool:
+    return any(isinstance(one, type) and issubclass(one, RouteMiddleware) for one in _middlewares())
 
-    def listed(self) -> Iterable[ListedRoute] | None:
-        return _listed(get_resolver().url_patterns, "/", ())
+
+def _is_complete() -> bool:
+    """Return whether no middleware selects other URLs for a request, as those of subdomains do."""
+    return not any(_selects_urls(function) for one in _middlewares() for function in _functions(one))
 
 
 def _listed(

@@ -12,7 +12,7 @@ from falcon.routing import StaticRoute
 
 from undersigned import ConfigurationError, SignatureError, asgi, wsgi
 from undersigned.middleware import ASGISetup, ErrorResponse, Published, WSGISetup
-from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute, RouteResolver
+from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes
 
 Guarded = TypeVar("Guarded")
 
@@ -89,7 +89,7 @@ def SignatureMiddleware(app: Any, **options: Any) -> Any:  # noqa: N802 - as in 
     if not isinstance(app, falcon.App):
         raise ConfigurationError("app: pass the Falcon application, not what is wrapped around it")
     package = asgi if isinstance(app, falcon.asgi.App) else wsgi
-    middleware = package.SignatureMiddleware(HookedRoutes(given, partial(_listed, given)), **options)
+    middleware = package.SignatureMiddleware(Routes(given, partial(_listed, given), lambda: True), **options)
     if isinstance(getattr(options.get("policy"), "resolver", None), RouteResolver):
         given.add_middleware(_Asking(given))
     return middleware

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from flask import Flask, request, request_started
@@ -54,25 +55,12 @@ class RouteResolver(_RouteResolver):
                 `dispatch_request`.
         """
         _asks(app, [])
-        return _Routes(app)
+        return Routes(ask=lambda: _may_ask(app, []), listed=partial(_list, app), sees_handshakes=False)
 
 
-class _Routes(Routes):
-    """The routes that a middleware leads to."""
-
-    __slots__ = ("_app",)
-
-    sees_handshakes = False
-
-    def __init__(self, app: object) -> None:
-        self._app = app
-
-    def ask(self) -> bool:
-        return _may_ask(self._app, [])
-
-    def listed(self) -> Iterable[ListedRoute] | None:
-        found: list[tuple[str, object]] = []
-        return [one for prefix, app in found for one in _listed(app, prefix)] if _may_ask(self._app, found) else None
+def _list(app: object) -> Iterable[ListedRoute] | None:
+    found: list[tuple[str, object]] = []
+    return [one for prefix, app in found for one in _listed(app, prefix)] if _may_ask(app, found) else None
 
 
 def _listed(app: object, prefix: str) -> Iterator[ListedRoute]:

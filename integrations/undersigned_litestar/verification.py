@@ -11,7 +11,7 @@ from litestar.exceptions import NotAuthorizedException
 
 from undersigned import ConfigurationError, SignatureError, asgi
 from undersigned.middleware import ASGISetup, ErrorResponse, Published, document_signature, must_be_signed
-from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute
+from undersigned.policy import ListedRoute, MatchedRoute, Routes
 
 
 class SignatureRequired(NotAuthorizedException):
@@ -64,7 +64,7 @@ def SignatureMiddleware(app: Litestar, **options: Unpack[ASGISetup]) -> Litestar
     """
     if not isinstance(app, Litestar):
         raise ConfigurationError("app: pass the Litestar application, not what is wrapped around it")
-    routes: Any = HookedRoutes(app.asgi_handler, partial(_listed, app))
+    routes: Any = Routes(app.asgi_handler, partial(_listed, app), lambda: True)
     app.asgi_handler = cast("Any", asgi.SignatureMiddleware(routes, **options))
     # Handlers that are registered later get the guards of the application.
     for guards in (cast("Any", app).guards, *(handler.resolve_guards() for _, handler, _ in _handlers(app))):

@@ -10,7 +10,7 @@ from werkzeug.exceptions import Unauthorized
 
 from undersigned import ConfigurationError, SignatureError, asgi
 from undersigned.middleware import ASGISetup, ErrorResponse, Published
-from undersigned.policy import HookedRoutes, ListedRoute, MatchedRoute
+from undersigned.policy import ListedRoute, MatchedRoute, Routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,7 @@ class Undersigned(asgi.SignatureMiddleware):
         quart = getattr(app, "__self__", app)
         if not isinstance(quart, Quart):
             raise ConfigurationError("app: pass the Quart application")
-        super().__init__(HookedRoutes(quart.asgi_app, partial(_listed, quart)), **options)
+        super().__init__(Routes(quart.asgi_app, partial(_listed, quart), lambda: True), **options)
         quart.asgi_app = self  # type: ignore[method-assign,assignment]  # as Quart documents it
         for hooks in (quart.before_request_funcs, quart.before_websocket_funcs):
             hooks[None].insert(0, partial(_ask, quart))

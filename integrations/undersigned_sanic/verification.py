@@ -16,7 +16,7 @@ from sanic.signals import Event
 from undersigned import ConfigurationError
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse
-from undersigned.policy import HookedRoutes, MatchedRoute
+from undersigned.policy import MatchedRoute, Routes
 
 from .requirement import PUBLISHED, Rejected
 
@@ -49,7 +49,7 @@ class Undersigned:
     def __init__(self, app: Sanic[Any, Any], **options: Unpack[AsyncSetup[Request[Any, Any]]]) -> None:
         if not isinstance(app, Sanic):
             raise ConfigurationError("app: pass the Sanic application")
-        self._guard = AsyncGuard(app=HookedRoutes(), **options)
+        self._guard = AsyncGuard(app=Routes(ask=lambda: True), **options)
         self._guard.service.announce()
         app.add_signal(self._verify, Event.HTTP_ROUTING_BEFORE)
         app.register_middleware(  # pyright: ignore[reportUnknownMemberType]

@@ -65,9 +65,8 @@ class RouteResolver(_RouteResolver):
             ConfigurationError: the class of the application or of its router overrides `__call__`, or the router has a
                 middleware whose application is not its `app`.
         """
-        routes = _Routes(app, self.candidates)
-        routes.ask()
-        return routes
+        _ask(app, self.candidates)
+        return Routes(ask=partial(_ask, app, self.candidates), listed=partial(_list, app, self.candidates))
 
     @staticmethod
     def candidates(routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
@@ -75,34 +74,24 @@ class RouteResolver(_RouteResolver):
         return zip(routes, routes, strict=True)
 
 
-class _Routes(Routes):
-    """The routes that a middleware leads to."""
-
-    __slots__ = ("_app", "_candidates")
-
-    def __init__(self, app: object, candidates: Candidates) -> None:
-        self._app = app
-        self._candidates = candidates
-
-    def ask(self) -> bool:
-        found = _found(self._app)
-        if found is None:
-            return False
-        for asked in (found, _router(found)):
-            if _decides_itself(asked):
-                raise ConfigurationError(
-                    f"policy: {type(asked).__name__} decides by itself what runs, whatever its routes are: remove its "
-                    "__call__ or app method, or use PathResolver"
-                )
-        if not _hook(_router(found), self._candidates):
+def _ask(app: object, candidates: Candidates) -> bool:
+    found = _found(app)
+    if found is None:
+        return False
+    for asked in (found, _router(found)):
+        if _decides_itself(asked):
             raise ConfigurationError(
-                "policy: a middleware of the router has no app attribute: add it to the application"
+                f"policy: {type(asked).__name__} decides by itself what runs, whatever its routes are: remove its "
+                "__call__ or app method, or use PathResolver"
             )
-        return True
+    if not _hook(_router(found), candidates):
+        raise ConfigurationError("policy: a middleware of the router has no app attribute: add it to the application")
+    return True
 
-    def listed(self) -> Iterable[ListedRoute] | None:
-        found = _found(self._app)
-        return None if found is None else _listed(_router(found), self._candidates, "")
+
+def _list(app: object, candidates: Candidates) -> Iterable[ListedRoute] | None:
+    found = _found(app)
+    return None if found is None else _listed(_router(found), candidates, "")
 
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")

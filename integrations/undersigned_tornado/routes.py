@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from tornado.web import Application, ErrorHandler, RequestHandler
@@ -33,24 +34,16 @@ class RouteResolver(_RouteResolver):
 
     def routes_of(self, app: object) -> Routes:
         """Return the routes of an application; as `undersigned.policy.RouteResolver.routes_of`."""
-        return _Routes(app) if isinstance(app, Application) else Routes()
-
-
-class _Routes(Routes):
-    """The handlers of an application."""
-
-    __slots__ = ("_app",)
-
-    def __init__(self, app: Application) -> None:
-        self._app = app
+        if not isinstance(app, Application):
+            return Routes()
         _hook(app)
+        return Routes(ask=partial(_ask, app))
 
-    def ask(self) -> bool:
-        """Return whether every rule of the application has a handler, which asks."""
-        return all(
-            isinstance(rule.target, type) and issubclass(rule.target, RequestHandler)
-            for rule in _rules(self._app.default_router)
-        )
+
+def _ask(app: Application) -> bool:
+    """Return whether every rule of the application has a handler, which asks."""
+    targets = [rule.target for rule in _rules(app.default_router)]
+    return all(isinstance(target, type) and issubclass(target, RequestHandler) for target in targets)
 
 
 def _hook(app: Application) -> None:

@@ -301,12 +301,13 @@ def test_mount_of_which_nothing_is_known_must_be_signed(made):
 
 
 def test_table_shows_what_names_an_operation(made):
-    lines = policy_table(made(["buy"], {"create_order": "buy"})[0])
-    assert ("buy", "required", "required_for; operations=") in [
-        (one.operation, one.demand, one.source) for one in lines
-    ]
-    lines = policy_table(made(["buy"], {"create_order": lambda _: "buy"})[0])
-    assert (None, "by the path parameters") in [(one.operation, one.demand) for one in lines]
+    for operation, *shown in (
+        ("buy", "buy", "required", "required_for; operations="),
+        (lambda _: "buy", None, "by the path parameters", "a function in operations="),
+        ("buy\0", None, "unknown: must be signed", "operations="),
+    ):
+        lines = policy_table(made(["buy"], {"create_order": operation})[0])
+        assert shown in [[one.operation, one.demand, one.source] for one in lines]
 
 
 def test_route_that_wraps_functions_without_end_must_be_signed_and_starts():
@@ -339,7 +340,7 @@ def by_path(options):
 
 
 def hooked(options):
-    return undersigned_starlette.SignatureMiddleware(policy.HookedRoutes(elsewhere), **options)
+    return undersigned_starlette.SignatureMiddleware(policy.Routes(elsewhere, ask=lambda: True), **options)
 
 
 @pytest.mark.parametrize(

@@ -316,12 +316,10 @@ def test_resolver_is_made_of_nothing_but_a_mapping(kind):
 
 
 @pytest.mark.parametrize("kind", ["starlette", "fastapi"])
-def test_application_before_the_mapping_is_deprecated(kind):
+def test_application_before_the_mapping_says_nothing(kind):
     application, resolver = APPLICATIONS[kind]
-    with pytest.warns(DeprecationWarning, match="pass the mapping only"):
-        assert resolver(application(), {"create": "create_media_buy"}).operations == {"create": "create_media_buy"}
-    with pytest.warns(DeprecationWarning, match="pass the mapping only"):
-        assert resolver(application()).operations == {}
+    assert resolver(application(), {"create": "create_media_buy"}).operations == {"create": "create_media_buy"}
+    assert resolver(application()).operations == {}
 
 
 class Hidden:

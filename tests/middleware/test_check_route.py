@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from undersigned import ConfigurationError, Policy, SignatureError, asgi, wsgi
 from undersigned.middleware import ErrorResponse, is_preflight
-from undersigned.policy import HookedRoutes, MatchedRoute, RouteResolver
+from undersigned.policy import MatchedRoute, RouteResolver, Routes
 
 PREFLIGHT = {"origin": "https://app.example", "access-control-request-method": "POST"}
 
@@ -208,13 +208,10 @@ def test_rejection_shapes_no_answer_of_a_route_that_runs(side):
 
 @pytest.mark.parametrize(("sees", "sent"), [(True, "websocket.accept"), (False, "websocket.close")])
 def test_unsigned_handshake_is_rejected_if_the_hook_is_not_asked_about_it(party, sees, sent):
-    class Hooked(HookedRoutes):
-        sees_handshakes = sees
-
     async def accept(_scope, _receive, send):
         await send({"type": "websocket.accept"})
 
-    resolver = RouteResolver().bound(Hooked())
+    resolver = RouteResolver().bound(Routes(ask=lambda: True, sees_handshakes=sees))
     policy = Policy(required_for=["create_media_buy"], resolver=resolver)
     app = asgi.SignatureMiddleware(accept, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
     answer = asyncio.run(call_asgi(app, scope_of(Message("/run", "GET"), kind="websocket")))

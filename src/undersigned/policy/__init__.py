@@ -5,7 +5,6 @@ from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, OperationResolver, PathResolver, UnresolvedOperation
 from undersigned.policy.policy import Policy
 from undersigned.policy.route import (
-    HookedRoutes,
     ListedRoute,
     MatchedRoute,
     RouteOperation,
@@ -17,7 +16,6 @@ from undersigned.policy.table import TableLine, policy_table, table_report
 
 __all__ = [
     "A2AResolver",
-    "HookedRoutes",
     "JSONRPCResolver",
     "ListedRoute",
     "MatchedRoute",

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError
-from undersigned.policy.route import RouteResolver
+from undersigned.policy.route import RouteResolver, route_keys, route_names
 
 if TYPE_CHECKING:
     from undersigned.policy.policy import Policy
@@ -28,15 +28,27 @@ def check_names(policy: Policy) -> str | None:
     listed = resolver.routes.listed() if isinstance(resolver, RouteResolver) else None
     if listed is None or not isinstance(resolver, RouteResolver):
         return None
-    known = resolver.nameable(listed)
-    wrong = {name: option for option, names in policy.lists() for name in sorted(names) if name not in known.names}
-    wrong |= {_shown(key): "operations" for key in resolver.operations if key not in known.keys}
-    is_open = known.is_open or not resolver.routes.is_complete
+    where, keys, is_open = dict[str, str](), set[object](), not resolver.routes.is_complete()
+    operations = set[object]()
+    for one in listed:
+        try:
+            of_route = [*route_keys(one.route)]
+        except LookupError:
+            is_open = True
+            continue
+        keys.update(of_route)
+        used = [resolver.operations[key] for key in of_route if key in resolver.operations][:1]
+        names = used or route_names(one.route)
+        is_open |= any(map(callable, used)) or (one.route.is_opaque and not used)
+        operations.update(names)
+        where |= {name: f"{one.method} {one.path}" for name in (*names, *of_route) if isinstance(name, str)} | where
+    wrong = {name: option for option, names in policy.lists() for name in sorted(names) if name not in operations}
+    wrong |= {_shown(key): "operations" for key in resolver.operations if key not in keys}
     told: list[str] = []
     for name, option in wrong.items():
-        close = get_close_matches(name, known.where, 1, cutoff=_LIKE if is_open else 0.0)
+        close = get_close_matches(name, where, 1, cutoff=_LIKE if is_open else 0.0)
         if close or not is_open:
-            told.append(f"{option}: no route is named {name!r}; {_closest(close, known.where)}")
+            told.append(f"{option}: no route is named {name!r}; {_closest(close, where)}")
     if told and not is_open:
         raise ConfigurationError("; ".join(told))
     return "; ".join(told) or None

@@ -12,7 +12,7 @@ from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.content import may_name, names_webhook, registers_webhook
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation, check_path
-from undersigned.policy.route import RouteResolver, Routes
+from undersigned.policy.route import RouteResolver
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -120,10 +120,7 @@ class Policy:
             ConfigurationError: the application cannot ask it.
         """
         resolver = self.resolver
-        if not isinstance(resolver, RouteResolver):
-            return self
-        routes = app if isinstance(app, Routes) else resolver.routes_of(app)
-        return replace(self, resolver=resolver.bound(routes))
+        return replace(self, resolver=resolver.bound(app)) if isinstance(resolver, RouteResolver) else self
 
     def lists(self) -> list[tuple[str, Collection[str]]]:
         """Return each list of the policy with its name."""

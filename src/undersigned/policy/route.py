@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isfunction
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
 from undersigned.policy.operation import Operation, is_name, is_webhook
@@ -62,78 +61,31 @@ class ListedRoute:
     route: MatchedRoute
 
 
-class Nameable(NamedTuple):
-    """What routes can name.
+def _nothing(*_call: object) -> None:
+    """Stand in for an application of a server that calls the routes itself, and for routes that nobody can list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The routes of one application, which ask the policy before they run. By default they are unknown and ask nothing.
 
     Attributes:
-        names: the operations.
-        keys: the keys of the resolver's mapping that are of a route.
-        where: the method and path for each name of a route and each operation.
-        is_open: whether a function of the mapping may name anything, or an application routes by itself.
-    """
-
-    names: set[str]
-    keys: set[object]
-    where: dict[str, str]
-    is_open: bool
-
-
-class Routes:
-    """The routes of one application, which ask the policy before they run. This one knows nothing, and asks nothing.
-
-    The package of a framework has a subclass.
-    """
-
-    __slots__ = ()
-
-    sees_handshakes = True
-    """Whether the policy is asked about WebSocket handshakes. If not, an unsigned one is rejected."""
-
-    def ask(self) -> bool:
-        """Return whether each route asks, and let it if it can. If not, every request must be signed."""
-        return False
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing but what `listed` returns can run."""
-        return True
-
-    def listed(self) -> Iterable[ListedRoute] | None:
-        """Return each route for each of its methods, or None if they cannot be listed."""
-        return None
-
-
-def _nothing(*_call: object) -> None:
-    """Stand in for an application of a server that calls the routes itself."""
-
-
-class HookedRoutes(Routes):
-    """The routes of an application in which a hook asks the policy, whichever of them runs.
-
-    Args:
         app: what a middleware that is around these routes calls.
-        listed: as `listed`.
+        listed: returns each route for each of its methods, or None if they cannot be listed.
+        ask: returns whether each route asks, and lets it if it can. If not, every request must be signed.
+        is_complete: returns whether nothing but what `listed` returns can run.
+        sees_handshakes: whether the policy is asked about WebSocket handshakes. If not, an unsigned one is rejected.
     """
 
-    __slots__ = ("_app", "_listed")
-
-    def __init__(
-        self, app: Callable[..., Any] = _nothing, listed: Callable[[], Iterable[ListedRoute] | None] = _nothing
-    ) -> None:
-        self._app = app
-        self._listed = listed
+    app: Callable[..., Any] = _nothing
+    listed: Callable[[], Iterable[ListedRoute] | None] = _nothing
+    ask: Callable[[], bool] = bool
+    is_complete: Callable[[], bool] = lambda: True
+    sees_handshakes: bool = True
 
     def __call__(self, *call: object) -> Any:
         """Call the application."""
-        return self._app(*call)
-
-    def ask(self) -> bool:
-        """Return that each route asks."""
-        return True
-
-    def listed(self) -> Iterable[ListedRoute] | None:
-        """Return each route for each of its methods, or None if they cannot be listed."""
-        return self._listed()
+        return self.app(*call)
 
 
 def called_application(
@@ -183,37 +135,27 @@ class RouteResolver:
     Args:
         operations: a mapping whose keys are endpoints, or names of routes or functions. A value is the operation, None
             if there is none, or a function of the path parameters that returns one of these.
-        mapping: the same mapping after an application, which is deprecated: the middleware finds the application.
 
     Raises:
         TypeError: `operations` is no mapping.
     """
 
-    __slots__ = ("_operations", "_routes")
+    __slots__ = ("operations", "routes")
 
-    def __init__(
-        self,
-        operations: object = None,
-        mapping: Mapping[object, RouteOperation] | None = None,
-    ) -> None:
-        if mapping is not None or callable(operations):
-            warnings.warn(
-                "RouteResolver(app): pass the mapping only; the middleware finds the application that it is around",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            operations = mapping
-        if not isinstance(operations, (Mapping, NoneType)):
+    def __init__(self, operations: object = None, mapping: object = None) -> None:
+        # The middleware finds the application: one that is given before the mapping says nothing.
+        given = mapping if callable(operations) else operations
+        if not isinstance(given, (Mapping, NoneType)):
             raise TypeError("operations: pass a mapping only; the middleware finds the application that it is around")
-        self._operations = dict(cast("Mapping[object, RouteOperation]", operations or {}))
-        self._routes: Routes | None = None
+        self.operations: Mapping[object, RouteOperation] = dict(cast("Mapping[object, RouteOperation]", given or {}))
+        self.routes = Routes()
 
     reads_body = False
     comes_first = False
 
     def hook(self, function: Hook) -> Hook:
         """Declare that a function of the framework calls `check_route` before any route runs, and return it."""
-        self._routes = HookedRoutes()
+        self.routes = Routes(ask=lambda: True)
         return function
 
     def routes_of(self, app: object) -> Routes:  # noqa: ARG002 - the packages of frameworks know some
@@ -224,53 +166,17 @@ class RouteResolver:
         """
         return Routes()
 
-    def bound(self, routes: Routes) -> RouteResolver:
-        """Return this resolver for the routes of one application, unless it has some."""
-        if self._routes is not None:
-            return self
-        resolver = copy(self)
-        resolver._routes = routes  # noqa: SLF001 - a copy of this one
-        return resolver
-
-    @property
-    def routes(self) -> Routes:
-        """The routes that ask the policy."""
-        return self._routes or Routes()
-
-    @property
-    def operations(self) -> Mapping[object, RouteOperation]:
-        """The mapping."""
-        return self._operations
-
-    def named_by(self, route: MatchedRoute) -> Literal["operations", "function", "name"]:
-        """Return what names the operation of a route: an entry of the mapping, a function in it, or its own name.
+    def bound(self, app: object) -> RouteResolver:
+        """Return this resolver for an application, or the `Routes` of it, unless it has a hook already.
 
         Raises:
-            LookupError: the operation is unknown.
+            ConfigurationError: the application cannot ask a policy.
         """
-        key = self._key_of(route)
-        if key is None:
-            return "name"
-        return "function" if callable(self._operations[key]) else "operations"
-
-    def nameable(self, listed: Iterable[ListedRoute]) -> Nameable:
-        """Return what routes can name."""
-        known = Nameable(set(), set(), {}, is_open=False)
-        for one in listed:
-            try:
-                keys, used = list(_keys(one.route)), self._key_of(one.route)
-            except LookupError:
-                known = known._replace(is_open=True)
-                continue
-            known.keys.update(keys)
-            names: list[object] = [*_names(one.route)] if used is None else [self._operations[used]]
-            is_open = one.route.is_opaque if used is None else callable(names[0])
-            known = known._replace(is_open=known.is_open or is_open)
-            known.names.update(name for name in names if isinstance(name, str))
-            for name in (*names, *keys):
-                if isinstance(name, str):
-                    known.where.setdefault(name, f"{one.method} {one.path}")
-        return known
+        if self.routes != Routes():
+            return self
+        resolver = copy(self)
+        resolver.routes = app if isinstance(app, Routes) else self.routes_of(app)
+        return resolver
 
     def resolve(self, request: Request) -> Operation:
         """Return what is known before the route is: no name. If the routes do not ask, the operation stays unknown."""
@@ -285,35 +191,27 @@ class RouteResolver:
             listed: the operations that a policy requires a signature for. They come first if a route has several names.
         """
         try:
-            operation = self._entry(route, listed)
+            _, operation = self.entry(route, listed)
             name = operation(route.parameters) if callable(operation) else operation
         except Exception:  # noqa: BLE001 - a function of the application may raise anything: operation unknown
             return Operation(is_unknown=True)
-        return Operation(name) if name is None or _is_operation(name) else Operation(is_unknown=True)
+        return Operation(name, is_unknown=name is not None and not is_name(name))
 
-    def _entry(self, route: MatchedRoute, listed: Collection[str]) -> RouteOperation:
-        """Return the operation of a route, or the function that names it.
-
-        Raises:
-            LookupError: the operation is unknown.
-        """
-        key = self._key_of(route)
-        if key is not None:
-            return self._operations[key]
-        if names := _names(route):
-            return next((name for name in names if name in listed), names[0])
-        raise LookupError("the route names no operation")
-
-    def _key_of(self, route: MatchedRoute) -> Hashable | None:
-        """Return what the mapping lists a route as, or None if it does not.
+    def entry(self, route: MatchedRoute, listed: Collection[str] = ()) -> tuple[str, RouteOperation]:
+        """Return what names a route, for the table, and its operation or the function that names it.
 
         Raises:
-            LookupError: the endpoint wraps functions without end.
+            LookupError: nothing names it, or the endpoint wraps functions without end.
         """
-        return next((key for key in _keys(route) if key in self._operations), None)
+        for key in route_keys(route):
+            if key in self.operations:
+                return "operations=", self.operations[key]
+        if names := route_names(route):
+            return "its name", next((name for name in names if name in listed), names[0])
+        raise LookupError("nothing names it")
 
 
-def _keys(route: MatchedRoute) -> Iterator[Hashable]:
+def route_keys(route: MatchedRoute) -> Iterator[Hashable]:
     """Yield what an application may list a route as, in order of precedence.
 
     Raises:
@@ -326,7 +224,7 @@ def _keys(route: MatchedRoute) -> Iterator[Hashable]:
             yield key
 
 
-def _names(route: MatchedRoute) -> list[str]:
+def route_names(route: MatchedRoute) -> list[str]:
     """Return the names of a route that can be an operation."""
     names = () if route.is_opaque else (_function_name(route.endpoint), *route.names)
     return [name for name in names if name is not None and name.isidentifier()]
@@ -356,7 +254,3 @@ def _function_name(endpoint: object) -> str | None:
         endpoint = cast("partial[object]", endpoint).func
     name = getattr(endpoint, "__name__", None)
     return name if isinstance(name, str) else None
-
-
-def _is_operation(value: object) -> bool:
-    return isinstance(value, str) and is_name(value)

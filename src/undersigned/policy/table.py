@@ -72,20 +72,21 @@ def policy_table(app: object) -> list[TableLine]:
 
 
 def _line(policy: Policy, resolver: RouteResolver, one: ListedRoute) -> TableLine:
+    name: str | None = None
+    demand: Shown = _UNKNOWN
     try:
-        named = resolver.named_by(one.route)
+        source, found = resolver.entry(one.route)
     except LookupError as error:
-        return TableLine(one.method, one.path, None, _UNKNOWN, str(error))
-    if named == "function":
-        return TableLine(one.method, one.path, None, "by the path parameters", "a function in operations=")
-    operation = resolver.operation_of(one.route, listed=policy.required_for)
-    if operation.is_unknown:
-        return TableLine(one.method, one.path, None, _UNKNOWN, "nothing names it")
-    demand = policy.demand(operation)
-    source = "operations=" if named == "operations" else "its name"
-    if demand == "none":
-        return TableLine(one.method, one.path, operation.name, "open", f"no list; {source}")
-    return TableLine(one.method, one.path, operation.name, demand, f"{demand}_for; {source}")
+        source = str(error)
+    else:
+        operation = resolver.operation_of(one.route, listed=policy.required_for)
+        if callable(found):
+            demand, source = "by the path parameters", "a function in operations="
+        elif not operation.is_unknown:
+            name, listed = operation.name, policy.demand(operation)
+            demand = "open" if listed == "none" else listed
+            source = f"{'no list' if listed == 'none' else f'{listed}_for'}; {source}"
+    return TableLine(one.method, one.path, name, demand, source)
 
 
 def _policy(app: object) -> Policy:

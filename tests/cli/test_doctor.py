@@ -16,86 +16,14 @@ from tests.cli.listener import listener
 from tests.cli.route import Answer, Route
 
 from undersigned import KeyPair, MemoryReplayStore, Policy, VerificationKey, Verifier, profiles, same_url
+from undersigned.cli.doctor.spellings import JSON, REWRITTEN, SPELLINGS
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 LOG = "see the log of the logger `undersigned`"
 CHECKS = 14
 
-REWRITINGS = [
-    ("repeated slashes", "/a//b", "/a/b", "the slashes are merged"),
-    ("an encoded slash", "/a%2Fb", "/a/b", "%2F is decoded"),
-    ("an encoded slash", "/a%2Fb", "/a%252Fb", "% is encoded again"),
-    ("dots between encoded slashes", "/a%2F..%2Fb", "/b", "%2F is decoded and the new dot segment is resolved"),
-    ("dots between encoded slashes", "/a%2F..%2Fb", "/a%252F..%252Fb", "% is encoded again"),
-    (
-        "encoded reserved characters",
-        "/a%2Bb%3Ac%40d",
-        "/a+b:c@d",
-        "percent-encoding is changed: reserved characters are decoded",
-    ),
-    (
-        "encoded reserved characters",
-        "/a%2Bb%3Ac%40d",
-        "/a%2Bb:c@d",
-        "percent-encoding is changed: %3A and %40 are decoded",
-    ),
-    (
-        "encoded reserved characters",
-        "/a%2Bb%3Ac%40d",
-        "/a%252Bb%253Ac%2540d",
-        "percent-encoding is changed: % is encoded again",
-    ),
-    (
-        "unencoded reserved characters",
-        "/a+b!(c)*'d;e=f,g",
-        "/a%2Bb%21%28c%29%2A%27d%3Be%3Df%2Cg",
-        "percent-encoding is changed: reserved characters are encoded",
-    ),
-    (
-        "unencoded reserved characters",
-        "/a+b!(c)*'d;e=f,g",
-        "/a%2Bb!(c)*'d%3Be%3Df%2Cg",
-        "percent-encoding is changed: some reserved characters are encoded",
-    ),
-    ("unencoded reserved characters", "/a+b!(c)*'d;e=f,g", "/a%20b!(c)*'d;e=f,g", "+ is read as a space"),
-    ("unencoded reserved characters", "/a+b!(c)*'d;e=f,g", "/a+b!(c)*'d", "the text after the semicolon is cut off"),
-    ("encoded UTF-8", "/caf%C3%A9", "/caf%E9", "UTF-8 is changed to Latin-1"),
-    ("encoded UTF-8", "/caf%C3%A9", "/caf%25C3%25A9", "% is encoded again"),
-    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?a=1&b=2&b=1", "the query is sorted"),
-    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?a=1&b=1&b=2", "the query is sorted"),
-    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?b=2&a=1", "a repeated parameter is dropped"),
-    ("an unsorted query", "/a?b=2&a=1&b=1", "/a?b=1&a=1", "a repeated parameter is dropped"),
-    ("an unsorted query", "/a?b=2&a=1&b=1", "/a", "the query is lost"),
-    ("spaces in a query", "/a?x=a+b%20c", "/a?x=a+b+c", "%20 becomes +"),
-    ("spaces in a query", "/a?x=a+b%20c", "/a?x=a%20b%20c", "+ becomes %20"),
-    ("spaces in a query", "/a?x=a+b%20c", "/a?x=a%2Bb%20c", "+ becomes %2B"),
-    ("escapes in a query", "/a?x=%7e%2f", "/a?x=~%2f", "%7e is decoded"),
-    ("escapes in a query", "/a?x=%7e%2f", "/a?x=~%2F", "percent-encoding is changed: %7e is decoded, %2f becomes %2F"),
-    ("escapes in a query", "/a?x=%7e%2f", "/a?x=~/", "percent-encoding is changed: the query is decoded"),
-    (
-        "escapes in a query",
-        "/a?x=%7e%2f",
-        "/a?x=%7E%2F",
-        "percent-encoding is changed: the hex digits become upper case",
-    ),
-    ("escapes in a query", "/a?x=%7e%2f", "/a?x=%257e%252f", "percent-encoding is changed: % is encoded again"),
-    ("empty parameters", "/a?x=&y", "/a?x=&y=", "an equals sign is added"),
-    ("empty parameters", "/a?x=&y", "/a?x&y", "an equals sign is dropped"),
-    ("empty parameters", "/a?x=&y", "/a?y", "x= is dropped"),
-    ("a question mark without a query", "/a?", "/a", "the ? is lost"),
-    ("a second question mark", "/a??x", "/a?x", "a ? is lost"),
-    ("a second question mark", "/a??x", "/a?%3Fx", "? becomes %3F"),
-]
+REWRITINGS = [(one.name, one.target, *change) for one in SPELLINGS for change in one.rewritings.items()]
 """Each check, the end of the target that it sends, what arrives instead, and what the doctor says of it."""
-CONTENTS = [
-    (b"", "it is dropped"),
-    (b'{ "undersigned": "doctor",  "caf\\u00e9": [1.0, 1e2, "\xc3\xa9"] }', "the white space at its end is dropped"),
-    (b'{ "undersigned": "doctor",  "caf\\u00e9": [1.0, 1e2, "\xc3\xa9"] }\n', "CR LF becomes LF"),
-    (b'{"undersigned": "doctor", "caf\\u00e9": [1.0, 100.0, "\\u00e9"]}', "the JSON is rewritten"),
-    (b'{"undersigned":"doctor","caf\\u00e9":[1.0,100.0,"\\u00e9"]}', "the JSON is rewritten"),
-    (b'{"undersigned":"doctor","caf\xc3\xa9":[1.0,100.0,"\xc3\xa9"]}', "the JSON is rewritten"),
-]
-SENT = b'{ "undersigned": "doctor",  "caf\\u00e9": [1.0, 1e2, "\xc3\xa9"] }\r\n'
 
 FIELDS = {
     "web-bot-auth-typed": ['Signature-Agent: sig1="https://bot.example"'],
@@ -339,10 +267,10 @@ def test_rejection_by_the_policy_after_a_valid_signature_is_not_a_finding(key):
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-@pytest.mark.parametrize(("arrives", "problem"), CONTENTS)
+@pytest.mark.parametrize(("arrives", "problem"), REWRITTEN.items())
 def test_known_change_of_content_is_named(arrives, problem, chunked, key):
     def change(arrived):
-        is_it = arrived.content == SENT and arrived.chunked == chunked
+        is_it = arrived.content == JSON and arrived.chunked == chunked
         return replace(arrived, content=arrives) if is_it else arrived
 
     found = finding(Route(change), key, "--method", "POST")
@@ -373,18 +301,6 @@ def test_chunked_content_is_reported_when_the_server_hides_it(key):
     assert (found["check"], "buffering proxy" in found["advice"]) == ("content in chunks", True)
 
 
-class OneKey:
-    """A source that finds one key, whatever the signature calls it."""
-
-    blocking = False
-
-    def __init__(self, key) -> None:
-        self.key = key
-
-    def find(self, _lookup):
-        return (self.key,)
-
-
 @pytest.mark.parametrize("algorithm", ["ed25519", "ecdsa-p256-sha256"])
 @pytest.mark.parametrize("name", TRIED)
 def test_requests_by_every_profile_arrive(name, algorithm, tmp_path):
@@ -392,7 +308,7 @@ def test_requests_by_every_profile_arrive(name, algorithm, tmp_path):
     public, private = pair.public["keys"][0], dict(pair.private)
     if name == "adcp-webhook":
         public, private = public | {"adcp_use": ["webhook-signing"]}, private | {"adcp_use": ["webhook-signing"]}
-    source = OneKey(VerificationKey.from_jwk(public))
+    source = parties.OneKey(VerificationKey.from_jwk(public))
     route = Route(verifier=Verifier(profiles.BY_NAME[name], keys=source, replay=MemoryReplayStore()))
     headers = [word for field in FIELDS.get(name.replace("-jwks", "-typed"), ()) for word in ("--header", field)]
     found = diagnosis(route, _key_file(tmp_path, private), "--method", "POST", "--profile", name, *headers)

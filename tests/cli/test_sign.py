@@ -155,7 +155,7 @@ def test_nothing_is_said_of_an_expiry_when_the_profile_has_none(keys):
     ("args", "told"),
     [
         (("-d", "hello", URL), "the body is not JSON, so say what it is: -H 'Content-Type: ...'"),
-        (("-d", '{"a": 1, "a": 2}', URL), "the content is not JSON"),
+        (("-d", '{"a": 1, "a": 2}', URL), "the body is not JSON"),
         (("-d", "@absent", URL), "'absent': No such file"),
         (("-H", "no colon", URL), "write a header as 'Name: value'"),
         (("-H", "Content-Length: 3", URL), "leave out Content-Length"),

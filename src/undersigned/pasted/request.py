@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from dataclasses import dataclass
+from getopt import GetoptError, gnu_getopt
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -42,11 +43,12 @@ _CURL_OPTIONS: Final = {
     "-X": "method", "--request": "method", "-H": "field", "--header": "field", "-d": "data", "--data": "data",
     "--data-raw": "raw", "--data-binary": "data", "--json": "json", "-I": "head", "--head": "head", "--url": "url",
 }  # fmt: skip
-_CURL_FLAGS: Final = frozenset(
-    {"-v", "--verbose", "-s", "--silent", "-S", "--show-error", "-i", "--include", "-k", "--insecure", "-L"}
-    | {"--location", "-f", "--fail", "-g", "--globoff", "--path-as-is", "--compressed", "--http1.1", "--http2"}
-)
-"""Options without a value that do not change the request."""
+_CURL_SHORT: Final = "X:H:d:IvsSikLfg"
+_CURL_LONG: Final = (
+    "request=", "header=", "data=", "data-raw=", "data-binary=", "json=", "url=", "head", "verbose", "silent",
+    "show-error", "include", "insecure", "location", "fail", "globoff", "path-as-is", "compressed", "http1.1", "http2",
+)  # fmt: skip
+"""Options that are read, and those without a value that do not change the request."""
 
 
 class MalformedRequest(UndersignedError, ValueError):
@@ -137,12 +139,12 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
     request = Request(read.method, url, fields, content or b"")
     declared = read_digests(request.fields.combined.get("content-digest", ""))
     lost = not content and declared and not has_digests(b"", declared)
+    fault = ""
     if body is None and (content is None or lost):
         fault = read.fault or f"{form} does not show the body: give its bytes with --body"
         fault += ", or log it: log_whole=True of the middleware" if read.received_at is not None else ""
         request = Request(read.method, url, fields, b"", has_body=True)
-        return PastedRequest(request, form, fault, read.received_at, read.clock_offsets)
-    return PastedRequest(request, form, "", read.received_at, read.clock_offsets)
+    return PastedRequest(request, form, fault, read.received_at, read.clock_offsets)
 
 
 def _read_http(words: str) -> _Read:
@@ -226,7 +228,9 @@ def _read_curl_command(words: str) -> _Read:
     urls = options.get("url", [])
     if len(urls) != 1:
         raise MalformedRequest(f"the curl command has {len(urls)} URLs: expected one")
-    fields = [_field(line) for line in options.get("field", [])]
+    # `Name;` is how curl is given a field without a value.
+    lines = (f"{line[:-1]}:" if line.endswith(";") and ":" not in line else line for line in options.get("field", []))
+    fields = list(map(_field, lines))
     data = options.get("data", []) + options.get("json", [])
     content = [*data, *options.get("raw", [])]
     body: bytes | None = "&".join(content).encode("latin-1")
@@ -242,27 +246,20 @@ def _read_curl_command(words: str) -> _Read:
 def _curl_options(words: str) -> dict[str, list[str]]:
     """Return the values of the options of a curl command, by what they are."""
     try:
-        given = iter(shlex.split(_CONTINUED.sub(" ", words).lstrip("$ \t\r\n"))[1:])
+        given = shlex.split(_CONTINUED.sub(" ", words).lstrip("$ \t\r\n"))[1:]
     except ValueError:
         raise MalformedRequest("a quote of the curl command is not closed") from None
-    options: dict[str, list[str]] = {}
-    for word in given:
-        kind = _CURL_OPTIONS.get(word, "" if word in _CURL_FLAGS else "url")
-        if kind == "url" and word.startswith("-") and word != "--url":
-            raise MalformedRequest(
-                "the curl command has an option that is not read: leave it out, or paste what curl -v shows"
-            )
-        if kind == "head":
-            options["head"] = []
-        elif kind == "url" and word != "--url":
-            options.setdefault("url", []).append(word)
-        elif kind:
-            value = next(given, None)
-            if value is None:
-                raise MalformedRequest("the last option of the curl command has no value")
-            # `Name;` is how curl is given a field without a value.
-            field = f"{value[:-1]}:" if kind == "field" and ":" not in value and value.endswith(";") else value
-            options.setdefault(kind, []).append(field)
+    try:
+        pairs, urls = gnu_getopt(given, _CURL_SHORT, _CURL_LONG)
+    except GetoptError:
+        raise MalformedRequest(
+            "the curl command has an option that is not read, or that has no value: leave it out, or paste what curl "
+            "-v shows"
+        ) from None
+    options = {"url": urls}
+    for name, value in pairs:
+        if name in _CURL_OPTIONS:
+            options.setdefault(_CURL_OPTIONS[name], []).append(value)
     return options
 
 

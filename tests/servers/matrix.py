@@ -56,7 +56,7 @@ class Server:
     name: str
     command: tuple[str, ...]
     needs: str = ""
-    install: str = "pip install 'undersigned[servers]'"
+    install: str = "pip install --group servers"
     detected: str | None = None
     chunked: bool = True
     http1: bool = True
@@ -100,7 +100,7 @@ UWSGI = (
     *("--module", "tests.servers.probe", "--callable", "wsgi_app", "--need-app", "--disable-logging"),
     *("--enable-threads", "--threads", "2", "--buffer-size", "32768", "--die-on-term"),
 )
-PIP = "pip install 'undersigned[servers]'"
+PIP = "pip install --group servers"
 APT = "apt-get install apache2 libapache2-mod-wsgi-py3"
 
 SERVERS = [

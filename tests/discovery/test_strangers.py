@@ -89,7 +89,7 @@ def test_nobody_waits_for_an_expired_set_once_its_fetch_is_late(world, server, c
         return not waited
 
     for name in ("wait_in_thread", "wait_in_task"):
-        monkeypatch.setattr(f"undersigned.discovery.remote_jwks.{name}", wait)
+        monkeypatch.setattr(f"undersigned.discovery.kept_keys.{name}", wait)
     assert not answers_at_once()
     eventually(answers_at_once)
     assert all(answers_at_once() for _ in range(5))

@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, read_json_object
-from undersigned.discovery.kept_document import Copy, source_error
-from undersigned.discovery.named_keys import FoundKeys, NamedKeys
+from undersigned.discovery.kept_document import Copy, source_errors
+from undersigned.discovery.named_keys import NamedKeys
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import (
@@ -32,6 +32,7 @@ from undersigned.signature.verification_key import VerificationKey
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
 
+    from undersigned.discovery.kept_keys import FoundKeys
     from undersigned.signature.jwk import PublicKey
     from undersigned.signature.key_source import KeyLookup
 
@@ -144,16 +145,12 @@ class ActorKeys(NamedKeys[_Actor]):
 
     def load(self, agent: _Actor) -> Copy[Keys]:
         """Fetch the key of an actor."""
-        try:
-            return self._load(agent)
-        except FetchError as error:
-            # A copy that is kept still verifies the Delete with which the actor says good-bye.
-            raise source_error(
-                "the actor", error, "signature_jwks_unavailable", "signature_jwks_untrusted", is_named=True
-            ) from error
+        # If the actor is gone, a copy that is kept still verifies the Delete with which it says good-bye.
+        with source_errors("the actor", unusable="signature_jwks_untrusted", is_named=True):
+            return self._load(agent.keyid)
 
-    def _load(self, agent: _Actor) -> Copy[Keys]:
-        keyid, location = agent.keyid, agent.keyid.partition("#")[0]
+    def _load(self, keyid: str) -> Copy[Keys]:
+        location = keyid.partition("#")[0]
         copy = self._document(location)
         key = published_key(copy.value, keyid)
         if key is None:

@@ -12,7 +12,7 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
@@ -26,15 +26,13 @@ from undersigned.process import ProcessLock
 from undersigned.verification.revocation import RevocationList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from undersigned.discovery.fetch import FetchRequest
     from undersigned.discovery.freshness import Freshness
-    from undersigned.discovery.jwk_set import Keys
     from undersigned.discovery.network import Document, Network
     from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.errors import Reason
-    from undersigned.signature.key_source import KeyLookup
 
 Value = TypeVar("Value")
 
@@ -159,36 +157,39 @@ class Loader:
             return True
 
 
-def source_error(
-    what: str, error: FetchError, unreachable: Reason, unusable: Reason | None = None, *, is_named: bool = False
-) -> KeySourceError:
-    """Return the error of a source for a failed fetch.
+@contextmanager
+def source_errors(
+    what: str,
+    unreachable: Reason = "signature_jwks_unavailable",
+    unusable: Reason | None = None,
+    *,
+    is_named: bool = False,
+) -> Generator[None]:
+    """Raise the error of a source in place of that of a fetch.
 
     Args:
         what: the document, for the message.
-        error: why the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
         unreachable: the reason to report for a server that did not answer with a document.
         unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
         is_named: whether the sender names the document. If its server says that there is none, the keys are unknown.
+
+    Raises:
+        KeySourceError: the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
     """
-    reason = unreachable if isinstance(error, Unreachable) else unusable or unreachable
-    if is_named and isinstance(error, Unreachable) and error.status in GONE:
-        reason = "signature_key_unknown"
-    if isinstance(error, UntrustedURL):
-        reason = "signature_jwks_untrusted"
-    return KeySourceError(reason, f"{what}: {error}")
+    try:
+        yield
+    except FetchError as error:
+        reason = unreachable if isinstance(error, Unreachable) else unusable or unreachable
+        if is_named and isinstance(error, Unreachable) and error.status in GONE:
+            reason = "signature_key_unknown"
+        if isinstance(error, UntrustedURL):
+            reason = "signature_jwks_untrusted"
+        raise KeySourceError(reason, f"{what}: {error}") from error
 
 
 def anything(_copy: Copy[Value]) -> bool:
     """Return True: any copy is enough."""
     return True
-
-
-def has_keys(lookup: KeyLookup, loader: Loader, copy: Copy[Keys]) -> bool:
-    """Return whether a copy has the keys of a lookup, and is new enough if they did not verify the signature."""
-    if lookup.again and loader.clock() >= copy.fetched + loader.freshness.interval:
-        return False
-    return lookup.keyid in copy.value
 
 
 class Kept(Generic[Value]):

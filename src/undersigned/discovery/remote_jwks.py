@@ -7,58 +7,40 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
+from undersigned.discovery.fetch_errors import UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
-from undersigned.discovery.kept_document import Kept, Loader, has_keys, source_error
+from undersigned.discovery.kept_document import Kept, Loader, source_errors
+from undersigned.discovery.kept_keys import FoundKeys, KeptKeys, has_keys
 from undersigned.discovery.network import Network
-from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES
-from undersigned.verification.asking import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
 
     from undersigned.discovery.jwk_set import Keys
     from undersigned.discovery.kept_document import Copy, Flight
-    from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.signature.key_source import KeyLookup
-    from undersigned.signature.verification_key import VerificationKey
 
 JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"
 
 
-class FetchedKeys:
-    """A key source over one document with keys that is fetched. Threads and tasks may share it.
+class FetchedKeys(KeptKeys):
+    """A key source over one document with keys."""
 
-    If a key does not verify a signature, the document is fetched again, at most every `freshness.interval` seconds:
-    its owner may have published another key under the same keyid.
-    """
-
-    __slots__ = ("_kept", "_loader", "url")
-
-    blocking = asks_again = True
+    __slots__ = ("_kept", "url")
 
     def __init__(self, url: str, load: Callable[[Copy[Keys] | None], Copy[Keys]], loader: Loader) -> None:
-        self.url, self._loader = url, loader
+        super().__init__(loader)
+        self.url = url
         self._kept = Kept(url, Target.of(url).host, load, loader, is_empty=lambda keys: keys.is_empty)
 
-    def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        """Return the keys that `lookup.keyid` names, four at most.
+    def kept(self, lookup: KeyLookup) -> Kept[Keys]:  # noqa: ARG002 - other sources have a document for each sender
+        """Return the document."""
+        return self._kept
 
-        Raises:
-            KeySourceError: the keys cannot be fetched, or none has this keyid and they cannot be fetched again.
-        """
-        return self._held(lookup) or finish(self._fetch(lookup, wait_in_thread))
-
-    def async_find(
-        self, lookup: KeyLookup
-    ) -> tuple[VerificationKey, ...] | Coroutine[object, None, tuple[VerificationKey, ...]]:
-        """Return the keys as `find` does, or an awaitable of them if they have to be fetched."""
-        return self._held(lookup) or self._fetch(lookup, wait_in_task)
-
-    def held(self, keyid: str) -> tuple[VerificationKey, ...]:
+    def held(self, keyid: str) -> FoundKeys:
         """Return the keys with this keyid that may be used without waiting."""
         copy = self._kept.fresh()
         return () if copy is None else copy.value.get(keyid)
@@ -70,12 +52,6 @@ class FetchedKeys:
     def fetched_question(self, lookup: KeyLookup) -> FetchedQuestion:
         """Return a question, for a source that asks several sources at the same time."""
         return FetchedQuestion(self._kept, self._loader, lookup)
-
-    def _held(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
-        return () if lookup.again else self.held(lookup.keyid)
-
-    async def _fetch(self, lookup: KeyLookup, wait: Wait) -> tuple[VerificationKey, ...]:
-        return (await self._kept.get(partial(has_keys, lookup, self._loader), wait)).get(lookup.keyid)
 
 
 class FetchedQuestion:
@@ -102,7 +78,7 @@ class FetchedQuestion:
         """Begin to fetch the keys if they lack the keyid. Return the fetch to wait for, or None if that is no help."""
         return self._kept.wanted(self._since, self._is_enough)
 
-    def end(self) -> tuple[VerificationKey, ...]:
+    def end(self) -> FoundKeys:
         """Return the keys after such a wait.
 
         Raises:
@@ -144,10 +120,8 @@ class RemoteJWKS(FetchedKeys):
         request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES)
 
         def load(_last: Copy[Keys] | None) -> Copy[Keys]:
-            try:
+            with source_errors("the JWK set"):
                 return loader.load(request, parse_jwk_set)
-            except FetchError as error:
-                raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
 
         super().__init__(url, load, loader)
 

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object
-from undersigned.discovery.kept_document import Kept, Loader, anything, source_error
+from undersigned.discovery.kept_document import Kept, Loader, anything, source_errors
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import check_url
 from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
@@ -85,10 +85,8 @@ class RemoteRevocationList:
             wall = now()
             before = None if last is None else last.value
             read = partial(read_signed_list, keys=pinned, issuer=issuer, last=before, now=wall)
-            try:
+            with source_errors("the revocation list", "signature_revocation_stale"):
                 copy = loader.load(request, read)
-            except FetchError as error:
-                raise source_error("the revocation list", error, "signature_revocation_stale") from error
             # The list's own time counts and not Cache-Control.
             left = copy.value.next_update - wall
             seconds = min(max(left, _SOON), LONGEST_INTERVAL) if left > 0 else SHORTEST_INTERVAL

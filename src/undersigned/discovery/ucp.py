@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
+from undersigned.discovery.fetch_errors import UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
-from undersigned.discovery.kept_document import source_error
+from undersigned.discovery.kept_document import source_errors
 from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.errors import KeySourceError, MalformedURL
@@ -96,12 +96,8 @@ class UCPKeys(NamedKeys["UCPAgent"]):
             )
 
         request = FetchRequest(url=agent.location, max_bytes=MOST_UCP_PROFILE_BYTES)
-        try:
+        with source_errors("the UCP profile", unusable="signature_jwks_malformed"):
             return self._loader.load(request, read)
-        except FetchError as error:
-            raise source_error(
-                "the UCP profile", error, "signature_jwks_unavailable", "signature_jwks_malformed"
-            ) from error
 
 
 @dataclass(frozen=True, slots=True)

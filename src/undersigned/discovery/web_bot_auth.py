@@ -9,16 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
-from undersigned.discovery.kept_document import Copy, Loader, source_error
-from undersigned.discovery.named_keys import (
-    FoundKeys,
-    NamedKeys,
-    TrustedAgents,
-    trusted_urls,
-)
+from undersigned.discovery.kept_document import Copy, source_errors
+from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES
 from undersigned.errors import ConfigurationError, KeySourceError
@@ -45,6 +40,8 @@ from undersigned.signature.verification_key import VerificationKey
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from undersigned.discovery.kept_keys import FoundKeys
+    from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.signature.jwk import JWK
     from undersigned.signature.key_source import KeyLookup
 
@@ -95,9 +92,15 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         self._trusted = trusted_urls(trusted)
         self._held = _held_keys(held)
 
-    def held(self, keyid: str) -> FoundKeys:
-        """Return the keys that the operator has."""
-        return self._held.get(keyid, ())
+    async def _fetch(self, lookup: KeyLookup, wait: Wait) -> FoundKeys:
+        held = self._held.get(lookup.keyid, ())
+        try:
+            return await super()._fetch(lookup, wait) or held
+        except KeySourceError:
+            # Keys that the operator has excuse every failure.
+            if not held:
+                raise
+        return held
 
     def agent(self, lookup: KeyLookup) -> SignatureAgent:
         """Return the agent that Signature-Agent names."""
@@ -113,11 +116,24 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
 
     def load(self, agent: SignatureAgent) -> Copy[Keys]:
         """Fetch the keys of an agent."""
-        try:
-            return _load(agent, self._loader, trusted=self._trusted)
-        except FetchError as error:
-            what = "the key directory"
-            raise source_error(what, error, "signature_jwks_unavailable", is_named=True) from error
+        with source_errors("the key directory", is_named=True):
+            return self._load_card(agent) if agent.document == "cimd" else self._load_set(agent, agent.location)
+
+    def _load_card(self, agent: SignatureAgent) -> Copy[Keys]:
+        request = FetchRequest(url=agent.location, max_bytes=MOST_CARD_BYTES)
+        card = self._loader.load(request, lambda body: read_card(body, url=agent.url))
+        if not isinstance(card.value, str):
+            return Copy(_read_keys(card.value, agent), card.fetched, card.fresh_until)
+        target = Target.of(card.value)
+        if not self._trusted(f"https://{target.authority}{target.path_and_query}", card.value):
+            raise UntrustedURL("trusted: it does not have the jwks_uri of the card")
+        keys = self._load_set(agent, card.value)
+        return Copy(keys.value, card.fetched, min(card.fresh_until, keys.fresh_until))
+
+    def _load_set(self, agent: SignatureAgent, url: str) -> Copy[Keys]:
+        accept, accepts = (DIRECTORY_TYPE, _is_directory) if agent.document == "directory" else (JWK_SET_TYPES, None)
+        request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=accept, accepts=accepts)
+        return self._loader.load(request, lambda body: _read_keys(read_json_object(body), agent))
 
 
 def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgent | None:
@@ -150,49 +166,15 @@ def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgen
         raise KeySourceError("signature_header_malformed", str(malformed), oversized=oversized) from None
 
 
-def _load(agent: SignatureAgent, loader: Loader, *, trusted: Callable[[str, str], bool]) -> Copy[Keys]:
-    """Fetch an agent's keys.
-
-    Raises:
-        FetchError: they cannot be fetched now.
-    """
-    is_directory = agent.document == "directory"
-
-    def read(document: Mapping[str, object]) -> Keys:
-        return _read_keys(document, owner=agent.location, is_directory=is_directory)
-
-    def load_set(url: str) -> Copy[Keys]:
-        accept, accepts = (DIRECTORY_TYPE, _is_directory) if is_directory else (JWK_SET_TYPES, None)
-        request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=accept, accepts=accepts)
-        return loader.load(request, lambda body: read(read_json_object(body)))
-
-    if agent.document != "cimd":
-        return load_set(agent.location)
-    request = FetchRequest(url=agent.location, max_bytes=MOST_CARD_BYTES)
-    card = loader.load(request, lambda body: read_card(body, url=agent.url))
-    if not isinstance(card.value, str):
-        return Copy(read(card.value), card.fetched, card.fresh_until)
-    target = Target.of(card.value)
-    if not trusted(f"https://{target.authority}{target.path_and_query}", card.value):
-        raise UntrustedURL("trusted: it does not have the jwks_uri of the card")
-    keys = load_set(card.value)
-    return Copy(keys.value, card.fetched, min(card.fresh_until, keys.fresh_until))
-
-
 def _is_directory(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == DIRECTORY_TYPE
 
 
-def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool) -> Keys:
+def _read_keys(document: Mapping[str, object], agent: SignatureAgent) -> Keys:
     """Return the first 32 keys of a directory or a JWK set by their thumbprints.
 
     In a directory, `kid` must be the thumbprint; a key with another `kid` is left out. A key of any other set is also
     found by its `kid`. A signature with that keyid is then rejected for its keyid, and not for an unknown key.
-
-    Args:
-        document: the JWK set.
-        owner: whose keys they are.
-        is_directory: whether it is a key directory.
 
     Raises:
         UnusableDocument: there is no array `keys`, or it has more than 256 members.
@@ -200,12 +182,12 @@ def _read_keys(document: Mapping[str, object], *, owner: str, is_directory: bool
     named: list[tuple[str, JWK]] = []
     for jwk in members_of(document)[:MOST_NAMED_KEYS]:
         name, kid = thumbprint(jwk), jwk.get("kid")
-        if name is None or (is_directory and kid != name):
+        if name is None or (agent.document == "directory" and kid != name):
             continue
         named.append((name, jwk))
         if isinstance(kid, str) and kid != name and 0 < len(kid) <= LONGEST_KEYID:
             named.append((kid, jwk))
-    return Keys(named, make=partial(VerificationKey.from_jwk, owner=owner), is_empty=not named)
+    return Keys(named, make=partial(VerificationKey.from_jwk, owner=agent.location), is_empty=not named)
 
 
 def read_card(text: bytes, *, url: str) -> Mapping[str, object] | str:

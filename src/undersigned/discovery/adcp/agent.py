@@ -12,10 +12,10 @@ from undersigned.discovery.adcp.adagents import NO_KEYS, load_pins
 from undersigned.discovery.adcp.brand import authorized_until, brand_url, check_key_origins, jwks_url
 from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, UntrustedURL
+from undersigned.discovery.fetch_errors import UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
-from undersigned.discovery.kept_document import Copy, Loader, source_error
+from undersigned.discovery.kept_document import Copy, Loader, source_errors
 from undersigned.discovery.key_sources import KeySources
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES, FetchedKeys, check_url
@@ -118,11 +118,11 @@ class AdCPAgent(FetchedKeys):
         url, until = jwks.value
         request = FetchRequest(url=url, max_bytes=MOST_JWKS_BYTES, accept=JWK_SET_TYPES, seconds=seconds)
         wall = self._now()
-        try:
+        # If it fails, its URL is looked up again.
+        self._jwks = None
+        with source_errors("the JWK set"):
             copy = self._loader.load(request, partial(self._read_keys, until=until))
-        except FetchError as error:
-            self._jwks = None
-            raise source_error("the JWK set", error, "signature_jwks_unavailable") from error
+        self._jwks = jwks
         ends = min(copy.fresh_until, jwks.fresh_until)
         if self._pins is not None:
             ends = min(ends, self._pins.fresh_until)
@@ -133,19 +133,13 @@ class AdCPAgent(FetchedKeys):
     def _locate(self, seconds: Callable[[], float]) -> Copy[tuple[str, float]]:
         """Return the URL of the agent's JWK set, and until when it is the agent's by the wall clock (steps 1 to 7)."""
         conversation = Conversation(self.url, self._loader.network, seconds)
-        try:
+        with source_errors("the agent's capabilities", "signature_capabilities_unreachable"):
             capabilities = (call_tool if self._protocol == "mcp" else run_task)(conversation, TASK)
-        except FetchError as error:
-            raise source_error("the agent's capabilities", error, "signature_capabilities_unreachable") from error
         url = brand_url(capabilities)
         request = FetchRequest(url=url, max_bytes=MOST_BRAND_BYTES, seconds=seconds())
-        try:
+        what = "the operator's brand.json"
+        with source_errors(what, "signature_brand_json_unreachable", "signature_brand_json_malformed"):
             brand = self._loader.load(request, read_json_object)
-        except FetchError as error:
-            what = "the operator's brand.json"
-            raise source_error(
-                what, error, "signature_brand_json_unreachable", "signature_brand_json_malformed"
-            ) from error
         wall = self._now()
         until = authorized_until(self.url, url, brand.value, now=wall)
         jwks = jwks_url(self.url, brand.value)
@@ -155,9 +149,8 @@ class AdCPAgent(FetchedKeys):
     def _load_pins(self, seconds: Callable[[], float]) -> Copy[Pins]:
         last = None if self._pins is None else self._pins.value
         try:
-            return load_pins(self.publisher, self.url, self._pin_loader, last=last, seconds=seconds)
-        except FetchError as error:
-            raise source_error("the publisher's adagents.json", error, "signature_jwks_unavailable") from error
+            with source_errors("the publisher's adagents.json"):
+                return load_pins(self.publisher, self.url, self._pin_loader, last=last, seconds=seconds)
         except KeySourceError as error:
             if error.definite:
                 # It stays withdrawn until an adagents.json says something else, whatever fails until then.

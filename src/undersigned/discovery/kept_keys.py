@@ -1,0 +1,77 @@
+"""Kept keys: sources over documents with keys that are fetched and kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
+from undersigned.errors import KeySourceError
+from undersigned.verification.asking import finish
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from undersigned.discovery.jwk_set import Keys
+    from undersigned.discovery.kept_document import Copy, Kept, Loader
+    from undersigned.discovery.threads_and_tasks import Wait
+    from undersigned.signature.key_source import KeyLookup
+    from undersigned.signature.verification_key import VerificationKey
+
+FoundKeys: TypeAlias = "tuple[VerificationKey, ...]"
+
+
+class KeptKeys(ABC):
+    """A key source that fetches documents with keys, and keeps them. Threads and tasks may share it.
+
+    If a key does not verify a signature, it is fetched again, at most every `freshness.interval` seconds: its owner may
+    have published another key under the same keyid.
+    """
+
+    __slots__ = ("_loader",)
+
+    blocking = asks_again = True
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    @abstractmethod
+    def kept(self, lookup: KeyLookup) -> Kept[Keys]:
+        """Return the document that has the keys for a signature, or raise a `KeySourceError`."""
+
+    def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:
+        """Return the keys that a signature asks for."""
+        return keys.get(lookup.keyid)
+
+    def find(self, lookup: KeyLookup) -> FoundKeys:
+        """Return the keys that `lookup.keyid` names in the document, four at most.
+
+        Raises:
+            KeySourceError: the document must not or cannot be fetched now. Or it does not have the keyid, and cannot be
+                fetched again. Or the signature does not name the document.
+        """
+        return self._found(lookup) or finish(self._fetch(lookup, wait_in_thread))
+
+    def async_find(self, lookup: KeyLookup) -> FoundKeys | Coroutine[object, None, FoundKeys]:
+        """Return the keys as `find` does, or an awaitable of them if they have to be fetched."""
+        return self._found(lookup) or self._fetch(lookup, wait_in_task)
+
+    def _found(self, lookup: KeyLookup) -> FoundKeys:
+        """Return the keys that may be used without waiting."""
+        with suppress(KeySourceError):
+            copy = self.kept(lookup).fresh()
+            if copy is not None and has_keys(lookup, self._loader, copy):
+                return self.select(copy.value, lookup)
+        return ()
+
+    async def _fetch(self, lookup: KeyLookup, wait: Wait) -> FoundKeys:
+        return self.select(await self.kept(lookup).get(partial(has_keys, lookup, self._loader), wait), lookup)
+
+
+def has_keys(lookup: KeyLookup, loader: Loader, copy: Copy[Keys]) -> bool:
+    """Return whether a copy has the keys of a lookup, and is new enough if they did not verify the signature."""
+    if lookup.again and loader.clock() >= copy.fetched + loader.freshness.interval:
+        return False
+    return lookup.keyid in copy.value

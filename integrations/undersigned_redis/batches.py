@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
-    from undersigned_redis.client import Pipelining, Script
+    from undersigned_redis.client import Client, Script
     from undersigned_redis.script import ScriptCall
 
 _MOST: Final = 64
@@ -40,7 +40,7 @@ class Batches:
 
     __slots__ = ("_claim", "_client", "_open")
 
-    def __init__(self, client: Pipelining, claim: Script) -> None:
+    def __init__(self, client: Client, claim: Script) -> None:
         self._client = client
         self._claim = claim
         self._open: _Batch | None = None

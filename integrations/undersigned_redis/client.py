@@ -35,14 +35,6 @@ class Script(Protocol):
         ...
 
 
-class Client(Protocol):
-    """A client of redis-py or valkey-py."""
-
-    def register_script(self, script: str) -> Script:
-        """Return `script` as a callable."""
-        ...
-
-
 class Pipeline(Protocol):
     """Commands that are sent together."""
 
@@ -63,18 +55,18 @@ class Pipeline(Protocol):
         ...
 
 
-class Pipelining(Protocol):
-    """A client of one server."""
+class Client(Protocol):
+    """A client of redis-py or valkey-py."""
+
+    def register_script(self, script: str) -> Script:
+        """Return `script` as a callable."""
+        ...
 
     def pipeline(self, *, transaction: bool) -> Pipeline:
         """Return an empty pipeline."""
         ...
 
-
-class Closing(Protocol):
-    """A client whose calls block."""
-
-    def close(self) -> None:
+    def close(self) -> object:
         """Close the connections. The next call opens new ones."""
         ...
 

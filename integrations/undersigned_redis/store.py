@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from undersigned.process import Home
 from undersigned_redis.batches import Batches
-from undersigned_redis.client import Closing, NotReplicated, Pipeline, Pipelining, check_client, named_exhaustion
+from undersigned_redis.client import NotReplicated, Pipeline, check_client, named_exhaustion
 from undersigned_redis.script import CLAIM, CLAIMS, FULL, VOLATILE, Names, OtherAnswer, ScriptCall
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _RedisStore:
         self._replica_timeout = replica_timeout
         self._claim, self._full = client.register_script(CLAIM), client.register_script(FULL)
         is_alone = not self._awaited or replicas or hasattr(client, "nodes_manager")
-        self._batches = None if is_alone else Batches(cast("Pipelining", client), self._claim)
+        self._batches = None if is_alone else Batches(client, self._claim)
         self._home = Home(_OPEN_IN_EACH, is_open=lambda: False)
         self._is_volatile = False
 
@@ -132,7 +132,7 @@ class RedisReplayStore(_RedisStore):
             with named_exhaustion():
                 yield
         except OtherAnswer:
-            cast("Closing", self._client).close()
+            self._client.close()
             raise
 
     def _answer(self, question: ScriptCall) -> object:
@@ -190,7 +190,7 @@ class AsyncRedisReplayStore(_RedisStore):
 
 def _claim_pipeline(client: Client, question: ScriptCall, replicas: int, timeout: float) -> Pipeline:
     """Return a pipeline with the claim and the wait for replicas, as both must use the same connection."""
-    pipeline = cast("Pipelining", client).pipeline(transaction=False)
+    pipeline = client.pipeline(transaction=False)
     pipeline.eval(CLAIM, len(question.keys), *question.keys, *question.args)
     pipeline.execute_command("WAIT", replicas, int(timeout * 1000))
     return pipeline

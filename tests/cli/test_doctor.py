@@ -455,7 +455,6 @@ def test_code_comes_from_content_only_when_a_challenge_is_impossible(status, con
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        (["https://a.example"], "--key"),
         (["--key", "PRIVATE"], "URL"),
         (["--key", "PRIVATE", "ftp://a.example"], "URL"),
         (["--key", "PRIVATE", "a.example"], "URL"),
@@ -467,8 +466,6 @@ def test_code_comes_from_content_only_when_a_challenge_is_impossible(status, con
         (["--key", "PRIVATE", "--timeout", "0", "https://a.example"], "--timeout"),
         (["--key", "PRIVATE", "--timeout", "601", "https://a.example"], "--timeout"),
         (["--key", "PRIVATE", "--ca-file", "PRIVATE", "https://a.example"], "--ca-file"),
-        (["--key", "PRIVATE", "--profile", "adcp-1", "https://a.example"], "--profile"),
-        (["--key", "PRIVATE", "--header", "no colon", "https://a.example"], "--header"),
         (["--key", "PRIVATE", "--profile", "wimse", "https://a.example"], "workload-identity-token"),
         (["--key", "PUBLIC", "https://a.example"], "--key"),
     ],

@@ -70,27 +70,12 @@ def test_every_file_can_be_standard_input(keys, tmp_path):
         assert invoke(*args, stdin=stdin).exit_code == code, args
 
 
-def test_certificates_are_rejected_when_the_file_has_none(keys):
-    options = ("--key", keys.private, "https://a.test")
-    for file in (keys.public, "-"):
-        result = invoke("doctor", "--ca-file", file, *options)
-        assert (result.exit_code, "does not contain PEM certificates" in result.stderr) == (2, True)
-
-
 def test_unusable_key_is_rejected_without_quoting_it(tmp_path):
     path = tmp_path / "key"
     path.write_text(json.dumps({"kid": "a", "kty": "OKP", "crv": "Ed25519", "alg": "ES256", "d": SECRET}))
     said = sign(path)
     assert "kty, crv and alg must agree" in said
     assert SECRET not in said
-
-
-def test_key_for_another_purpose_is_rejected_by_the_profile(keys, tmp_path):
-    path = tmp_path / "key"
-    path.write_text(
-        json.dumps({**json.loads(pathlib.Path(keys.private).read_bytes()), "adcp_use": "governance-signing"})
-    )
-    assert "adcp_use" in sign(path)
 
 
 def test_key_set_is_an_array(keys, tmp_path):

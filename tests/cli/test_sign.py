@@ -89,12 +89,6 @@ def test_time_is_rejected_when_a_signature_cannot_contain_it(number, keys):
     assert "--created" in result.stderr
 
 
-def test_unknown_profile_is_a_usage_error(keys):
-    result = invoke("sign", "--key", keys.private, "--profile", "adcp-1.0", "-")
-    assert result.exit_code == 2
-    assert "adcp-3.2" in result.stderr
-
-
 def show(keys, *args: str, stdin: bytes = b"") -> dict[str, str]:
     """Return the header fields that are written for one request."""
     result = invoke("sign", "--key", keys.private, *args, stdin=stdin)

@@ -75,16 +75,13 @@ def sign(
         raise click.UsageError("- reads whole requests as JSON; leave out -X, -H, -d and --curl, or give a URL")
     try:
         signer = Signer(read_signing_key(key, profile, keyid=keyid), profile=profile)
-    except ConfigurationError as error:
-        raise click.UsageError(str(error)) from None
-    signed = partial(signer.sign, created=created, nonce=nonce)
-    if url == "-":
-        good = answer_lines(standard_input(), lambda value: _answer(value, signed), _line_error)
-        click.get_current_context().exit(int(not good))
-    fields = typed_fields(headers, content)
-    octets = b"" if content is None else content.octets
-    request = Request(method or ("GET" if content is None else "POST"), url, fields, octets)
-    try:
+        signed = partial(signer.sign, created=created, nonce=nonce)
+        if url == "-":
+            good = answer_lines(standard_input(), lambda value: _answer(value, signed), _line_error)
+            click.get_current_context().exit(int(not good))
+        fields = typed_fields(headers, content)
+        octets = b"" if content is None else content.octets
+        request = Request(method or ("GET" if content is None else "POST"), url, fields, octets)
         added = signed(request)
     except MalformedURL as malformed:
         raise wrong_url(url, malformed) from None

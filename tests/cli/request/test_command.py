@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
-import ssl
 import time
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
-from tests.certificate import localhost_certificate
 from tests.cli.command import invoke, run
 from tests.cli.conftest import KEYID, private_pem
 from tests.cli.listener import listener
@@ -203,25 +200,6 @@ def test_clock_of_the_server_decides_when_it_differs(ahead, side, keys):
 def test_date_that_cannot_be_read_is_ignored(date, keys):
     head = f"HTTP/1.1 401 X\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n"
     assert "clock" not in get_reply(head.encode(), keys)
-
-
-def test_server_that_does_not_answer_is_one_line_with_exit_1(keys):
-    with socket.create_server(("127.0.0.1", 0)) as bound:
-        url = f"http://127.0.0.1:{bound.getsockname()[1]}/a"
-    result = invoke("request", "--key", keys.private, "GET", url)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"Error: {url}: no response: the connection is refused: nothing listens at ")
-
-
-def test_certificate_must_be_trusted(keys, tmp_path):
-    certificate = localhost_certificate(tmp_path / "localhost.pem")
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate)
-    response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-    for options, code in (((), 1), (("--ca-file", str(certificate)), 0)):
-        with listener(response, tls=tls) as port:
-            result = invoke("request", "--key", keys.private, *options, "GET", f"https://localhost:{port}/")
-        assert (result.exit_code, "the certificate is not trusted" in result.stderr) == (code, bool(code))
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,8 @@ def alternatives(values: SignedValues) -> Iterator[Alternative]:
     yield from chain(_schemes(values), _hosts(values), _methods(values))
     if base is not None:
         yield from base_forms(values, base)
-    yield from chain(_paths(values), _targets(values), _queries(values), _fields(values))
+    for change in (_octets_of_path, _slashes, _prefixes, _targets, _queries, _fields):
+        yield from change(values)
     if base is not None:
         yield from chain(other_values(values, base), fewer_parts(values, base), other_orders(values, base, moved))
     yield from _internal_hosts(values)
@@ -209,10 +210,6 @@ def _prefixes(values: SignedValues) -> Iterator[Alternative]:
         "added prefix": [f"/{'/'.join(segments[start:])}" for start in range(2, min(len(segments), 8))],
     }
     return _each(lambda path: values._replace(path=path), changes)
-
-
-def _paths(values: SignedValues) -> Iterator[Alternative]:
-    return chain(_octets_of_path(values), _slashes(values), _prefixes(values))
 
 
 def _targets(values: SignedValues) -> Iterator[Alternative]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -177,17 +177,20 @@ def explain_request(
         origins: the origins of the service, which name hosts and prefixes that the sender may have signed.
         clock_offsets: by how many seconds requests of this sender are created after they were received.
     """
-    examined = _Examined(request, keys, now, tuple(origins))
-    by = examined.choose() if profile is None else profile
+    candidates = _candidates(request)
+    by = _furthest(request, candidates, keys, now) if profile is None else profile
     if by is None:
         return _without_profile(request)
     signature = _Signature.of(request, by)
-    judged_at = examined.judged_at(by)
-    error = examined.rejection(by)
+    judged_at = _judged_at(signature, now)
+    error = _rejection(request, by, keys, now)
     base = None if signature is None else _base(request, signature.read, by)
     known = None if signers_base is None else signers_base.decode("latin-1").removesuffix("\n").removesuffix("\r")
-    values = None if error is None or signature is None else examined.values(by, signature)
-    cause = None if error is None else examined.cause(by, error, signature, values)
+    values = None if error is None or signature is None else _values(request, by, signature, keys, origins)
+    # Nearly every signature is one of DEFAULT, so that says nothing.
+    others = (one for one in candidates if one not in (by, profiles.DEFAULT))
+    valid = (one.name for one in others if _rejection(request, one, keys, now) is None)
+    cause = None if error is None else _cause(request, by, error, signature, values, valid)
     validity = None
     if signature is not None:
         created, expires, clock = signature.seconds("created"), signature.seconds("expires"), time.time()
@@ -248,124 +251,106 @@ class _Signature:
         return value if type(value) is int else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Examined:
-    """A request that is examined with some keys, with one profile after another.
+def _judged_at(signature: _Signature | None, now: float | None) -> float:
+    """Return the time of a verification: the verifier's clock, or when the request was signed."""
+    created = None if signature is None else signature.seconds("created")
+    return now if now is not None else time.time() if created is None else created
 
-    Attributes:
-        request: the request.
-        keys: the keys.
-        now: the verifier's clock, or None for the time when it was signed.
-        origins: the origins of the service.
-        rejections: the result with each profile that was tried.
+
+def _rejection(request: Request, profile: Profile, keys: KeySource, now: float | None) -> SignatureError | None:
+    """Return the error that rejects the request, or None. Its nonce counts as new, and its key as not revoked."""
+    # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
+    source = ExaminedKeys(keys.keys) if isinstance(keys, KeySet) else keys
+    at = _judged_at(_Signature.of(request, profile), now)
+    try:
+        Verifier(profile, keys=source, replay=MemoryReplayStore(), clock=lambda: at).verify(request)
+    except SignatureError as error:
+        return error
+    return None
+
+
+def _candidates(request: Request) -> list[Profile]:
+    """Return the published profiles that the request may be signed by: those of its tag.
+
+    Without a signature it is the first, and without a tag those that ask for none.
     """
+    try:
+        members = parse_signature_input(request.fields.combined.get("signature-input") or "")
+    except MalformedField:
+        members = {}
+    if not members:
+        return list(profiles.FOR_REQUESTS[:1])
+    tags = {member.parameters.get("tag") for member in members.values()}
+    tagged = [one for one in profiles.FOR_REQUESTS if not tags.isdisjoint(one.selection.tags)]
+    return tagged or [one for one in profiles.FOR_REQUESTS if not one.selection.tags and tags == {None}]
 
-    request: Request
-    keys: KeySource
-    now: float | None
-    origins: tuple[Origin, ...]
-    rejections: dict[str, SignatureError | None] = field(default_factory=dict[str, "SignatureError | None"])
 
-    def judged_at(self, profile: Profile) -> float:
-        """Return the time of the verification."""
-        if self.now is not None:
-            return self.now
-        signature = _Signature.of(self.request, profile)
-        created = None if signature is None else signature.seconds("created")
-        return time.time() if created is None else created
+def _furthest(request: Request, candidates: Sequence[Profile], keys: KeySource, now: float | None) -> Profile | None:
+    """Return the profile with which the most steps pass, and of several, the one that asks for most; None of none."""
 
-    def rejection(self, profile: Profile) -> SignatureError | None:
-        """Return the error that rejects the request, or None. Its nonce counts as new, and its key as not revoked."""
-        # The profile that is asked about may have the name of a published one.
-        if profile.name not in self.rejections or profile not in profiles.FOR_REQUESTS:
-            # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
-            source = ExaminedKeys(self.keys.keys) if isinstance(self.keys, KeySet) else self.keys
-            now, found = self.judged_at(profile), None
-            try:
-                Verifier(profile, keys=source, replay=MemoryReplayStore(), clock=lambda: now).verify(self.request)
-            except SignatureError as error:
-                found = error
-            self.rejections[profile.name] = found
-        return self.rejections[profile.name]
+    def fits(one: Profile) -> tuple[int, int]:
+        error = _rejection(request, one, keys, now)
+        reached = len(CHECKS) if error is None else list(CHECKS).index(error.step)
+        if error is not None and error.step == _WINDOW:
+            reached = len(CHECKS) - 1  # A wrong time does not speak against a profile. Later checks do.
+        return reached, len(one.components_of(request))
 
-    def candidates(self) -> list[Profile]:
-        """Return the published profiles that the request may be signed by: those of its tag.
+    return max(candidates, key=fits, default=None)
 
-        Without a signature it is the first, and without a tag those that ask for none.
-        """
-        try:
-            members = parse_signature_input(self.request.fields.combined.get("signature-input") or "")
-        except MalformedField:
-            members = {}
-        if not members:
-            return list(profiles.FOR_REQUESTS[:1])
-        tags = {member.parameters.get("tag") for member in members.values()}
-        tagged = [one for one in profiles.FOR_REQUESTS if not tags.isdisjoint(one.selection.tags)]
-        return tagged or [one for one in profiles.FOR_REQUESTS if not one.selection.tags and tags == {None}]
 
-    def choose(self) -> Profile | None:
-        """Return the profile that gets furthest of those that the tag names, or None if it names none.
+def _cause(
+    request: Request,
+    profile: Profile,
+    error: SignatureError,
+    signature: _Signature | None,
+    values: SignedValues | None,
+    valid: Iterator[str],
+) -> Cause | None:
+    """Return the cause of a rejection, or None if none is proven. The request is `valid` with the profiles of names."""
+    spelled = other_spelling(request, profile) if error.step == _SYNTAX else None
+    # What was received is tried first. If it is what was signed, there is no change to look for.
+    key = None if values is None else values.signer((values.base or "").encode())
+    if spelled is not None and key is not None:
+        return Cause.of("other Base64", *spelled, keyid=key.keyid)
+    for other in valid:
+        return Cause.of("another profile", other, profile.name)
+    found = None
+    if values is not None and key is None and error.step in _SEARCHED:
+        found = find_change(values)
+    if found is None and error.step in {_SYNTAX, _CONTENT}:
+        found = find_digest(request, profile)
+    if found is None and error.step == _CONTENT:
+        found = find_content(request, None if signature is None else signature.seconds("created"))
+    return found
 
-        Of several, it is the one that asks for most.
-        """
 
-        def fits(one: Profile) -> tuple[int, int]:
-            error = self.rejection(one)
-            reached = len(CHECKS) if error is None else list(CHECKS).index(error.step)
-            if error is not None and error.step == _WINDOW:
-                reached = len(CHECKS) - 1  # A wrong time does not speak against a profile. Later checks do.
-            return reached, len(one.components_of(self.request))
-
-        return max(self.candidates(), key=fits, default=None)
-
-    def cause(
-        self, profile: Profile, error: SignatureError, signature: _Signature | None, values: SignedValues | None
-    ) -> Cause | None:
-        """Return the cause of a rejection, or None if none is proven."""
-        spelled = other_spelling(self.request, profile) if error.step == _SYNTAX else None
-        # What was received is tried first. If it is what was signed, there is no change to look for.
-        key = None if values is None else values.signer((values.base or "").encode())
-        if spelled is not None and key is not None:
-            return Cause.of("other Base64", *spelled, keyid=key.keyid)
-        for other in self.candidates():
-            # Nearly every signature is one of DEFAULT, so that says nothing.
-            if other not in (profile, profiles.DEFAULT) and self.rejection(other) is None:
-                return Cause.of("another profile", other.name, profile.name)
-        found = None
-        if values is not None and key is None and error.step in _SEARCHED:
-            found = find_change(values)
-        if found is None and error.step in {_SYNTAX, _CONTENT}:
-            found = find_digest(self.request, profile)
-        if found is None and error.step == _CONTENT:
-            found = find_content(self.request, None if signature is None else signature.seconds("created"))
-        return found
-
-    def values(self, profile: Profile, signature: _Signature) -> SignedValues | None:
-        """Return what the signature covers, or None if the authority cannot be read."""
-        request, read, coverage = self.request, signature.read, signature.read.coverage
-        try:
-            check_length(request.url)
-            typed = URL.parse(request.url)
-            target = _target(request, typed, profile)
-        except MalformedURL:
-            return None
-        lookup = KeyLookup(
-            signature.keyid, read.parameters, coverage.names, request.method, request.url, request.fields,
-            label=signature.label, identifiers=coverage.texts,
-        )  # fmt: skip
-        try:
-            named = tuple(self.keys.find(lookup))[:MOST_CANDIDATES]
-        except Exception:  # noqa: BLE001 - a source may raise anything when it is not available
-            named = ()
-        known = self.keys if isinstance(self.keys, KeySet) else ()
-        others = islice((key for key in known if key.keyid != signature.keyid), _MOST_KEYS)
-        return SignedValues(
-            request.method, target.scheme, target.authority, target.path, target.query, request.fields,
-            request.content, typed, profile.reading._replace(lower_case_methods=True), read, signature.label,
-            signature.octets or b"", named, tuple(others),
-            authorities=tuple(origin.authority for origin in self.origins),
-            prefixes=tuple(origin.prefix for origin in self.origins if origin.prefix),
-        )  # fmt: skip
+def _values(
+    request: Request, profile: Profile, signature: _Signature, keys: KeySource, origins: Sequence[Origin]
+) -> SignedValues | None:
+    """Return what the signature covers, or None if the authority cannot be read."""
+    read, coverage = signature.read, signature.read.coverage
+    try:
+        check_length(request.url)
+        typed = URL.parse(request.url)
+        target = _target(request, typed, profile)
+    except MalformedURL:
+        return None
+    lookup = KeyLookup(
+        signature.keyid, read.parameters, coverage.names, request.method, request.url, request.fields,
+        label=signature.label, identifiers=coverage.texts,
+    )  # fmt: skip
+    try:
+        named = tuple(keys.find(lookup))[:MOST_CANDIDATES]
+    except Exception:  # noqa: BLE001 - a source may raise anything when it is not available
+        named = ()
+    others = (key for key in keys if key.keyid != signature.keyid) if isinstance(keys, KeySet) else ()
+    return SignedValues(
+        request.method, target.scheme, target.authority, target.path, target.query, request.fields, request.content,
+        typed, profile.reading._replace(lower_case_methods=True), read, signature.label, signature.octets or b"",
+        named, tuple(islice(others, _MOST_KEYS)),
+        authorities=tuple(origin.authority for origin in origins),
+        prefixes=tuple(origin.prefix for origin in origins if origin.prefix),
+    )  # fmt: skip
 
 
 def _target(request: Request, typed: URL, profile: Profile) -> CanonicalURL:

@@ -1,11 +1,10 @@
 """The table of `docs/canonicalization.md`, made from the catalogue: one row per rule, one column per rule set.
 
-`python -m tests.docs.canonicalization` exits with 1 if the page is out of date. With `--write` it updates the page.
+`python -m tests.docs.canonicalization` updates the page.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,14 +52,5 @@ def _place(entry: Entry, name: str) -> str:
     return "received" if received else ""
 
 
-def main(*, write: bool) -> int:
-    """Write the page, or return 0 if it is up to date and 1 if it is not."""
-    page = PAGE.read_text(encoding="utf-8")
-    if write:
-        PAGE.write_text(update_page(page), encoding="utf-8")
-        return 0
-    return int(page != update_page(page))
-
-
 if __name__ == "__main__":
-    sys.exit(main(write="--write" in sys.argv[1:]))
+    PAGE.write_text(update_page(PAGE.read_text("utf-8")), "utf-8")

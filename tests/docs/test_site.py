@@ -61,17 +61,16 @@ def test_reference_has_every_name_of_the_root_once():
     assert sorted(named) == sorted(site_pages.public_names(undersigned))
 
 
-def test_name_of_the_root_is_described_under_the_root():
-    assert "* :py:obj:`Verifier <undersigned.Verifier>`" in site_pages.reference("undersigned.verification")
-
-
-def test_reference_has_the_text_after_an_assignment():
-    assert "   A part of a request that `tamper` changes." in site_pages.reference("undersigned.testing")
-
-
-def test_name_from_another_package_leads_to_its_page():
-    written = site_pages.reference("undersigned.testing")
-    assert "* :py:obj:`KeyPair <undersigned.KeyPair>`: A key pair" in written
+@pytest.mark.parametrize(
+    ("package", "text"),
+    [
+        ("undersigned.verification", "* :py:obj:`Verifier <undersigned.Verifier>`"),  # under the root
+        ("undersigned.testing", "   A part of a request that `tamper` changes."),  # the text after an assignment
+        ("undersigned.testing", "* :py:obj:`KeyPair <undersigned.KeyPair>`: A key pair"),  # of another package
+    ],
+)
+def test_reference_describes_a_name_in_its_place(package, text):
+    assert text in site_pages.reference(package)
 
 
 @pytest.fixture

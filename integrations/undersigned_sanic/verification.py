@@ -16,12 +16,12 @@ from sanic.signals import Event
 from undersigned import ConfigurationError
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse
-from undersigned.policy import MatchedRoute, Routes
+from undersigned.policy import ListedRoute, MatchedRoute, Routes
 
 from .requirement import PUBLISHED, Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from multidict import MultiDict
 
@@ -49,7 +49,9 @@ class Undersigned:
     def __init__(self, app: Sanic[Any, Any], **options: Unpack[AsyncSetup[Request[Any, Any]]]) -> None:
         if not isinstance(app, Sanic):
             raise ConfigurationError("app: pass the Sanic application")
-        self._guard = AsyncGuard(app=Routes(ask=lambda: True), **options)
+        self._guard = AsyncGuard(app=Routes(listed=partial(_listed, app), ask=lambda: True), **options)
+        # `policy_table` asks the application for its middlewares.
+        app.ctx.undersigned = self
         self._guard.service.announce()
         app.add_signal(self._verify, Event.HTTP_ROUTING_BEFORE)
         app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
@@ -92,10 +94,20 @@ async def _check_route(request: Request[Any, Any]) -> None:
     application of the same process then has none of them.
     """
     if (route := request.route) is not None:
-        names = (route.name, route.name.rpartition(".")[2])
-        # Sanic calls a handler of WebSockets by a function of its own.
-        handler = cast("partial[object]", route.handler).args[0] if route.extra.websocket else route.handler
-        await PUBLISHED.check_route(request, MatchedRoute(handler, names, request.match_info, path=f"/{route.path}"))
+        await PUBLISHED.check_route(request, _matched(route, request.match_info))
+
+
+def _matched(route: Any, parameters: dict[str, Any]) -> MatchedRoute:
+    # Sanic calls a handler of WebSockets by a function of its own.
+    handler = route.handler.args[0] if route.extra.websocket else route.handler
+    return MatchedRoute(handler, (route.name, route.name.rpartition(".")[2]), parameters, path=f"/{route.path}")
+
+
+def _listed(app: Sanic[Any, Any]) -> Iterator[ListedRoute]:
+    routes: Iterable[Any] = app.router.routes
+    for route in routes:
+        for method in ["WEBSOCKET"] if route.extra.websocket else sorted(route.methods):
+            yield ListedRoute(method, f"/{route.path}", _matched(route, {}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -103,6 +103,7 @@ def _listed(router: Router, candidates: Candidates, prefix: str) -> Iterator[Lis
         path = f"{prefix}{getattr(route, 'path', getattr(route, 'host', '/*'))}"
         endpoint = getattr(route, "endpoint", None)
         methods = getattr(route, "methods", None) or (_METHODS if isclass(endpoint) else ["*"])
+        methods = ["*"] if _overrides(declared, "handle") else methods
         for method in ["WEBSOCKET"] if isinstance(declared, WebSocketRoute) else sorted(methods):
             scope: dict[str, Any] = {"method": method, "endpoint": endpoint, "path_params": {}}
             matched = _about_to_run(declared, route, scope, candidates)

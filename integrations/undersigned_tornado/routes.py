@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tornado.web import Application, ErrorHandler, RequestHandler
 
-from undersigned.policy import MatchedRoute, Routes
+from undersigned.policy import ListedRoute, MatchedRoute, Routes
 from undersigned.policy import RouteResolver as _RouteResolver
 
 from .requirement import PUBLISHED, SignatureRequired
@@ -37,13 +37,23 @@ class RouteResolver(_RouteResolver):
         if not isinstance(app, Application):
             return Routes()
         _hook(app)
-        return Routes(ask=partial(_ask, app))
+        return Routes(listed=partial(_listed, app), ask=partial(_ask, app))
 
 
 def _ask(app: Application) -> bool:
     """Return whether every rule of the application has a handler, which asks."""
     targets = [rule.target for rule in _rules(app.default_router)]
     return all(isinstance(target, type) and issubclass(target, RequestHandler) for target in targets)
+
+
+def _listed(app: Application) -> Iterator[ListedRoute]:
+    for rule in _rules(app.default_router):
+        pattern: Any = getattr(rule.matcher, "regex", None)
+        path: str = pattern.pattern.removesuffix("$") if pattern else "/*"
+        for method in RequestHandler.SUPPORTED_METHODS if isinstance(rule.target, type) else ["*"]:
+            if not _answers_itself(rule.target, method):
+                route = MatchedRoute(rule.target, (rule.name,) if rule.name else (), is_opaque=method == "*")
+                yield ListedRoute(method, path, route)
 
 
 def _hook(app: Application) -> None:
@@ -108,8 +118,8 @@ def _rejecting(handler: type[RequestHandler], error: SignatureRequired) -> type[
 
 def _answers_itself(handler: type[RequestHandler], method: str | None) -> bool:
     """Return whether Tornado's own methods answer 404 or 405."""
-    if handler is ErrorHandler:
-        return True
+    if handler is ErrorHandler or not isinstance(handler, type):
+        return handler is ErrorHandler
     own = handler.__mro__[: handler.__mro__.index(RequestHandler)]
     leading = ("__init__", "__getattr__", "__getattribute__", "_execute", "initialize")
     return not any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import threading
 from dataclasses import dataclass
 from functools import cache, partial
@@ -21,10 +22,13 @@ from tests.drive import DIALECTS, MOUNTS, Message, call_asgi, call_wsgi, environ
 from tests.keys import ORIGIN
 
 from undersigned import asgi, wsgi
+from undersigned.policy import policy_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
+
+    from undersigned.policy import TableLine
 
 MESSAGES = 40
 """How many messages an application gets."""
@@ -134,6 +138,7 @@ class Pair:
         without: the same for the one without.
         guarded: asks the one with the middleware.
         plain: asks the one without.
+        app: the application with the middleware.
         may_refuse: whether the middleware need not find out what would run, so that it may refuse more.
     """
 
@@ -141,14 +146,22 @@ class Pair:
     without: Site
     guarded: Callable[[Message], Answer]
     plain: Callable[[Message], Answer]
+    app: Any
     may_refuse: bool = False
 
 
 class Pairs:
-    """Makes pairs of applications of a framework; each is asked some messages."""
+    """Makes pairs of applications of a framework; each is asked some messages.
 
-    def __init__(self, framework: Framework, *, by_route: bool) -> None:
+    Args:
+        framework: the framework.
+        by_route: whether the policy asks for the route.
+        bare: whether there is nothing between a server and the application.
+    """
+
+    def __init__(self, framework: Framework, *, by_route: bool, bare: bool = False) -> None:
         self._framework = framework
+        self._bare = bare
         self._by_route = by_route
         self._left = 0
         self._held = contextlib.ExitStack()
@@ -161,25 +174,33 @@ class Pairs:
     def __exit__(self, *_exception: object) -> None:
         self._held.close()
 
+    def pair(self, random: Random) -> Pair:
+        """Return another pair."""
+        self._servers.close()
+        return self._made(random)
+
     def next(self, random: Random) -> tuple[Pair, Message]:
         """Return the pair of the moment, with a message."""
         if self._left == 0:
-            self._servers.close()
-            self._pair, self._left = self._made(random), MESSAGES
+            self._pair, self._left = self.pair(random), MESSAGES
         self._left -= 1
         return self._pair, message_of(random, self._pair.site)
 
     def _made(self, random: Random) -> Pair:
         # Django has its settings of the application that was made last.
         without = Site.random(random, self._framework, by_route=self._by_route)
+        if self._bare:
+            without.layer = "none"
         site = without if self._framework.serve is None else without.again()
         if self._framework.serve is not None:
             plain = Socket(self._servers.enter_context(self._framework.serve(without.made(guarded=False))), without)
-            guarded = Socket(self._servers.enter_context(self._framework.serve(site.made(guarded=True))), site)
+            around = site.made(guarded=True)
+            guarded = Socket(self._servers.enter_context(self._framework.serve(around)), site)
             self._servers.callback(guarded.close)
             self._servers.callback(plain.close)
-            return Pair(site, without, guarded.ask, plain.ask)
+            return Pair(site, without, guarded.ask, plain.ask, around)
         is_asgi, bridge = self._framework.interface == "asgi", random.choice(("none", "none", "outside", "inside"))
+        bridge = "none" if self._bare else bridge
         cross: Any = partial(ASGIMiddleware, loop=_loop()) if is_asgi else random.choice([*TO_ASGI.values()])
         alone = without.made(guarded=False)
         if bridge == "inside":
@@ -191,13 +212,13 @@ class Pairs:
             if bridge == "outside":
                 around, alone = cross(around), cross(alone)
         if is_asgi is (bridge == "none"):
-            root = random.choice(("", "/api"))
+            root = "" if self._bare else random.choice(("", "/api"))
             send: Any = partial(over_asgi, root_path=root, loop=self._event_loop)
         else:
             dialect = random.choice([*DIALECTS])
-            send = partial(over_wsgi, dialect=dialect, mount=random.choice(MOUNTS[dialect]))
+            send = partial(over_wsgi, dialect=dialect, mount="" if self._bare else random.choice(MOUNTS[dialect]))
         may_refuse = bridge == "inside" or site.layer == "fresh"
-        return Pair(site, without, partial(send, around), partial(send, alone), may_refuse)
+        return Pair(site, without, partial(send, around), partial(send, alone), around, may_refuse)
 
 
 def is_plain_preflight(message: Message) -> bool:
@@ -235,3 +256,43 @@ def test_no_unsigned_request_runs_what_must_be_signed_and_every_other_one_is_ans
                 kinds = ", ".join(f"{one.kind} {one.place} {one.listing}" for one in ran_without)
                 search.find(f"{guarded[0]} instead of {plain[0]}: {kinds}, {site.layer}", shown)
     search.finish(reached=search.tried // 10)
+
+
+def bare(path: str) -> str:
+    """Return the path of a line of a table without what the framework adds: a host, and signs of a pattern."""
+    return "/" + path.replace("^", "").replace("$", "").partition("/")[2]
+
+
+def covers(line: TableLine, path: str, method: str) -> bool:
+    """Return whether a line of a table is about a request."""
+    below = ".*" if line.method == "*" else ""
+    pattern = re.escape(bare(line.path)).replace(r"/\*", "(/.*)?") + below
+    # On a server of its own, a handshake is a GET.
+    methods = {"*", method, "GET"} if method == "WEBSOCKET" else {"*", method}
+    return line.method in methods and re.fullmatch(pattern, path) is not None
+
+
+def is_told(demands: set[str], ran: object, plain: Answer, guarded: Answer, ran_unsigned: object) -> bool:
+    """Return whether the lines about a request say what became of it, with the middleware and without."""
+    is_rejected = is_refused(guarded) and not ran_unsigned and bool(demands - {"open"})
+    return is_rejected or (guarded == plain and (not ran or "open" in demands))
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS, ids=[framework.name for framework in FRAMEWORKS])
+def test_table_says_what_an_unsigned_request_gets(search, framework):
+    with Pairs(framework, by_route=True, bare=True) as pairs:
+        for pair in search.of((), pairs.pair):
+            site, lines = pair.site, policy_table(pair.app)
+            asked = {(bare(line.path), line.method) for line in lines if line.method != "*" and "*" not in line.path}
+            asked |= {(path, "WEBSOCKET") for path, is_socket in site.paths.values() if is_socket}
+            asked |= {(path, method) for path, is_socket in site.paths.values() if not is_socket for method in METHODS}
+            for path, method in sorted(asked):
+                message = Message(path, "GET", UPGRADE) if method == "WEBSOCKET" else Message(path, method)
+                plain, ran = pair.plain(message), pair.without.told()
+                guarded, ran_unsigned = pair.guarded(message), site.told()
+                search.reach(bool(ran))
+                demands = {line.demand for line in lines if covers(line, path, method)}
+                if not is_told(demands, ran, plain, guarded, ran_unsigned):
+                    kinds = [(one.kind, one.place, one.listing) for one in ran]
+                    search.find(f"{demands}, {kinds}, {plain[0]}, {guarded[0]}", f"{message} {lines} {site.endpoints}")
+    search.finish(reached=search.tried)

@@ -25,8 +25,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Host, Mount, Route
 from tests.drive import Message, call_asgi, scope_of
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
+from tests.integrations.own_servers import sanic_app, sanic_server, tornado_server
 from tests.integrations.routes import environ_of
 from tests.keys import ORIGIN, verifier
+from tests.wire import ask, raw_request
+from tornado.web import Application, RequestHandler, URLSpec
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import run_wsgi_app
 
@@ -37,7 +40,9 @@ import undersigned_fastapi
 import undersigned_flask
 import undersigned_litestar
 import undersigned_quart
+import undersigned_sanic
 import undersigned_starlette
+import undersigned_tornado
 from undersigned import ConfigurationError, Policy, policy, wsgi
 from undersigned.policy import policy_table
 
@@ -159,6 +164,37 @@ def of_falcon(options):
     return undersigned_falcon.SignatureMiddleware(app, **options)
 
 
+def of_sanic(options):
+    async def create_order(_request):
+        """Stand for a handler."""
+
+    async def feed(request, ws):
+        """Stand for a handler."""
+
+    app = sanic_app()
+    app.add_route(create_order, "/orders", methods=["POST"])
+    app.add_websocket_route(feed, "/feed")
+    undersigned_sanic.Undersigned(app, **options)
+    return app
+
+
+def of_tornado(options, *, opaque: bool = False):
+    kind = type("create_order", (RequestHandler,), {"post": lambda self: self.finish()})
+    inner = Application([URLSpec("/in", kind, name="inner")])
+    rules = [("/orders", kind), ("/in", inner), *([("/x", elsewhere)] if opaque else [])]
+    return undersigned_tornado.Undersigned(Application(rules), **options)
+
+
+def over_sanic(app, method: str = "POST", path: str = "/orders") -> int:
+    with sanic_server(app) as port:
+        return ask(port, raw_request(method, path)).status
+
+
+def over_tornado(app, method: str = "POST", path: str = "/orders") -> int:
+    with tornado_server(app) as port:
+        return ask(port, raw_request(method, path)).status
+
+
 MOUNTING = [
     undersigned_starlette,
     undersigned_fastapi,
@@ -175,6 +211,8 @@ FRAMEWORKS = {
     undersigned_litestar: (of_litestar, over_asgi),
     undersigned_quart: (of_quart, over_asgi),
     undersigned_falcon: (of_falcon, over_wsgi),
+    undersigned_sanic: (of_sanic, over_sanic),
+    undersigned_tornado: (of_tornado, over_tornado),
 }
 
 

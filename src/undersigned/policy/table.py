@@ -115,6 +115,7 @@ def _layers(app: object) -> Iterator[object]:
         held = make() if callable(make) else None
         for name in _HOLDERS:
             held = held or getattr(layer, name, None)
+        held = held or getattr(getattr(layer, "ctx", None), "undersigned", None)
         layer = held or called_application(layer, packages=())
 
 

@@ -376,3 +376,8 @@ def test_screen_raises_the_error_of_the_first_of_several():
     with pytest.raises(SignatureError, match="components_incomplete"):
         screen_request(sign(rejected, "b"), ANY, now=NOW)
     assert screen_request(sign(POST, "a", "b"), ANY, now=NOW).label == "a"
+
+
+def test_only_adcp_prefers_a_signature_to_others_of_its_tag():
+    preferring = {name for name, profile in BY_NAME.items() if profile.selection.pick == "preferred"}
+    assert preferring == {"adcp-3.1", "adcp-3.2", "adcp-webhook"}

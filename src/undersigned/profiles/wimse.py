@@ -17,7 +17,7 @@ WIMSE: Final = Profile(
         part="section 3",
         url="https://datatracker.ietf.org/doc/draft-ietf-wimse-http-signature/",
     ),
-    selection=Selection(tags=("wimse-workload-to-workload",), label="wimse"),
+    selection=Selection(tags=("wimse-workload-to-workload",), label="wimse", pick="any"),
     parameters=ParameterRule(
         keyid="forbidden",
         alg="forbidden",

@@ -19,16 +19,12 @@ from undersigned import (
 )
 from undersigned.errors import KeySourceError, Reason, printable, signature_error
 
-UNAVAILABLE = {
-    "signature_jwks_unavailable",
-    "signature_revocation_stale",
-    "signature_store_unavailable",
-    "signature_server_unsupported",
-    "signature_capabilities_unreachable",
-    "signature_brand_json_unreachable",
+MUST_ACT = {
+    VerificationUnavailable: "signature_jwks_unavailable signature_revocation_stale signature_store_unavailable "
+    "signature_server_unsupported signature_capabilities_unreachable signature_brand_json_unreachable "
     "signature_brand_json_malformed",
+    MalformedSignature: "signature_header_malformed signature_params_incomplete target_uri_malformed body_malformed",
 }
-MALFORMED = {"signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"}
 
 
 def evident(error: SignatureError, *, keyid: str = "k", base: str | None = None) -> SignatureError:
@@ -57,11 +53,7 @@ def test_traceback_has_the_detail():
 @pytest.mark.parametrize("reason", get_args(Reason))
 def test_each_reason_belongs_to_the_party_that_must_act(reason):
     error = signature_error(reason, f"request_{reason}", step=1, detail="why")
-    expected = SignatureRejected
-    if reason in UNAVAILABLE:
-        expected = VerificationUnavailable
-    elif reason in MALFORMED:
-        expected = MalformedSignature
+    expected = next((kind for kind, reasons in MUST_ACT.items() if reason in reasons.split()), SignatureRejected)
     assert type(error) is expected
     assert error.code == f"request_{reason}"
 
@@ -72,18 +64,23 @@ def test_str_of_a_signature_error_is_its_code():
     assert repr(error) == "SignatureError('code')"
 
 
-def test_explain_shows_the_evidence_line_by_line():
-    error = evident(SignatureError("code", step="9a", detail="detail"), keyid="keyid", base='"a": b\n"c": d')
-    assert error.explain() == 'code (nonce limit of the key): detail\nkeyid: keyid\nsignature base:\n  "a": b\n  "c": d'
-
-
-def test_explain_shows_the_rejected_value():
-    error = evident(SignatureError("code", step=10, detail="detail", received="Host a\r\nb"), keyid="k")
-    assert error.explain() == "code (target, authority and signature): detail\nreceived: Host a\\r\\nb\nkeyid: k"
-
-
-def test_explain_leaves_out_unknown_values():
-    assert SignatureError("code", detail="detail").explain() == "code (presence of a signature): detail"
+@pytest.mark.parametrize(
+    ("error", "explained"),
+    [
+        (
+            evident(SignatureError("code", step="9a", detail="detail"), keyid="keyid", base='"a": b\n"c": d'),
+            'code (nonce limit of the key): detail\nkeyid: keyid\nsignature base:\n  "a": b\n  "c": d',
+        ),
+        (
+            evident(SignatureError("code", step=10, detail="detail", received="Host a\r\nb")),
+            "code (target, authority and signature): detail\nreceived: Host a\\r\\nb\nkeyid: k",
+        ),
+        (SignatureError("code", detail="detail"), "code (presence of a signature): detail"),
+    ],
+    ids=["evidence", "rejected value", "nothing known"],
+)
+def test_explain_shows_what_is_known_line_by_line(error, explained):
+    assert error.explain() == explained
 
 
 def test_explain_escapes_control_characters():
@@ -97,11 +94,8 @@ def test_explain_escapes_control_characters():
     ]
 
 
-def test_printable_returns_printable_ascii_unchanged():
+def test_printable_keeps_printable_ascii_and_cuts_with_the_full_length():
     assert printable("plain text ~") == "plain text ~"
-
-
-def test_printable_truncates_and_gives_the_full_length():
     assert printable("x" * 20, limit=4) == "xxxx... (20 characters)"
 
 

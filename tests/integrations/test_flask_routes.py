@@ -1,18 +1,21 @@
-"""Flask asks the policy about the view that it is about to run, and nothing else runs."""
+"""Flask asks the policy about the view that it really runs, also in applications that change Flask's routing."""
 
 from __future__ import annotations
 
 import pytest
-from flask import Blueprint, Flask
+from flask import Blueprint, Flask, request
+from flask.ctx import RequestContext
 from flask.views import MethodView
 from tests.integrations.routes import Asked, environ_of
 from tests.keys import ORIGIN, verifier
 from werkzeug.exceptions import NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import BaseConverter, Map, Rule, ValidationError
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Response
 
-from undersigned import Policy, wsgi
+from undersigned import ConfigurationError, Policy, wsgi
 from undersigned.policy import MatchedRoute
 from undersigned_flask import RouteResolver, Undersigned
 
@@ -22,6 +25,9 @@ RAN: list[str] = []
 def ran(name: str) -> str:
     RAN.append(name)
     return name
+
+
+# What Flask asks about
 
 
 class Plans(MethodView):
@@ -80,12 +86,6 @@ def find(app: Flask, environ: dict) -> MatchedRoute | None:
     return resolver.asked[0] if resolver.asked else None
 
 
-def run(app: Flask, environ: dict) -> list[str]:
-    RAN.clear()
-    run_wsgi_app(app, environ)
-    return list(RAN)
-
-
 @pytest.mark.parametrize(
     ("method", "path", "expected"),
     [
@@ -109,36 +109,14 @@ def run(app: Flask, environ: dict) -> list[str]:
 )
 def test_policy_is_asked_about_what_flask_runs(method, path, expected):
     app = make()
-    assert run(app, environ_of(method, path)) == ([expected] if expected and expected.isidentifier() else [])
     route = find(app, environ_of(method, path))
     assert (route and route.endpoint.__name__) == expected
     assert list(RAN) == ([expected] if expected and expected.isidentifier() else [])
 
 
-def test_view_of_a_class_is_listed_by_the_class(party):
-    app = make()
-    policy = Policy(required_for=["get_plans"], resolver=RouteResolver({Plans: "get_plans"}))
-    Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
-    assert run(app, environ_of("GET", "/plans")) == []
-    fields = dict(party.fields("GET", "/plans"))
-    assert run(app, environ_of("GET", "/plans", **fields)) == ["plans"]
-
-
-@pytest.mark.parametrize("front", [NotFound(), Response(status=404)])
-def test_policy_is_asked_below_a_dispatcher_that_has_only_mounts(front):
-    policy = Policy(required_for=["create"], resolver=RouteResolver())
-    site = DispatcherMiddleware(front, {"/shop": make()})
-    app = wsgi.SignatureMiddleware(site, verifier=verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
-    statuses = [run_wsgi_app(app, environ_of("GET", path))[1][:3] for path in ("/shop/plans", "/elsewhere")]
-    assert statuses == ["200", "404"]
-    assert run(app, environ_of("POST", "/shop/create")) == []
-
-
 def test_policy_is_not_asked_for_a_host_that_flask_rejects():
-    environ = environ_of("POST", "/create", Host="evil.example")
     app = make(TRUSTED_HOSTS=["seller.example.com"])
-    assert find(app, environ) is None
-    assert run(app, environ) == []
+    assert (find(app, environ_of("POST", "/create", Host="evil.example")), RAN) == (None, [])
 
 
 def test_policy_is_asked_with_parameters_and_names():
@@ -153,3 +131,429 @@ def test_route_without_a_view_fails_as_without_a_policy():
     app = make(PROPAGATE_EXCEPTIONS=False)
     assert find(app, environ_of("GET", "/nowhere")).endpoint is None
     assert run_wsgi_app(app, environ_of("GET", "/nowhere"))[1][:3] == "500"
+
+
+# What must be signed, if the policy lists "create"
+
+
+def add_routes(app: Flask) -> Flask:
+    @app.post("/create")
+    def create() -> str:
+        return ran("create")
+
+    @app.post("/read")
+    def read() -> str:
+        return ran("read")
+
+    @app.post("/op/<name>")
+    def named(name: str) -> str:
+        return ran(name)
+
+    return app
+
+
+OPERATIONS = {"named": lambda given: given["name"], "plans.buy": "create", "plans.look": "read"}
+
+
+def verified(app: Flask, party, **options) -> Flask:
+    known = {name: OPERATIONS[name] for name in OPERATIONS.keys() & app.view_functions.keys()}
+    known |= {Plans: "create"} if "plans" in app.view_functions else {}
+    options = {"policy": Policy(required_for=["create"], resolver=RouteResolver(known)), **options}
+    Undersigned(app, verifier=party.verifier(), origins=[ORIGIN], reconstruct=True, **options)
+    return app
+
+
+@pytest.fixture
+def ask(party):
+    """Send an unsigned or a signed request to an application, and return the status and what ran."""
+
+    def ask(app: Flask, target: str, *, signed: bool = False, **options) -> tuple[int, list[str]]:
+        app = app if "undersigned" in app.extensions else verified(app, party)
+        kind = {"Content-Type": options.pop("content_type")} if "content_type" in options else {}
+        method = "GET" if target == "/plans" and "plans" in app.view_functions else "POST"
+        fields = party.fields(method, target, options.get("data", b""), [*kind.items()]) if signed else kind
+        RAN.clear()
+        answer = app.test_client().open(target, method=method, base_url=ORIGIN, headers=fields, **options)
+        return answer.status_code, list(RAN)
+
+    return ask
+
+
+def changed_rule() -> Flask:
+    app = add_routes(Flask("seller"))
+
+    @app.before_request
+    def change() -> None:
+        if "as" in request.args:
+            [request.url_rule] = app.url_map.iter_rules(request.args["as"])
+
+    return app
+
+
+def changed_parameter() -> Flask:
+    app = add_routes(Flask("seller"))
+
+    @app.url_value_preprocessor
+    def change(_endpoint, values) -> None:
+        if "as" in request.args:
+            values["name"] = request.args["as"]
+
+    return app
+
+
+def removed_parameter() -> Flask:
+    app = Flask("seller")
+    app.url_value_preprocessor(lambda _endpoint, values: values.pop("name"))
+    app.add_url_rule("/op/<name>", "named", lambda: ran("named"), methods=["POST"])
+    return app
+
+
+def around(middleware) -> Flask:
+    app = add_routes(Flask("seller"))
+    app.wsgi_app = middleware(app.wsgi_app)
+    return app
+
+
+def mounting(mounts) -> Flask:
+    return around(lambda inner: ProxyFix(DispatcherMiddleware(inner, mounts)))
+
+
+def unknown_operation() -> Flask:
+    sub = Flask("sub")
+    sub.add_url_rule("/op/<code>", "named", lambda code: ran(f"code {code}"), methods=["POST"])
+    return mounting({"/sub": sub})
+
+
+def no_framework(_environ, start_response):
+    start_response("200 OK", [])
+    return [ran("sub").encode()]
+
+
+def changed_path(inner):
+    def changed(environ, start_response):
+        return inner({**environ, "PATH_INFO": environ["PATH_INFO"].replace("/old", "")}, start_response)
+
+    return changed
+
+
+class Versioned(RequestContext):
+    """A context that also finds routes below `/v1`."""
+
+    def match_request(self) -> None:
+        super().match_request()
+        if self.request.routing_exception is not None and self.request.path.startswith("/v1/"):
+            self.request.routing_exception = None
+            path = self.request.path.removeprefix("/v1")
+            matched = self.url_adapter.match(path, return_rule=True)
+            self.request.url_rule, self.request.view_args = matched
+
+
+class WithContext(Flask):
+    def request_context(self, environ):
+        return Versioned(self, environ)
+
+
+class WithAdapter(Flask):
+    def create_url_adapter(self, given):
+        adapter = super().create_url_adapter(given)
+        if given is not None and given.path.startswith("/v1/"):
+            adapter.path_info = given.path.removeprefix("/v1")
+        return adapter
+
+
+class LooseRule(Rule):
+    """A rule that also matches below `/v1`."""
+
+    def __init__(self, string: str, **options) -> None:
+        super().__init__("/<any(v1):version>" + string if options["endpoint"] != "static" else string, **options)
+
+
+class LowerMap(Map):
+    """A map that finds paths whatever their case."""
+
+    def bind_to_environ(self, environ, *arguments, **options):
+        return super().bind_to_environ({**environ, "PATH_INFO": environ["PATH_INFO"].lower()}, *arguments, **options)
+
+
+class WithMap(Flask):
+    url_map_class = LowerMap
+
+
+class WithRules(Flask):
+    url_rule_class = LooseRule
+
+
+def with_rules() -> Flask:
+    app = WithRules("seller")
+    app.add_url_rule("/create", "create", lambda version: ran(f"create {version}"), methods=["POST"])
+    return app
+
+
+def hosts(place: str, own: str, other: str, **options) -> Flask:
+    app, plans = Flask("seller", **options), Blueprint("plans", "plans")
+    if place == "subdomain":
+        app.config["SERVER_NAME"] = "example.com"
+    plans.add_url_rule("/plans", "look", lambda: ran("look"), methods=["POST"], **{place: other})
+    plans.add_url_rule("/plans", "buy", lambda: ran("buy"), methods=["POST"], **{place: own})
+    app.register_blueprint(plans)
+    return app
+
+
+class Dispatching(Flask):
+    def dispatch_request(self):
+        return self.view_functions["create"]()
+
+
+class FullyDispatching(Flask):
+    def full_dispatch_request(self):
+        return self.finalize_request(self.view_functions["create"]())
+
+
+class Preprocessing(Flask):
+    def preprocess_request(self):
+        return self.view_functions["create"]()
+
+
+class Wrapping(Flask):
+    def wsgi_app(self, environ, start_response):
+        return super().wsgi_app({**environ, "PATH_INFO": "/create"}, start_response)
+
+
+def several_resolvers() -> Flask:
+    app = add_routes(Flask("seller"))
+    RouteResolver().routes_of(app)
+    return app
+
+
+def choosing() -> Flask:
+    sub = add_routes(Dispatching("sub"))
+    return around(
+        lambda inner: lambda environ, start: (sub if environ["PATH_INFO"] == "/read" else inner)(environ, start)
+    )
+
+
+class Around:
+    """A middleware that keeps the next application under a name of its own."""
+
+    def __init__(self, wsgi_app) -> None:
+        self.wsgi_app = wsgi_app
+
+    def __call__(self, environ, start_response):
+        return self.wsgi_app(environ, start_response)
+
+
+class Several(Around):
+    """A dispatcher of the application's own."""
+
+    def __init__(self, wsgi_app) -> None:
+        super().__init__(wsgi_app)
+        self.mounts = {"/other": wsgi_app}
+
+
+def closed_over(inner):
+    def middleware(environ, start_response):
+        return inner(dict(environ), start_response)
+
+    return middleware
+
+
+def endless(_inner) -> Around:
+    loop = Around(None)
+    loop.wsgi_app = loop
+    return loop
+
+
+VERSIONED = {"/v1/read": "read", "/nothing": None}, {"/v1/create": "create"}
+PLAIN = {"/read": "read"}, {"/create": "create"}
+UNKNOWN = {}, {"/read": "create"}
+
+
+@pytest.mark.parametrize(
+    ("make", "free", "listed"),
+    [
+        pytest.param(make, {}, {"/plans": "plans"}, id="class of a view"),
+        pytest.param(
+            changed_rule,
+            {"/read": "read", "/create?as=read": "read"},
+            {"/read?as=create": "create"},
+            id="rule that a function changes",
+        ),
+        pytest.param(changed_parameter, {"/op/read": "read"}, {"/op/read?as=create": "create"}, id="changed parameter"),
+        pytest.param(removed_parameter, {"/op/read": "named"}, {"/op/create": "named"}, id="removed parameter"),
+        pytest.param(
+            lambda: mounting({"/sub": add_routes(Flask("sub"))}),
+            {"/read": "read", "/sub/read": "read", "/sub/op/%20read": " read", "/sub/op/": None, "/sub/nothing": None},
+            {"/create": "create", "/sub/create": "create", "/sub/op/create": "create"},
+            id="mounted Flask",
+        ),
+        pytest.param(unknown_operation, {}, {"/sub/op/x": "code x"}, id="mounted Flask, unknown operation"),
+        pytest.param(lambda: mounting({"/sub": no_framework}), {"/subway": None}, {"/sub/x": "sub"}, id="no framework"),
+        pytest.param(lambda: mounting({"": no_framework}), {}, {"/read": "sub"}, id="no framework at the root"),
+        *(
+            pytest.param(
+                lambda app=app: mounting({"/sub": add_routes(app("sub"))}), {}, {"/sub/read": "create"}, id=name
+            )
+            for name, app in (("D", Dispatching), ("F", FullyDispatching), ("P", Preprocessing))
+        ),
+        pytest.param(
+            lambda: around(changed_path),
+            {"/read": "read", "/old/read": "read"},
+            {"/old/create": "create"},
+            id="changed path",
+        ),
+        pytest.param(lambda: add_routes(WithContext("seller")), *VERSIONED, id="context"),
+        pytest.param(lambda: add_routes(WithAdapter("seller")), *VERSIONED, id="adapter"),
+        pytest.param(lambda: add_routes(WithMap("seller")), {"/READ": "read"}, {"/CREATE": "create"}, id="map"),
+        pytest.param(with_rules, {"/create": None}, {"/v1/create": "create v1"}, id="rules of another class"),
+        pytest.param(
+            lambda: hosts("host", "seller.example.com", "a.example", host_matching=True, static_host="s.example"),
+            {},
+            {"/plans": "buy"},
+            id="host",
+        ),
+        pytest.param(
+            lambda: hosts("subdomain", "seller", "other", subdomain_matching=True),
+            {},
+            {"/plans": "buy"},
+            id="subdomain",
+        ),
+        pytest.param(several_resolvers, *PLAIN, id="several resolvers"),
+        pytest.param(choosing, *UNKNOWN, id="another application, chosen by a function"),
+        pytest.param(lambda: around(Around), *PLAIN, id="object around"),
+        pytest.param(lambda: around(closed_over), *PLAIN, id="function around"),
+        pytest.param(lambda: around(Several), {}, {"/read": "read", "/create": "create"}, id="may call several"),
+    ],
+)
+def test_policy_decides_about_the_view_that_really_runs(ask, make, free, listed):
+    app = make()
+    for target, runs in free.items():
+        assert ask(app, target) == ((404, []) if runs is None else (200, [runs]))
+    for target, runs in listed.items():
+        assert ask(app, target) == (401, [])
+        assert ask(app, target, signed=True) == (200, [runs])
+
+
+@pytest.mark.parametrize("middleware", [endless, lambda _inner: no_framework])
+def test_every_request_must_be_signed_if_no_middleware_leads_to_flask(ask, middleware):
+    assert ask(around(middleware), "/read") == (401, [])
+
+
+def test_rejection_of_a_changed_route_is_a_decision_and_says_why(party, caplog):
+    decisions = []
+    app = verified(changed_rule(), party, on_decision=decisions.append)
+    answer = app.test_client().post("/read?as=create", base_url=ORIGIN)
+    assert (answer.status_code, answer.json) == (401, {"error": "request_signature_required"})
+    told = [(decision.outcome, decision.route) for decision in decisions]
+    assert told == [("unsigned", None), ("rejected", "/create")]
+    assert "the operation must be signed" in caplog.text
+
+
+@pytest.mark.parametrize(("accepts", "expected"), [(True, (200, ["create"])), (False, (401, []))])
+def test_another_credential_counts_for_a_mounted_application_too(ask, party, accepts, expected):
+    app = mounting({"/sub": add_routes(Flask("sub"))})
+    assert ask(verified(app, party, fallback=lambda _environ: accepts), "/sub/create") == expected
+
+
+@pytest.mark.parametrize("front", [NotFound(), Response(status=404)])
+def test_policy_is_asked_below_a_dispatcher_that_has_only_mounts(front):
+    policy = Policy(required_for=["create"], resolver=RouteResolver())
+    site = DispatcherMiddleware(front, {"/shop": make()})
+    app = wsgi.SignatureMiddleware(site, verifier=verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
+    asked = {("GET", "/shop/plans"): "200", ("GET", "/elsewhere"): "404", ("POST", "/shop/create"): "401"}
+    assert {given: run_wsgi_app(app, environ_of(*given))[1][:3] for given in asked} == asked
+
+
+class WithForm(Flask):
+    """An application whose form says the path, which no router can know before the body is read."""
+
+    def create_url_adapter(self, given):
+        adapter = super().create_url_adapter(given)
+        if given is not None and "path" in given.form:
+            adapter.path_info = given.form["path"]
+        return adapter
+
+
+def test_router_that_reads_the_body_runs_what_need_not_be_signed_only(ask):
+    app, form = (
+        add_routes(WithForm("seller")),
+        {"data": b"path=/create", "content_type": "application/x-www-form-urlencoded"},
+    )
+    assert ask(app, "/read") == (200, ["read"])
+    assert ask(app, "/read", **form) == (401, [])
+    assert ask(app, "/read", signed=True, **form) == (200, ["create"])
+
+
+class Once(BaseConverter):
+    """A converter that takes a value only the second time."""
+
+    seen: tuple[str, ...] = ()
+
+    def to_python(self, value: str) -> str:
+        Once.seen = (*Once.seen, value)
+        if Once.seen.count(value) % 2:
+            raise ValidationError
+        return value
+
+
+def test_router_that_answers_differently_the_second_time_is_asked_once(ask, monkeypatch):
+    monkeypatch.setattr(Once, "seen", ())
+    app = Flask("seller")
+    app.url_map.converters["once"] = Once
+
+    @app.post("/<once:path>")
+    def create(path: str) -> str:
+        return ran(path)
+
+    assert ask(app, "/a") == (404, [])
+    assert ask(app, "/a") == (401, [])
+
+
+@pytest.mark.parametrize("app", [Dispatching, FullyDispatching, Preprocessing, Wrapping])
+def test_application_that_decides_itself_what_runs_is_rejected(app):
+    method = next(name for name in vars(app) if not name.startswith("__"))
+    with pytest.raises(ConfigurationError, match=rf"^policy: {app.__name__} defines {method}, .* use PathResolver"):
+        RouteResolver().routes_of(app("seller"))
+
+
+@pytest.mark.parametrize("method", ["dispatch_request", "full_dispatch_request", "preprocess_request"])
+def test_application_with_a_method_of_its_own_is_rejected(method, monkeypatch):
+    app = Flask("seller")
+    monkeypatch.setattr(app, method, lambda: "")
+    with pytest.raises(ConfigurationError, match=f"^policy: .* defines {method}"):
+        RouteResolver().routes_of(app)
+
+
+def test_method_that_is_replaced_later_leaves_open_what_runs(ask):
+    app = add_routes(Flask("seller"))
+    assert ask(app, "/read") == (200, ["read"])
+    app.dispatch_request = app.view_functions["create"]
+    assert ask(app, "/read") == (401, [])
+
+
+def test_options_of_a_rule_that_was_added_to_the_map_needs_a_signature(party):
+    app = add_routes(Flask("seller"))
+    app.url_map.add(Rule("/rule", endpoint="plans.buy", methods=["OPTIONS"]))
+    app.view_functions["plans.buy"] = lambda: ran("plans.buy")
+    assert verified(app, party).test_client().options("/rule", base_url=ORIGIN).status_code == 401
+
+
+def test_application_that_asks_a_policy_runs_no_view_outside_of_a_middleware():
+    app = add_routes(Flask("seller", static_folder=None))
+    app.testing = True
+    RouteResolver().routes_of(app)
+    with pytest.raises(ConfigurationError, match="no middleware has verified this request"):
+        app.test_client().post("/read")
+
+
+def test_application_without_a_policy_runs_its_views():
+    app = add_routes(Flask("other"))
+    assert app.test_client().post("/read").text == "read"
+
+
+def test_application_under_a_path_that_is_mounted_in_another_middleware_asks_both_policies(ask, party):
+    app = verified(add_routes(Flask("seller")), party, policy=None, mode="optional")
+    options = {"verifier": party.verifier(), "origins": [ORIGIN], "reconstruct": True}
+    policy = Policy(required_for=["create"], resolver=RouteResolver())
+    app.wsgi_app = wsgi.SignatureMiddleware(app.wsgi_app, policy=policy, **options)
+    assert ask(app, "/create") == (401, [])
+    assert ask(app, "/read") == (200, ["read"])

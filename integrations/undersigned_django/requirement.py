@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.conf import settings
@@ -107,8 +108,14 @@ def answered_by_view(request: HttpRequest, answered: HttpResponseBase) -> HttpRe
     denied then also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
     """
     admission = PUBLISHED.admission(request)
+    rejected = vars(request).pop("signature_rejected", None)
+    if rejected is not None and answered.status_code == HTTPStatus.FORBIDDEN:
+        answer = ErrorResponse.of(rejected)
+        answered.status_code = answer.status
+        for name, value in answer.headers.items():
+            answered[name] = value
     detail, applies = vars(request).pop("signature_denial", ("", lambda: False))
-    if answered.status_code not in _DENIED or not applies():
+    if rejected is not None or answered.status_code not in _DENIED or not applies():
         shaped = admission.received.replacement(answered.status_code)
     else:
         is_shaped = admission.service.rejection is not None
@@ -139,6 +146,13 @@ class SignatureRequired(PermissionDenied):
         self.error = error
 
 
+def _reject(request: HttpRequest, error: SignatureError) -> SignatureRequired:
+    # REST framework has the request of Django in its own, and answers a PermissionDenied of its views with 403.
+    if (inner := getattr(request, "_request", None)) is not None:
+        vars(inner)["signature_rejected"] = error
+    return SignatureRequired(error)
+
+
 def _place(request: HttpRequest) -> MutableMapping[str, Any]:
     """Return the environ or the scope of a request, or its attributes if no server made it."""
     return getattr(request, "environ", None) or getattr(request, "scope", None) or vars(request)
@@ -146,7 +160,7 @@ def _place(request: HttpRequest) -> MutableMapping[str, Any]:
 
 PUBLISHED = Published[HttpRequest](
     _place,
-    error=lambda _request, error: SignatureRequired(error),
+    error=_reject,
     route=route,
     advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
     "django.test.Client, or put_signature of undersigned.testing, because a RequestFactory runs no middleware",

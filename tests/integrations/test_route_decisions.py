@@ -25,6 +25,7 @@ from tests.serving import uvicorn_server, waitress_server
 from tests.wire import ask, raw_request
 
 from undersigned import Decision, asgi, wsgi
+from undersigned_django import verified_signature
 from undersigned_django.rest_framework import IsSigned, SignatureAuthentication
 
 SERVED = {"wsgi": waitress_server, "asgi": uvicorn_server}
@@ -112,6 +113,26 @@ def test_rejection_by_a_permission_of_rest_framework_is_one_decision(
             "POST",
             "plans/<str:plan>",
         )
+
+
+@pytest.mark.parametrize("authentication", [(), (SignatureAuthentication,)])
+@pytest.mark.parametrize("rejection", [None, lambda answer, _request: answer.with_content(b"shaped", "text/plain")])
+def test_view_of_rest_framework_that_reads_the_signature_answers_an_unsigned_request_with_401(
+    party, authentication, rejection
+):
+    class Reading(Plans):
+        authentication_classes = authentication
+        permission_classes = ()
+
+        def post(self, request, **_plan):
+            return verified_signature(request)
+
+    decisions: list[Decision] = []
+    with rest(party.verifier(), decisions, Reading, REJECTION=rejection) as port:
+        answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
+    assert (answer.status, "www-authenticate" in answer.fields) == (401, True)
+    assert answer.content == (b"shaped" if rejection else b'{"detail":"request_signature_required"}')
+    assert [(told.outcome, told.status) for told in decisions] == [("unsigned", None), ("rejected", 401)]
 
 
 def test_permission_of_rest_framework_lets_a_signed_request_pass(party):

@@ -147,7 +147,9 @@ class RouteResolver:
         given = mapping if callable(operations) else operations
         if not isinstance(given, (Mapping, NoneType)):
             raise TypeError("operations: pass a mapping only; the middleware finds the application that it is around")
-        self.operations: Mapping[object, RouteOperation] = dict(cast("Mapping[object, RouteOperation]", given or {}))
+        listed = cast("Mapping[object, RouteOperation]", given or {})
+        # Litestar registers a copy of each handler, which has the same function.
+        self.operations = {getattr(key, "fn", key): operation for key, operation in listed.items()}
         self.routes = Routes()
 
     reads_body = False

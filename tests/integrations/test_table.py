@@ -341,7 +341,7 @@ def fastapi_document(by: str, *, nested: bool) -> dict:
     app.include_router(router)
     if nested:
         return app.openapi()
-    options = settings(by, package.RouteResolver)
+    options = settings(by, package.RouteResolver, buy)
     app.add_middleware(GZipMiddleware)
     app.add_middleware(package.SignatureMiddleware, verifier=verifier(), origins=ORIGINS, **options)
     app.openapi()
@@ -362,14 +362,14 @@ def litestar_document(by: str, *, nested: bool) -> dict:
     app = litestar.Litestar([buy] if by == "mode" else [buy, read])
     package.document_policy(app)
     if not nested:
-        options = settings(by, package.RouteResolver)
+        options = settings(by, package.RouteResolver, buy)
         package.SignatureMiddleware(app, verifier=verifier(), origins=ORIGINS, **options)
     app.openapi_schema.to_schema()
     return app.openapi_schema.to_schema()
 
 
-def settings(by: str, resolver) -> dict:
-    policy = Policy(required_for=["buying"], resolver=resolver({"buy": "buying"}))
+def settings(by: str, resolver, buy) -> dict:
+    policy = Policy(required_for=["buying"], resolver=resolver({buy: "buying"}))
     return {"policy": {"policy": policy}, "mode": {}, "guard": {"mode": "optional"}}[by]
 
 

@@ -133,14 +133,16 @@ def test_signature_of_another_scheme_beside_ours_is_left_alone(value, place):
     )
 
 
+@pytest.mark.parametrize("value", [CAVAGE, "sha256=ab12", "t=1,v1=ab", "dGVzdA==", "label; sig=*AAAA*", '"x"', ""])
 @pytest.mark.parametrize("profile", REQUEST_PROFILES, ids=lambda profile: profile.name)
-def test_signature_of_another_scheme_alone_is_none_but_for_adcp(profile):
-    request = replace(POST, fields=[*POST.fields, ("Signature", CAVAGE)])
+def test_signature_of_another_scheme_alone_is_none_but_for_adcp(profile, value):
+    request = replace(POST, fields=[*POST.fields, ("Signature", value)])
     with pytest.raises(SignatureError) as caught:
         verifier_of(profile=profile).screen(request)
     expected = "signature_header_malformed" if profile.name.startswith("adcp") else "signature_required"
     assert caught.value.reason == expected
-    assert expected == "signature_header_malformed" or "draft-cavage" in caught.value.detail
+    named = "" if not value else "draft-cavage" if value == CAVAGE else "Signature header is another scheme's"
+    assert expected == "signature_header_malformed" or named in caught.value.detail
 
 
 def test_label_alone_is_malformed_in_every_profile():

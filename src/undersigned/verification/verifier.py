@@ -49,7 +49,7 @@ from undersigned.limits import (
 from undersigned.message.content import Content, is_json, strict_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.covered import whole_field
-from undersigned.message.draft_signature import has_draft, unsigned_detail, without_draft
+from undersigned.message.draft_signature import is_other_scheme, unsigned_detail, without_draft
 from undersigned.message.header_fields import check_fields
 from undersigned.message.request import Request
 from undersigned.message.signature_input import choose_signature_inputs
@@ -273,7 +273,7 @@ def is_signed(fields: HeaderFields, profile: Profile) -> bool:
         return False
     if "signature-input" in fields.combined or profile.selection.is_exclusive:
         return True
-    return not has_draft(fields.combined["signature"][:LONGEST_FIELD])
+    return not is_other_scheme(fields.combined["signature"][:LONGEST_FIELD])
 
 
 def _screened(

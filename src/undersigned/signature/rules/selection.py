@@ -30,8 +30,8 @@ class Selection(NamedTuple):
         skipped_tags: signatures with one of these tags are of another profile, and not looked at.
         label: the label that a signer writes, and that `preferred` takes first.
         pick: which signature is verified if there are several.
-        is_exclusive: whether a Signature field with a signature by draft-cavage-http-signatures is malformed. If not,
-            that signature is left alone: a message without another one is not signed.
+        is_exclusive: whether a Signature field with a signature of another scheme, such as draft-cavage, is malformed.
+            If not, that signature is left alone: a message without another one is not signed.
     """
 
     tags: tuple[str, ...] = ()

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DOCS = Path(__file__).parents[2] / "docs"
-SECTIONS = [
-    "Install", "Required", "One route", "Several routes", "Policy", "CORS", "Errors", "Tests", "WebSockets", "Limits",
-]  # fmt: skip
+SECTIONS = ["One route", "Several routes", "Policy", "CORS", "Errors", "Tests", "WebSockets"]
 SNIPPET = re.compile(r"^## ([^\n]+)\n((?:(?!^## ).)*?)```python\n(.*?)```", re.MULTILINE | re.DOTALL)
 
 

@@ -12,7 +12,7 @@ from tests.wire import ask, assert_rejected, assert_unsigned, raw_request
 from undersigned import Request
 
 SERVICES = ["fastapi", "starlette", "flask", "django", "aiohttp", "tornado", "litestar", "quart", "falcon", "sanic"]
-SERVICES += ["fastapi_telemetry"]
+SERVICES += ["drf", "fastapi_telemetry"]
 
 
 @pytest.fixture(scope="module", params=SERVICES)
@@ -60,17 +60,3 @@ def test_prometheus_reads_the_decisions_and_the_claims(party, tmp_path):
     assert any('error_type="request_signature_required"' in line and 'result="rejected"' in line for line in counts)
     assert any("undersigned_replay_claims" in line and line.endswith(" 1.0") for line in metrics.splitlines())
     assert KEYID not in metrics
-
-
-def test_rest_framework_example_knows_its_caller_and_challenges_a_stranger(party, tmp_path):
-    jwks = tmp_path / "jwks.json"
-    jwks.write_text(json.dumps(party.jwks))
-    with start_example("drf_app.py", jwks=jwks) as port:
-        expected = {"plan": "gold", "caller": "acme", "signed": f"http://127.0.0.1:{port}/plans/gold"}
-        assert ask(port, sign(party, port)).json == expected
-        unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY, host=f"127.0.0.1:{port}"))
-        assert unsigned.fields["www-authenticate"] == 'Signature error="request_signature_required"'
-        assert unsigned.status == 401
-        changed = sign(party, port, sent_body=BODY.replace(b"1", b"2"))
-        assert_rejected(ask(port, changed), "request_signature_digest_mismatch")
-        assert ask(port, raw_request("GET", "/", host=f"127.0.0.1:{port}")).json == {"service": "plans"}

@@ -104,7 +104,10 @@ def test_content_is_rejected_when_it_was_announced_but_not_read():
         RESOLVER.resolve(Request("GET", "https://seller.example.com/mcp", has_body=True))
 
 
-@pytest.mark.parametrize("body", [[call()], [], "null", '"tools/call"', "7", "{", "{}x", b"\xff"])
+IN_OTHER_ENCODINGS = [json.dumps(call()).encode(name) for name in ("utf-8-sig", "utf-16", "utf-16-be")]
+
+
+@pytest.mark.parametrize("body", [[call()], [], "null", '"tools/call"', "7", "{", "{}x", b"\xff", *IN_OTHER_ENCODINGS])
 def test_body_is_rejected_when_it_is_not_one_json_object(body):
     rejection_of(body)
 

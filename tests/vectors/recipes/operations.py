@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.vectors.recipes import a2a, mcp, registrations
+from tests.vectors.recipes import registrations
 from tests.vectors.recipes.flavors import A2A, ADCP_3_2, MCP, ORIGIN
-from tests.vectors.recipes.message import BODY, NOW, Message, Recipe, Sent
+from tests.vectors.recipes.message import BODY, NOW, Flavor, Message, Recipe, Sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +17,79 @@ if TYPE_CHECKING:
 def messages() -> Iterator[Message]:
     for recipe in (*_paths(), *_credentials(), *registrations.recipes()):
         yield Message(recipe, ADCP_3_2)
-    for recipe in mcp.recipes():
-        yield Message(recipe, MCP)
-    for recipe in a2a.recipes():
-        yield Message(recipe, A2A)
+    for flavor in (MCP, A2A):
+        for recipe in _envelopes(flavor):
+            yield Message(recipe, flavor)
+
+
+def _envelopes(flavor: Flavor) -> Iterator[Recipe]:
+    """JSON-RPC: whether the operation or the signature is looked at first. tests/policy has how operations are read."""
+    buy, look = (_call(flavor, name) for name in ("create_media_buy", "get_products"))
+    resolved = {"resolved_operation": "create_media_buy"}
+    yield Recipe(
+        name="signed-call",
+        rule="a call that has to be signed, and is",
+        sent=Sent(body=buy),
+        expected={**resolved, "dispatched_operation": "create_media_buy"},
+    )
+    yield Recipe(
+        name="unsigned-call",
+        rule="step 0: the call has to be signed",
+        sent=Sent(body=buy),
+        signed=False,
+        expected=resolved,
+        code="signature_required",
+    )
+    yield Recipe(
+        name="call-of-another-operation",
+        rule="step 0: the call need not be signed",
+        sent=Sent(body=look),
+        signed=False,
+        expected={"status": "unsigned", "resolved_operation": "get_products", "dispatched_operation": "get_products"},
+    )
+    yield Recipe(
+        name="signed-and-unresolved",
+        rule="step 0: a signature that holds does not name an operation",
+        sent=Sent(body="[]"),
+        code="body_malformed",
+    )
+    for name, state in (("unresolved", {}), ("unresolved-with-another-credential", {"fallback_auth_valid": True})):
+        yield Recipe(
+            name=name,
+            rule="step 0: what no one can name is forgiven by nothing",
+            sent=Sent(body="[]"),
+            signed=False,
+            state=state,
+            code="body_malformed",
+            step=0,
+        )
+    resolves_first = flavor is A2A
+    yield Recipe(
+        name="broken-pair-and-unresolved",
+        rule="step 0: over A2A the operation is resolved first" if resolves_first else "step 1: the signature is first",
+        sent=Sent(body="[]"),
+        input=None,
+        proven=not resolves_first,
+        code="body_malformed" if resolves_first else "signature_header_malformed",
+        **({} if resolves_first else {"step": 1}),
+    )
+    yield Recipe(
+        name="call-rewritten-after-signing",
+        rule="step 11: a call of another operation than the one that was signed",
+        sent=Sent(body=look),
+        changes={"body": buy},
+        expected=resolved,
+        code="signature_digest_mismatch",
+        step=11,
+    )
+
+
+def _call(flavor: Flavor, name: str) -> str:
+    """A call of an operation: of a tool over MCP, of a skill over A2A."""
+    part = {"data": {"skill": name, "input": {"plan_id": "plan_own_1"}}}
+    skill = {"message": {"messageId": "m-own", "role": "ROLE_USER", "parts": [part]}}
+    method, params = ("SendMessage", skill) if flavor is A2A else ("tools/call", {"name": name, "arguments": {}})
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
 
 def _paths() -> Iterator[Recipe]:

@@ -13,15 +13,29 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast, get_args
 
 import click
 
-from undersigned import profiles
-from undersigned.cli.options import file_name
-from undersigned.errors import Reason, UndersignedError
+from undersigned import __version__, profiles
+from undersigned.cli.options import file_name, wrong_url
+from undersigned.client import ClientSigner
+from undersigned.errors import (
+    ConfigurationError,
+    MalformedURL,
+    Reason,
+    SigningError,
+    UndersignedError,
+    printable,
+)
 from undersigned.message.challenge import read_challenge
+from undersigned.message.content import USUALLY_WITH_CONTENT
+from undersigned.message.request import Request
 from undersigned.middleware.answer import UNREAD
+from undersigned.signature.signer import Signer
+from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
+    from undersigned.signature.profile import Profile
+    from undersigned.signature.signing_key import SigningKey
     from undersigned.url import CanonicalURL
 
 _ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
@@ -38,6 +52,8 @@ _IN_CONTENT: Final = frozenset(
 )
 _MEMBERS: Final = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
 
+
+_OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
 
 _TIMES: Final = 10
 
@@ -130,6 +146,69 @@ def send(
         raise NoAnswer(why)
 
 
+@contextmanager
+def exchange(
+    key: SigningKey,
+    profile: Profile,
+    method: str,
+    url: str,
+    fields: Sequence[tuple[str, str]],
+    content: bytes,
+    *,
+    timeout: float,
+    tls: ssl.SSLContext,
+) -> Generator[tuple[Request, http.client.HTTPResponse]]:
+    """Send a signed request to the canonical form of a URL, and yield it as it was sent, with the answer.
+
+    Args:
+        key: the key to sign with.
+        profile: the profile to sign with.
+        method: the method.
+        url: the URL.
+        fields: the headers; those that every request needs are added.
+        content: the content.
+        timeout: as `send` has it.
+        tls: as `send` has it.
+
+    Raises:
+        click.UsageError: the request cannot be signed: the URL is malformed, or what the signature covers is missing.
+        click.ClickException: there is no answer.
+    """
+    try:
+        sent = _signed(Signer(key, profile=profile), method, url, fields, content)
+    except MalformedURL as malformed:
+        raise wrong_url(url, malformed) from None
+    except (ConfigurationError, SigningError) as wrong:
+        raise click.UsageError(str(wrong)) from None
+    target = canonicalize(sent.url)
+    path = sent.url.removeprefix(f"{target.scheme}://{target.authority}")
+    try:
+        with send(target, method, path, sent.fields, content, timeout=timeout, tls=tls) as response:
+            yield sent, response
+    except NoAnswer as silence:
+        raise click.ClickException(f"{printable(sent.url)}: no response: {silence}") from None
+
+
+def _signed(signer: Signer, method: str, url: str, fields: Sequence[tuple[str, str]], content: bytes) -> Request:
+    """Return the request as it is to be sent, with its signature, to the canonical form of `url`.
+
+    Raises:
+        MalformedURL: the URL or `Host` has no canonical form.
+        SigningError: the request lacks what the signature covers.
+    """
+    target = canonicalize(url)
+    given = {name.lower() for name, _ in fields}
+    with_own = [*fields, *(field for field in _OWN if field[0].lower() not in given)]
+    client = ClientSigner(signer, [f"{target.scheme}://{target.authority}"])
+    signed = client.sign(method, url, with_own, content)
+    lines = [*signed.fields, *signed.signature]
+    if "host" not in given:
+        lines.insert(0, ("Host", signed.authority))
+    if content or method in USUALLY_WITH_CONTENT:
+        lines.append(("Content-Length", str(len(content))))
+    return Request(method, signed.url, lines, content)
+
+
 def _reason(failure: Exception, connection: http.client.HTTPConnection, timeout: float) -> str:
     """Return why there is no answer, without text of the server."""
     texts: dict[type[Exception], str] = {
@@ -185,8 +264,9 @@ class Verdict:
     stated: str = field(default="", compare=False)
 
 
-def read_verdict(status: int, challenges: Sequence[str], content: bytes) -> Verdict:
+def read_verdict(response: http.client.HTTPResponse, content: bytes) -> Verdict:
     """Read the code from the challenges, or from JSON content if the answer cannot have a challenge."""
+    status, challenges = response.status, response.headers.get_all("www-authenticate") or []
     code = next(filter(None, map(read_challenge, challenges)), None)
     stated = code or ""
     if code is None and status >= 400:  # noqa: PLR2004 - the first status of an error

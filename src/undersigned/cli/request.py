@@ -12,19 +12,13 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import click
 
-from undersigned import __version__
 from undersigned.cli.explain import explained_lines
-from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
+from undersigned.cli.http import ca_file_option, exchange, read_verdict, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
-from undersigned.cli.options import data_option, header_option, profile_option, typed_fields, wrong_url
-from undersigned.client import ClientSigner
-from undersigned.errors import UNAVAILABLE, ConfigurationError, MalformedURL, SigningError, printable
+from undersigned.cli.options import data_option, header_option, profile_option, typed_fields
+from undersigned.errors import UNAVAILABLE, printable
 from undersigned.explanation import explain_request
-from undersigned.message.content import USUALLY_WITH_CONTENT
-from undersigned.message.request import Request
 from undersigned.reasons import REASONS
-from undersigned.signature.signer import Signer
-from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     import ssl
@@ -33,10 +27,9 @@ if TYPE_CHECKING:
 
     from undersigned.cli.options import Content
     from undersigned.errors import Reason
+    from undersigned.message.request import Request
     from undersigned.signature.key_source import KeySet
     from undersigned.signature.profile import Profile
-
-_OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
 
 _OF_THE_SERVER: Final = UNAVAILABLE | {
     "body_malformed", "signature_key_revoked", "signature_rate_abuse", "signature_replayed", "signature_required",
@@ -91,45 +84,15 @@ def request(
       undersigned request POST http://localhost:8000/orders --key keys/private.jwk.json \\
         -d '{"plan": 1}' --jwks keys/public.jwks.json
     """  # noqa: D301 - click needs the escape to keep the line breaks
-    try:
-        signing = read_signing_key(key, profile, keyid=keyid)
-        keys = None if jwks is None else read_key_set(jwks, keyid=signing.keyid)
-        octets = b"" if content is None else content.octets
-        sent = _sign(Signer(signing, profile=profile), method, url, typed_fields(headers, content), octets)
-    except MalformedURL as malformed:
-        raise wrong_url(url, malformed) from None
-    except (ConfigurationError, SigningError) as wrong:
-        raise click.UsageError(str(wrong)) from None
-    target = canonicalize(sent.url)
-    path = sent.url.removeprefix(f"{target.scheme}://{target.authority}")
-    try:
-        with send(target, sent.method, path, sent.fields, sent.body, timeout=timeout, tls=tls) as response:
-            received = _write(response)
-    except NoAnswer as silence:
-        raise click.ClickException(f"{printable(sent.url)}: no response: {silence}") from None
+    signing = read_signing_key(key, profile, keyid=keyid)
+    keys = None if jwks is None else read_key_set(jwks, keyid=signing.keyid)
+    octets = b"" if content is None else content.octets
+    fields = typed_fields(headers, content)
+    with exchange(signing, profile, method, url, fields, octets, timeout=timeout, tls=tls) as (sent, response):
+        received = _write(response)
     for line in _why(response, received, sent, profile, keys):
         click.echo(line, err=True)
     click.get_current_context().exit(int(response.status not in range(200, 300)))
-
-
-def _sign(signer: Signer, method: str, url: str, fields: tuple[tuple[str, str], ...], content: bytes) -> Request:
-    """Return the request as it is to be sent, with its signature, to the canonical form of `url`.
-
-    Raises:
-        MalformedURL: the URL or `Host` has no canonical form.
-        SigningError: the request lacks what the signature covers.
-    """
-    target = canonicalize(url)
-    given = {name.lower() for name, _ in fields}
-    with_own = [*fields, *(field for field in _OWN if field[0].lower() not in given)]
-    client = ClientSigner(signer, [f"{target.scheme}://{target.authority}"])
-    signed = client.sign(method, url, with_own, content)
-    lines = [*signed.fields, *signed.signature]
-    if "host" not in given:
-        lines.insert(0, ("Host", signed.authority))
-    if content or method in USUALLY_WITH_CONTENT:
-        lines.append(("Content-Length", str(len(content))))
-    return Request(method, signed.url, lines, content)
 
 
 def _write(response: HTTPResponse) -> bytes:
@@ -165,8 +128,7 @@ def _why(response: HTTPResponse, content: bytes, sent: Request, by: Profile, key
     location = response.headers.get("location")
     if response.status in range(300, 400) and location is not None:
         yield f"The redirect to {printable(location)} is not followed: a signature is for one URL only."
-    challenges = response.headers.get_all("www-authenticate") or []
-    verdict = read_verdict(response.status, challenges, content)
+    verdict = read_verdict(response, content)
     if not verdict.code:
         if response.status == 401:  # noqa: PLR2004 - the status of a missing credential
             yield "Why: the response has no code of a signature, so another part of the server requires credentials"

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
-from undersigned.cli.http import NoAnswer, ca_file_option, read_verdict, send, timeout_option
+from undersigned.cli.http import ca_file_option, exchange, read_verdict, timeout_option
 from undersigned.cli.keygen import json_text, write_file
-from undersigned.cli.options import profile_option, wrong_url
-from undersigned.client import ClientSigner
-from undersigned.errors import ConfigurationError, MalformedURL, SigningError, printable
+from undersigned.cli.options import profile_option
+from undersigned.errors import ConfigurationError, printable
 from undersigned.message.strict_json import loads
 from undersigned.signature.key_pair import Algorithm, KeyPair
-from undersigned.signature.signer import Signer
-from undersigned.url import canonicalize
 from undersigned.verification.revocation import RevocationList
 
 if TYPE_CHECKING:
@@ -110,31 +107,14 @@ def _is_refused(kid: str, url: str, profile: Profile, timeout: int, tls: ssl.SSL
     for attempt in range(_TRIES):
         time.sleep(min(attempt, 1))
         for algorithm in _ALGORITHMS:
-            seen = _verdict(KeyPair.generate(algorithm, keyid=kid), url, profile, timeout, tls)
+            key = KeyPair.generate(algorithm, keyid=kid).signing_key()
+            with exchange(key, profile, "GET", url, (), b"", timeout=timeout, tls=tls) as (_, response):
+                seen = read_verdict(response, response.read()).code
             if seen == "signature_key_revoked":
                 click.echo(f"checked: {printable(url)} refuses {printable(kid)}")
                 return True
     click.echo(f"NOT refused: {printable(url)} answers {seen or 'without a code of a signature'}", err=True)
     return False
-
-
-def _verdict(pair: KeyPair, url: str, profile: Profile, timeout: int, tls: ssl.SSLContext) -> str:
-    """Return the code with which a service rejects a request that names a key, and is signed by another one."""
-    try:
-        target = canonicalize(url)
-        origin = f"{target.scheme}://{target.authority}"
-        signed = ClientSigner(Signer(pair.signing_key(), profile=profile), [origin]).sign("GET", url, [], b"")
-        path = signed.url.removeprefix(origin)
-        with send(target, "GET", path, signed.request.fields, b"", timeout=timeout, tls=tls) as response:
-            return read_verdict(
-                response.status, response.headers.get_all("www-authenticate") or [], response.read()
-            ).code
-    except MalformedURL as malformed:
-        raise wrong_url(url, malformed) from None
-    except (ConfigurationError, SigningError) as wrong:
-        raise click.UsageError(str(wrong)) from None
-    except NoAnswer as silence:
-        raise click.ClickException(f"{printable(url)}: no response: {silence}") from None
 
 
 def _time(seconds: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import stat
 import time
@@ -16,6 +15,7 @@ import click
 from undersigned.cli.keygen import PRIVATE, PRIVATE_MODE, algorithm_option, json_text, key_pair, write_file
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
+from undersigned.message.timestamps import moment
 from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
 from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.rules import KeyRule
@@ -218,17 +218,17 @@ def _begun(rotation: _Rotation, keyid: str, public: Path, private: Path, now: in
         f"public JWK set to publish: {published}",
         *_dropped(rotation),
         f"next: 1. Publish {published} at once.",
-        f"      2. From {_time(now + _SPREAD)} on, sign with {signing}: by then receivers know the key.",
+        f"      2. From {moment(now + _SPREAD)} on, sign with {signing}: by then receivers know the key.",
         "         The kid changes: receivers must know you by signature.signer, not by the keyid.",
     ]
     for old, end in rotation.retiring.items():
-        lines.append(f"      3. Before {_time(end - _LAST_SIGNATURE)}, stop signing with {old}.")
-        lines.append(f"      4. From {_time(end)} on, drop it: undersigned rotate --finish --jwks {published}")
+        lines.append(f"      3. Before {moment(end - _LAST_SIGNATURE)}, stop signing with {old}.")
+        lines.append(f"      4. From {moment(end)} on, drop it: undersigned rotate --finish --jwks {published}")
     return lines
 
 
 def _finished(rotation: _Rotation, public: Path) -> list[str]:
-    kept = [f"kept until {_time(end)}: {keyid}" for keyid, end in rotation.retiring.items()]
+    kept = [f"kept until {moment(end)}: {keyid}" for keyid, end in rotation.retiring.items()]
     if not rotation.dropped:
         return [*kept, "nothing is dropped: no overlap is over"]
     name = click.format_filename(public)
@@ -237,7 +237,3 @@ def _finished(rotation: _Rotation, public: Path) -> list[str]:
 
 def _dropped(rotation: _Rotation) -> list[str]:
     return [f"dropped, as its overlap is over: {keyid}" for keyid in rotation.dropped]
-
-
-def _time(seconds: int) -> str:
-    return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,6 +14,7 @@ from undersigned.cli.options import SECONDS, data_option, header_option, profile
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.timestamps import moment
 from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def _note_expiry(added: SignedFields) -> None:
     for member in parse_signature_input(dict(added)["Signature-Input"]).values():
         expires = member.parameters.get("expires")
         if isinstance(expires, int):
-            until = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(expires))
-            click.echo(f"This signature is for one request, which must arrive before {until}.", err=True)
+            click.echo(f"This signature is for one request, which must arrive before {moment(expires)}.", err=True)
 
 
 def _answer(value: JSONValue, signed: Callable[[Request], SignedFields]) -> JSONObject:

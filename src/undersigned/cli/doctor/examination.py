@@ -265,8 +265,7 @@ class Examination:
         with send(
             self._url, probe.method, probe.target, fields, content, timeout=self._timeout, tls=self._tls
         ) as response:
-            challenges = response.headers.get_all("www-authenticate") or []
-            return read_verdict(response.status, challenges, response.read(_MOST_CONTENT))
+            return read_verdict(response, response.read(_MOST_CONTENT))
 
 
 def _unverified(answer: Verdict, name: str) -> Finding:

@@ -48,7 +48,7 @@ def verifier(profile) -> Verifier:
         return CREATED + 1
 
     keyid = keyid_of(profile)
-    known = KeySet.from_jwks({"keys": [jwk(keyid) if "ed25519" in profile.algorithms else rsa_jwk(keyid)]})
+    known = KeySet.from_jwks({"keys": [jwk(keyid) if "ed25519" in profile.algorithms else rsa_jwk(keyid)]}).for_tests()
     keys: KeySet | WorkloadTokenKeys = known
     if profile.parameters.audience:
         keys = WorkloadTokenKeys({"buyer.example": KeySet.from_jwks({"keys": [jwk("issuer")]})}, clock=clock)

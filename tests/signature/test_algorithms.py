@@ -124,13 +124,16 @@ def test_rsa_key_verifies_by_a_named_algorithm_only_when_its_jwk_names_none():
 @pytest.mark.parametrize("algorithm", sorted(REGISTERED))
 def test_key_is_read_from_key_objects_and_pem(algorithm):
     loaded = OBJECTS[algorithm]
-    signing, public = SigningKey.from_private_key(loaded, keyid="k", algorithm=algorithm), loaded.public_key()
+    how = {"keyid": "k", "algorithm": algorithm, "purposes": ["webhook-signing"]}
+    signing, public = SigningKey.from_private_key(loaded, **how), loaded.public_key()
+    pem = public.public_bytes(PEM, SPKI)
     given_objects = (
-        VerificationKey.from_public_key(public, keyid="k", algorithm=algorithm),
-        VerificationKey.from_pem(public.public_bytes(PEM, SPKI), keyid="k", algorithm=algorithm),
+        VerificationKey.from_public_key(public, owner="seller", **how),
+        *(VerificationKey.from_pem(text, owner="seller", **how) for text in (pem, pem.decode())),
     )
     for key in given_objects:
-        assert key.algorithm == algorithm
+        assert (key.keyid, key.owner, key.algorithm, signing.algorithm) == ("k", "seller", algorithm, algorithm)
+        assert key.misuse(algorithm, KeyRule(purposes=frozenset({"webhook-signing"}), is_declared=True)) == ""
         assert key.verifies(signing.sign(b"base"), b"base")
     private = loaded.private_bytes(PEM, PKCS8, serialization.NoEncryption())
     assert given_objects[0].verifies(

@@ -19,16 +19,6 @@ UNNAMED = VerificationKey.from_jwk({"kid": "a JWK of no kind"}).fault
 
 
 @PAIRS
-def test_public_key_verifies_what_its_private_key_signed(private, public):
-    signature = SigningKey.from_jwk(private).sign(b"base")
-    key = VerificationKey.from_jwk(public)
-    assert key.verifies(signature, b"base")
-    assert not key.verifies(signature, b"Base")
-    assert not key.verifies(signature, b"")
-    assert not VerificationKey.from_jwk(OTHER_PUBLIC).verifies(signature, b"base")
-
-
-@PAIRS
 @pytest.mark.parametrize("secret", ["its own", "", None])
 def test_jwk_with_a_private_key_is_rejected_as_a_verification_key(private, public, secret):
     key = VerificationKey.from_jwk({**public, "d": private["d"] if secret == "its own" else secret})
@@ -43,15 +33,6 @@ def test_jwk_with_a_private_key_is_rejected_as_a_verification_key(private, publi
 def test_verification_is_false_for_bytes_of_any_length(private, public, length, octet):
     del private
     assert not VerificationKey.from_jwk(public).verifies(bytes([octet]) * length, b"base")
-
-
-@PAIRS
-def test_signature_with_one_flipped_bit_is_invalid(private, public):
-    signature = SigningKey.from_jwk(private).sign(b"base")
-    key = VerificationKey.from_jwk(public)
-    for bit in range(8 * len(signature)):
-        number = int.from_bytes(signature, "big") ^ (1 << bit)
-        assert not key.verifies(number.to_bytes(len(signature), "big"), b"base")
 
 
 @pytest.mark.parametrize("r", [0, 1, ORDER, ORDER + 1, 2**256 - 1])
@@ -71,26 +52,13 @@ def test_ecdsa_signature_is_r_and_s_and_not_der():
     assert len(SigningKey.from_jwk(EC_PRIVATE).sign(b"base")) == 64
 
 
-def test_ed25519_signature_is_the_published_one():
-    expected = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32).sign(b"base")
-    assert SigningKey.from_jwk(PRIVATE).sign(b"base") == expected
-
-
 def test_key_has_the_purpose_of_its_jwk():
     key = VerificationKey.from_jwk(PUBLIC)
     assert (key.keyid, key.algorithm, key.use, key.fault) == ("buyer-ed25519", "ed25519", "sig", "")
     assert key.operations == {"verify"}
     assert key.purposes == SIGNING.purposes
-    assert key.misuse("ed25519", SIGNING) == ""
-
-
-def test_newer_jwk_name_of_ed25519_is_accepted():
-    assert VerificationKey.from_jwk({**PUBLIC, "alg": "Ed25519"}).algorithm == "ed25519"
-
-
-def test_purpose_may_be_one_of_several():
-    key = VerificationKey.from_jwk({**PUBLIC, "adcp_use": ["governance-signing", "request-signing", 1]})
-    assert key.misuse("ed25519", SIGNING) == ""
+    for change in ({}, {"alg": "Ed25519"}, {"adcp_use": ["governance-signing", "request-signing", 1]}):
+        assert VerificationKey.from_jwk({**PUBLIC, **change}).misuse("ed25519", SIGNING) == ""
 
 
 @pytest.mark.parametrize(
@@ -261,31 +229,6 @@ PEM = serialization.Encoding.PEM
 SPKI = serialization.PublicFormat.SubjectPublicKeyInfo
 PKCS8 = serialization.PrivateFormat.PKCS8
 EDWARDS = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
-ELLIPTIC = ec.derive_private_key(int.from_bytes(bytes([1]) * 32, "big"), ec.SECP256R1())
-LOADED = pytest.mark.parametrize(("loaded", "public"), [(EDWARDS, PUBLIC), (ELLIPTIC, EC_PUBLIC)])
-
-
-@LOADED
-def test_key_objects_of_cryptography_give_the_same_keys_as_their_jwks(loaded, public):
-    signing = SigningKey.from_private_key(loaded, keyid="k")
-    key = VerificationKey.from_public_key(loaded.public_key(), keyid="k", owner="buyer")
-    assert (key.keyid, key.owner, signing.keyid) == ("k", "buyer", "k")
-    assert key.algorithm == signing.algorithm == VerificationKey.from_jwk(public).algorithm
-    assert key.misuse(key.algorithm, SIGNING) == ""
-    assert key.verifies(signing.sign(b"base"), b"base")
-    assert VerificationKey.from_jwk(public).verifies(signing.sign(b"base"), b"base")
-
-
-@LOADED
-@pytest.mark.parametrize("text", [bytes, bytes.decode])
-def test_key_is_read_from_pem(loaded, public, text):
-    pem = text(loaded.public_key().public_bytes(PEM, SPKI))
-    private = text(loaded.private_bytes(PEM, PKCS8, serialization.NoEncryption()))
-    key = VerificationKey.from_pem(pem, keyid="k", purposes=["webhook-signing"], owner="seller")
-    signing = SigningKey.from_pem(private, keyid="k", purposes=["webhook-signing"])
-    assert key.purposes == signing.purposes == {"webhook-signing"}
-    assert (key.owner, key.algorithm) == ("seller", VerificationKey.from_jwk(public).algorithm)
-    assert key.verifies(signing.sign(b"base"), b"base")
 
 
 def test_encrypted_pem_is_read_only_with_its_password():
@@ -300,28 +243,26 @@ SMALL = rsa.generate_private_key(65537, 1024)  # noqa: S505 - a key that must be
 P521 = ec.generate_private_key(ec.SECP521R1())
 
 
-@pytest.mark.parametrize("private", [P521, EDWARDS.public_key(), "key", None])
-def test_private_key_of_an_unsupported_type_is_rejected(private):
+@pytest.mark.parametrize(
+    ("private", "public"), [(P521, P521.public_key()), (EDWARDS.public_key(), EDWARDS), ("key", 5)]
+)
+def test_key_of_an_unsupported_type_is_rejected(private, public):
     with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519, P-256"):
         SigningKey.from_private_key(private, keyid="k")
-
-
-@pytest.mark.parametrize("public", [P521.public_key(), EDWARDS, "key", None])
-def test_public_key_of_an_unsupported_type_is_rejected(public):
     with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519, P-256"):
         VerificationKey.from_public_key(public, keyid="k")
+    for make in (VerificationKey.from_pem, SigningKey.from_pem):
+        with pytest.raises(ConfigurationError, match=r"^pem: "):
+            make(5, keyid="k")
 
 
-def test_rsa_key_object_is_rejected_when_it_is_short():
+def test_weak_key_object_is_rejected():
+    with pytest.raises(ConfigurationError, match="small order"):
+        VerificationKey.from_public_key(ed25519.Ed25519PublicKey.from_public_bytes(bytes(32)), keyid="k")
     with pytest.raises(ConfigurationError, match=r"^key: an RSA key must have 2048 to 8192 bits"):
         VerificationKey.from_public_key(SMALL.public_key(), keyid="k", algorithm="rsa-pss-sha512")
     with pytest.raises(ConfigurationError, match=r"^key: an RSA key must have 2048 to 8192 bits"):
         SigningKey.from_private_key(SMALL, keyid="k", algorithm="rsa-pss-sha512")
-
-
-def test_weak_public_key_is_rejected():
-    with pytest.raises(ConfigurationError, match="small order"):
-        VerificationKey.from_public_key(ed25519.Ed25519PublicKey.from_public_bytes(bytes(32)), keyid="k")
 
 
 @pytest.mark.parametrize(
@@ -330,12 +271,6 @@ def test_weak_public_key_is_rejected():
 def test_text_is_rejected_when_it_is_not_a_public_pem(pem):
     with pytest.raises(ConfigurationError, match="BEGIN PUBLIC KEY"):
         VerificationKey.from_pem(pem, keyid="k")
-
-
-@pytest.mark.parametrize("make", [VerificationKey.from_pem, SigningKey.from_pem])
-def test_pem_of_another_type_is_rejected(make):
-    with pytest.raises(ConfigurationError, match=r"^pem: "):
-        make(5, keyid="k")
 
 
 @pytest.mark.parametrize("keyid", [None, 5, "", "é", "a\n"])

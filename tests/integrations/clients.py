@@ -43,38 +43,26 @@ class Means:
         *,
         signer: Signer,
         origins: list[str],
-        times: int = 1,
         options=None,
         signing=None,
-        sending=lambda transport: transport,
         **parts,
     ):
-        """Send one request, `times` times over, and return the last response.
-
-        `options` are the client's, `signing` the signing transport's, and `sending` wraps the transport that sends.
-        """
+        """Send one request: `options` are the client's, and `signing` the signing transport's."""
         plain, signed = LIBRARIES[self.library]
-        signing = {"origins": origins, **(signing or {})}
+        kind = "Async" if self.asynchronous else ""
         options = {"timeout": 10, "verify": TRUST, **(options or {})}
         inner = {name: options.pop(name) for name in ("verify", "http1", "http2", "proxy") if name in options}
+        transport = getattr(plain, f"{kind}HTTPTransport")(**inner)
+        signing = {"origins": origins, **(signing or {})}
+        options["transport"] = getattr(signed, f"{kind}SignatureTransport")(transport, signer, **signing)
         if self.asynchronous:
-            transport = sending(plain.AsyncHTTPTransport(**inner))
-            options["transport"] = signed.AsyncSignatureTransport(transport, signer, **signing)
-            return asyncio.run(self._awaited(plain.AsyncClient(**options), method, url, times, parts))
-        transport = sending(plain.HTTPTransport(**inner))
-        options["transport"] = signed.SignatureTransport(transport, signer, **signing)
+            return asyncio.run(self._awaited(plain.AsyncClient(**options), method, url, parts))
         with plain.Client(**options) as client:
-            request = client.build_request(method, url, **parts)
-            for _ in range(times - 1):
-                client.send(request)
-            return client.send(request)
+            return client.request(method, url, **parts)
 
-    async def _awaited(self, client, method, url, times, parts):
+    async def _awaited(self, client, method, url, parts):
         async with client:
-            request = client.build_request(method, url, **parts)
-            for _ in range(times - 1):
-                await client.send(request)
-            return await client.send(request)
+            return await client.request(method, url, **parts)
 
 
 MEANS = [Means(library, asynchronous) for library in LIBRARIES for asynchronous in (False, True)]

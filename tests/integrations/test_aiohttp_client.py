@@ -14,7 +14,7 @@ import yarl
 from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integrations.capture import BUSY, DROPPED, capturing
+from tests.integrations.capture import DROPPED, capturing
 from tests.seller import KEYID, is_accepted, make_signer, make_verifier
 
 from undersigned import Request, SigningError, UndersignedError
@@ -176,25 +176,6 @@ def test_dropped_connection_is_retried_with_a_signature_of_its_own():
         origin = f"http://127.0.0.1:{capture.port}"
         send("PUT", f"{origin}/p", origin, **JSON)
     assert_each_is_fresh(capture.sent, 2)
-
-
-def test_retry_by_a_middleware_has_a_signature_of_its_own():
-    async def retrying(request, handler):
-        response = await handler(request)
-        while response.status == 503:
-            assert response.headers["Retry-After"] == "0"
-            response.close()
-            response = await handler(request)
-        return response
-
-    async def send_by_both(origin):
-        middlewares = (retrying, SigningMiddleware(make_signer(), origins=[origin]))
-        async with aiohttp.ClientSession(middlewares=middlewares) as client, client.post(origin, **JSON) as response:
-            return response.status
-
-    with capturing(first=[BUSY, BUSY]) as capture:
-        assert asyncio.run(send_by_both(f"http://127.0.0.1:{capture.port}")) == 200
-    assert_each_is_fresh(capture.sent, 3)
 
 
 def assert_each_is_fresh(sent, attempts):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HOST: Final = "seller.example.com"
 SECONDS: Final = 20
-BIG: Final = 5_000_000
+BIG: Final = 3_000_000
 
 PATHS: Final = (
     "Z%C3%BCrich", "%E2%82%AC", "%F0%9F%98%80", "a%2Fb", "caf%c3%a9", "%7Euser", "a+b;c=d", "not%FFutf8", "a%20b",

@@ -128,10 +128,12 @@ def post(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, af
     return Attack(make, ends=ends)
 
 
-def get(*extra: tuple[str, str], first=()) -> Attack:
-    """Return a GET with fields that are not signed."""
+def get(*extra: tuple[str, str], first=(), content: bytes = b"") -> Attack:
+    """Return a GET with fields, and maybe content, that are not signed."""
     return Attack(
-        lambda: write_request("GET /p HTTP/1.1", [*first, ("Host", HOST), *signed("GET", f"{ORIGIN}/p"), *extra])
+        lambda: write_request(
+            "GET /p HTTP/1.1", [*first, ("Host", HOST), *signed("GET", f"{ORIGIN}/p"), *extra], content
+        )
     )
 
 
@@ -254,5 +256,5 @@ ATTACKS = {
     "Content-Length before Transfer-Encoding": post(LENGTH, CHUNKED, content=write_chunked()),
     "Transfer-Encoding before Content-Length": post(CHUNKED, LENGTH, content=write_chunked()),
     "an unknown Transfer-Encoding": post(("Transfer-Encoding", "xchunked"), content=write_chunked()),
-    "content of a GET signed without": get(LENGTH),
+    "content of a GET signed without": get(LENGTH, content=BODY),
 }

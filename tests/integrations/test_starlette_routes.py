@@ -315,13 +315,6 @@ def test_resolver_is_made_of_nothing_but_a_mapping(kind):
         APPLICATIONS[kind][1](["create_media_buy"])
 
 
-@pytest.mark.parametrize("kind", ["starlette", "fastapi"])
-def test_application_before_the_mapping_says_nothing(kind):
-    application, resolver = APPLICATIONS[kind]
-    assert resolver(application(), {"create": "create_media_buy"}).operations == {"create": "create_media_buy"}
-    assert resolver(application()).operations == {}
-
-
 class Hidden:
     """A middleware that keeps its application by another name, and functions that it asks."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -143,8 +144,10 @@ class RouteResolver:
     __slots__ = ("operations", "routes")
 
     def __init__(self, operations: object = None, mapping: object = None) -> None:
-        # The middleware finds the application: one that is given before the mapping says nothing.
         given = mapping if callable(operations) else operations
+        if callable(operations):
+            text = "RouteResolver(app): pass the mapping only; the middleware finds the application that it is around"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
         if not isinstance(given, (Mapping, NoneType)):
             raise TypeError("operations: pass a mapping only; the middleware finds the application that it is around")
         listed = cast("Mapping[object, RouteOperation]", given or {})

@@ -75,7 +75,7 @@ class AsyncGuard(Guard):
 
         return await asyncio.to_thread(call)
 
-    async def let_others_first(self) -> None:
+    async def yield_to_others(self) -> None:
         """Wait some turns of the event loop, so that a flood of rejected requests does not have them all."""
         import asyncio  # noqa: PLC0415 - as above
 

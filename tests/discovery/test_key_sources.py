@@ -69,7 +69,7 @@ def test_new_key_with_the_name_of_another_signers_key_is_found_at_a_second_look(
     server.answers["/b"] = jwks(EC_PUBLIC, CLASH)
     clock.now += 1
     assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
-    assert owners(world.find_all(pair, lookup(again=True))) == ["a.example.com", "b.example.com"]
+    assert owners(world.find_all(pair, lookup(is_second_try=True))) == ["a.example.com", "b.example.com"]
     assert owners(world.find_all(pair, lookup())) == ["a.example.com", "b.example.com"]
 
 
@@ -253,9 +253,9 @@ def test_key_stays_with_who_was_known_first_whoever_copies_it(world, clock, kind
         assert owners(world.find_all(keys, lookup())) == (["c"] if failing else ["c", "a"])
         if failing:
             with pytest.raises(KeySourceError, match="database"):
-                world.find_all(keys, lookup(again=True))
+                world.find_all(keys, lookup(is_second_try=True))
         else:
-            assert owners(world.find_all(keys, lookup(again=True))) == ["c", "a"]
+            assert owners(world.find_all(keys, lookup(is_second_try=True))) == ["c", "a"]
         assert owners(world.find_all(keys, lookup(OTHER_PUBLIC["kid"]))) == ["b"]
         clock.now += 31
     owner.fails = False
@@ -292,7 +292,7 @@ def test_signer_with_many_keyids_displaces_no_other(world, monkeypatch):
     for number in range(9):
         assert owners(world.find_all(keys, lookup(f"{number}"))) == ["b"]
     copier.jwks = (PUBLIC,)
-    assert owners(world.find_all(keys, lookup(again=True))) == ["a"]
+    assert owners(world.find_all(keys, lookup(is_second_try=True))) == ["a"]
 
 
 def test_new_key_under_a_known_keyid_is_claimed_when_all_were_asked(world):
@@ -315,7 +315,7 @@ def test_exception_of_the_owners_source_at_a_second_look_is_no_answer(world):
     assert owners(world.find_all(keys, lookup())) == ["a", "b"]
     owner.fails = True
     with pytest.raises(KeySourceError, match="raised an exception"):
-        world.find_all(keys, lookup(again=True))
+        world.find_all(keys, lookup(is_second_try=True))
 
 
 def test_source_whose_answers_have_to_be_awaited_is_a_mistake_in_threads():

@@ -64,18 +64,18 @@ def test_key_that_fails_is_fetched_again_at_most_once_in_an_interval(world, serv
     assert world.find_all(asked, lookup())
     server.answers["/jwks.json"] = response({"keys": [{**OTHER_PUBLIC, "kid": PUBLIC["kid"]}]})
     clock.now += 29
-    [old] = world.find_all(asked, lookup(again=True))
+    [old] = world.find_all(asked, lookup(is_second_try=True))
     assert server.asked() == 1
     for _ in range(20):
         clock.now += 1
-        [new] = world.find_all(asked, lookup(again=True))
+        [new] = world.find_all(asked, lookup(is_second_try=True))
         assert new.thumbprint != old.thumbprint
     assert server.asked() == 2
     server.answers["/jwks.json"] = DOWN
     clock.now += 30
     for _ in range(2):
         with pytest.raises(KeySourceError, match="503"):
-            world.find_all(asked, lookup(again=True))
+            world.find_all(asked, lookup(is_second_try=True))
     assert [key.thumbprint for key in world.find_all(asked, lookup())] == [new.thumbprint]
     assert server.asked() == 3
 

@@ -124,7 +124,7 @@ def test_key_that_is_copied_later_stays_its_signers(world, server, clock):
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
     server.answers["/mallory"] = jwks(PUBLIC)
     clock.now += 60
-    assert [key.owner for key in world.find_all(sources, lookup(again=True))] == ["victim"]
+    assert [key.owner for key in world.find_all(sources, lookup(is_second_try=True))] == ["victim"]
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
 
 
@@ -142,7 +142,7 @@ def test_signer_that_a_message_names_is_asked_alone(world, server, clock):
     assert [key.owner for key in world.find_all(sources, lookup())] == ["mallory"]
     named = "victim"
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
-    assert [key.owner for key in world.find_all(sources, lookup(again=True))] == ["victim"]
+    assert [key.owner for key in world.find_all(sources, lookup(is_second_try=True))] == ["victim"]
     named = "nobody"
     assert world.find_all(sources, lookup()) == ()
 
@@ -354,7 +354,7 @@ def test_some_places_are_kept_for_known_senders(server, clock):
     clock.now += 31
     strangers = asking(source, *(lookup(server.url(f"/slow/{host}", host) + "#key") for host in hosts))
     server.wait_for(1 + 3)
-    assert source.find(lookup(bob, again=True))
+    assert source.find(lookup(bob, is_second_try=True))
     assert server.asked("/users/bob") == 2
     assert sum(b"/slow/" in request for request in server.requests) == 3
     silent.set()

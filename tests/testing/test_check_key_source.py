@@ -104,7 +104,7 @@ class KnowsAnybodyAtASecondLook(Honest):
     asks_again = True
 
     def find(self, lookup):
-        return [KEYS.keys[KEYID][0]] if lookup.again else KEYS.find(lookup)
+        return [KEYS.keys[KEYID][0]] if lookup.is_second_try else KEYS.find(lookup)
 
 
 class MixesUpWhenBusy(Honest):

@@ -122,8 +122,8 @@ class Rotated:
         self.asks_again, self.asked = asks_again, []
 
     def find(self, asked):
-        self.asked.append(asked.again)
-        return (ISSUER if asked.again else OTHER_ISSUER).key_set().find(asked)
+        self.asked.append(asked.is_second_try)
+        return (ISSUER if asked.is_second_try else OTHER_ISSUER).key_set().find(asked)
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["threads", "tasks"])

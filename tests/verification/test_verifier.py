@@ -610,9 +610,9 @@ class Keys:
 
     def find(self, lookup):
         self.asked.append(lookup)
-        if lookup.again and isinstance(self._others, Exception):
+        if lookup.is_second_try and isinstance(self._others, Exception):
             raise self._others
-        return self._others if lookup.again else self._keys
+        return self._others if lookup.is_second_try else self._keys
 
 
 RIGHT = VerificationKey.from_jwk(PUBLIC, owner="buyer.example.com")
@@ -700,7 +700,7 @@ def test_reached_cap_is_reported_when_no_key_verifies_and_one_was_not_tried(driv
 def test_second_look_is_taken_when_no_key_verifies(driver):
     source = Keys(WRONG, others=[WRONG, RIGHT])
     assert driver.run(make(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
-    assert [lookup.again for lookup in source.asked] == [False, True]
+    assert [lookup.is_second_try for lookup in source.asked] == [False, True]
 
 
 @DRIVERS
@@ -745,7 +745,7 @@ def test_key_source_gets_the_hints_of_the_message(driver):
     source = Keys(RIGHT)
     driver.run(make(driver, keys=source).verify(signed_request()))
     [lookup] = source.asked
-    assert (lookup.keyid, lookup.method, lookup.url, lookup.again) == ("buyer-ed25519", "POST", URL, False)
+    assert (lookup.keyid, lookup.method, lookup.url, lookup.is_second_try) == ("buyer-ed25519", "POST", URL, False)
     assert lookup.parameters == {
         "created": NOW,
         "expires": NOW + 300,

@@ -187,7 +187,7 @@ def source_errors(
         raise KeySourceError(reason, f"{what}: {error}") from error
 
 
-def anything(_copy: Copy[Value]) -> bool:
+def any_copy(_copy: Copy[Value]) -> bool:
     """Return True: any copy is enough."""
     return True
 
@@ -234,16 +234,16 @@ class Kept(Generic[Value]):
         self._retry_at = self._sought = self._refresh_at = -math.inf
         self._flight: Flight | None = None
 
-    def last(self) -> Value | None:
+    def last_value(self) -> Value | None:
         """Return the value that was fetched last, however long ago."""
         return None if self._copy is None else self._copy.value
 
-    def peek(self) -> Value | None:
+    def value_now(self) -> Value | None:
         """Return the value that may be used now, or None. Begin a fetch if one is due; never wait for it."""
         since = self._loader.clock()
         with suppress(KeySourceError):
-            self.wanted(since, anything)
-            return self.answer(since, anything)
+            self.flight_to_await(since, any_copy)
+            return self.value_after_wait(since, any_copy)
         return None
 
     @property
@@ -251,14 +251,14 @@ class Kept(Generic[Value]):
         """Whether the last fetch failed."""
         return self._failure is not None
 
-    def fresh(self) -> Copy[Value] | None:
+    def usable_copy(self) -> Copy[Value] | None:
         """Return the copy if it may be used without waiting. Begin the next fetch if the copy expires soon."""
         copy = self._copy
         if copy is None:
             return None
         if self._loader.clock() >= self._refresh_at:
             with suppress(KeySourceError):
-                self._begin(lambda: self._is_due(copy.fetched, anything))
+                self._begin(lambda: self._is_due(copy.fetched, any_copy))
         return copy if self._is_usable(copy) else None
 
     async def get(self, enough: Callable[[Copy[Value]], bool], wait: Wait) -> Value:
@@ -272,7 +272,7 @@ class Kept(Generic[Value]):
             KeySourceError: there is no value, or it is not enough and could not be fetched again in time.
         """
         since, ends = self._loader.clock(), math.inf
-        while flight := self.wanted(since, enough):
+        while flight := self.flight_to_await(since, enough):
             now, copy = time.monotonic(), self._copy
             ends = min(ends, now + self._loader.network.wait_timeout)
             # Behind the fetch of another document, only until that one yields its place.
@@ -282,9 +282,9 @@ class Kept(Generic[Value]):
                 await wait((flight,), seconds)
             elif not await self._loader.wait(wait, flight, seconds, is_new=copy is None) or time.monotonic() >= ends:
                 break
-        return self.answer(since, enough)
+        return self.value_after_wait(since, enough)
 
-    def wanted(self, since: float, enough: Callable[[Copy[Value]], bool]) -> Flight | None:
+    def flight_to_await(self, since: float, enough: Callable[[Copy[Value]], bool]) -> Flight | None:
         """Return the fetch to wait for, or None if waiting would not help. Begin it if there is none.
 
         Args:
@@ -294,7 +294,7 @@ class Kept(Generic[Value]):
         Raises:
             KeySourceError: too many fetches begin.
         """
-        copy = self.fresh()
+        copy = self.usable_copy()
         if copy is not None and enough(copy):
             return None
         copy = self._copy
@@ -303,7 +303,7 @@ class Kept(Generic[Value]):
         flight = self._begin(lambda: self._is_due(since, enough))
         return None if self._is_late() else flight
 
-    def answer(self, since: float, enough: Callable[[Copy[Value]], bool]) -> Value:
+    def value_after_wait(self, since: float, enough: Callable[[Copy[Value]], bool]) -> Value:
         """Return the value after a wait. A stale value is returned if it is enough.
 
         Raises:

@@ -61,7 +61,7 @@ class KeptKeys(ABC):
     def _found(self, lookup: KeyLookup) -> FoundKeys:
         """Return the keys that may be used without waiting."""
         with suppress(KeySourceError):
-            copy = self.kept(lookup).fresh()
+            copy = self.kept(lookup).usable_copy()
             if copy is not None and has_keys(lookup, self._loader, copy):
                 return self.select(copy.value, lookup)
         return ()
@@ -72,6 +72,6 @@ class KeptKeys(ABC):
 
 def has_keys(lookup: KeyLookup, loader: Loader, copy: Copy[Keys]) -> bool:
     """Return whether a copy has the keys of a lookup, and is new enough if they did not verify the signature."""
-    if lookup.again and loader.clock() >= copy.fetched + loader.freshness.interval:
+    if lookup.is_second_try and loader.clock() >= copy.fetched + loader.freshness.interval:
         return False
     return lookup.keyid in copy.value

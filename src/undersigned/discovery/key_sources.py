@@ -161,7 +161,7 @@ class KeySources:
     def _held(self, lookup: KeyLookup) -> _Keys:
         """Return the keys of the only signer that has this keyid, if they may be used without waiting."""
         known = self._known.get(lookup.keyid)
-        if known is None or lookup.again or self._clock() >= known.until:
+        if known is None or lookup.is_second_try or self._clock() >= known.until:
             return ()
         signer, *others = known.signers()
         found = () if others else _held_by(self._sources[signer], lookup)
@@ -174,7 +174,7 @@ class KeySources:
     async def _search(self, lookup: KeyLookup, wait: Wait) -> _Keys:
         known = self._known.get(lookup.keyid, _NOTHING)
         first: list[str] = []
-        if not lookup.again and self._clock() < known.until:
+        if not lookup.is_second_try and self._clock() < known.until:
             first = list(known.signers())
         answers, failures = await self._ask(lookup, first, wait)
         names = {_name(key, signer) for signer, keys in answers.items() for key in keys}
@@ -206,12 +206,12 @@ class KeySources:
                 "Ask for other keyids, or pass signer_of=",
             )  # fmt: skip
         lacking = [failures[signer] for signer in first if signer in failures]
-        if in_turn and not (lookup.again and lacking and known.claims.keys() <= before):
+        if in_turn and not (lookup.is_second_try and lacking and known.claims.keys() <= before):
             return in_turn
         if any(answers.values()) and not lacking:
             raise KeySourceError("signature_key_unknown", "sources: two signers publish this key: the log names them")
         for failure in (*lacking, *failures.values()):
-            if not lookup.again or isinstance(failure, KeySourceError):
+            if not lookup.is_second_try or isinstance(failure, KeySourceError):
                 raise failure
             raise KeySourceError("signature_jwks_unavailable", "sources: a key source raised an exception") from failure
         return ()

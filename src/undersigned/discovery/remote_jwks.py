@@ -42,12 +42,12 @@ class FetchedKeys(KeptKeys):
 
     def held(self, keyid: str) -> FoundKeys:
         """Return the keys with this keyid that may be used without waiting."""
-        copy = self._kept.fresh()
+        copy = self._kept.usable_copy()
         return () if copy is None else copy.value.get(keyid)
 
     def is_ready(self) -> bool:
         """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
-        return self._kept.peek() is not None
+        return self._kept.value_now() is not None
 
     def fetched_question(self, lookup: KeyLookup) -> FetchedQuestion:
         """Return a question, for a source that asks several sources at the same time."""
@@ -76,7 +76,7 @@ class FetchedQuestion:
 
     def begin(self) -> Flight | None:
         """Begin to fetch the keys if they lack the keyid. Return the fetch to wait for, or None if that is no help."""
-        return self._kept.wanted(self._since, self._is_enough)
+        return self._kept.flight_to_await(self._since, self._is_enough)
 
     def end(self) -> FoundKeys:
         """Return the keys after such a wait.
@@ -84,7 +84,7 @@ class FetchedQuestion:
         Raises:
             KeySourceError: as for `FetchedKeys.find`.
         """
-        return self._kept.answer(self._since, self._is_enough).get(self._keyid)
+        return self._kept.value_after_wait(self._since, self._is_enough).get(self._keyid)
 
 
 class RemoteJWKS(FetchedKeys):

@@ -11,7 +11,7 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object
-from undersigned.discovery.kept_document import Kept, Loader, anything, source_errors
+from undersigned.discovery.kept_document import Kept, Loader, any_copy, source_errors
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import check_url
 from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
@@ -100,19 +100,19 @@ class RemoteRevocationList:
         Raises:
             KeySourceError: no list could be fetched yet.
         """
-        return self._held() or finish(self._kept.get(anything, wait_in_thread))
+        return self._held() or finish(self._kept.get(any_copy, wait_in_thread))
 
     def async_current(self, owner: str) -> RevocationList | Coroutine[object, None, RevocationList]:  # noqa: ARG002
         """Return the list as `current` does, or an awaitable of it if it has to be fetched."""
-        return self._held() or self._kept.get(anything, wait_in_task)
+        return self._held() or self._kept.get(any_copy, wait_in_task)
 
     def is_ready(self, now: float) -> bool:
         """Return whether there is a list that is not stale. If a fetch is due, begin it; never wait for it."""
-        current = self._kept.peek()
+        current = self._kept.value_now()
         return current is not None and current.is_ready(now)
 
     def _held(self) -> RevocationList | None:
-        copy = self._kept.fresh()
+        copy = self._kept.usable_copy()
         return None if copy is None else copy.value
 
 

@@ -121,5 +121,5 @@ class Senders:
 
 
 def _gave_keys(kept: Kept[Keys]) -> bool:
-    last = kept.last()
+    last = kept.last_value()
     return last is not None and any(True for _ in last)

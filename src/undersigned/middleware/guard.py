@@ -97,7 +97,7 @@ class Guard:
             rejected = UnreadRequest(error.too_large, error.detail) if error.too_large else error
             rejection = Admission(service, received, request=request)
             answer = rejection.reject(rejected, by_route=False, content=body.content)
-            await self.let_others_first()
+            await self.yield_to_others()
             return answer
         signature = admission.signature
         if signature is not None and not (signature.signer or self._has_noted_unnamed):
@@ -109,7 +109,7 @@ class Guard:
         """Return the result of a slow function; in a thread, if the server has one thread for all requests."""
         return call()
 
-    async def let_others_first(self) -> None:
+    async def yield_to_others(self) -> None:
         """Let other requests go first, if the server has one thread for all requests."""
 
     async def _admit(self, received: Received, body: Body, signed: Request | None) -> Admission:

@@ -39,7 +39,7 @@ class KeyLookup(NamedTuple):
         method: the method.
         url: the target URI as it was received.
         fields: the headers; `covered_value` reads one of them.
-        again: whether the keys that were found before did not verify the signature.
+        is_second_try: whether the keys that were found before did not verify the signature.
         label: the label of the signature.
         identifiers: the identifiers of the covered components, with their parameters.
     """
@@ -50,7 +50,7 @@ class KeyLookup(NamedTuple):
     method: str
     url: str
     fields: HeaderFields
-    again: bool = False
+    is_second_try: bool = False
     label: str = ""
     identifiers: tuple[str, ...] = ()
 
@@ -65,7 +65,7 @@ class KeySource(Protocol):
     """A source of the keys that a keyid names.
 
     A source may have an attribute `asks_again`. If it is True and no key verifies, `find` is called a second time, with
-    `lookup.again` set. A source that combines several sources may then find further keys.
+    `lookup.is_second_try` set. A source that combines several sources may then find further keys.
 
     Attributes:
         blocking: whether `find` may block on IO; the ASGI middleware then asks it off the event loop.

@@ -78,10 +78,14 @@ class _Contract:
         self.keyid = keyid
         self.owner = owner
 
-    async def find(self, keyid: str, *, again: bool = False, url: str = "https://seller.example.com/") -> list[object]:
+    async def find(
+        self, keyid: str, *, is_second_try: bool = False, url: str = "https://seller.example.com/"
+    ) -> list[object]:
         """Return what the source finds, after checking its type."""
         fields = HeaderFields([("Signature-Agent", '"https://127.0.0.1:9"')])
-        lookup = KeyLookup(keyid, {"keyid": keyid, "alg": "ed25519"}, frozenset({"@method"}), "GET", url, fields, again)
+        lookup = KeyLookup(
+            keyid, {"keyid": keyid, "alg": "ed25519"}, frozenset({"@method"}), "GET", url, fields, is_second_try
+        )
         try:
             answer: object = await awaited(self._ask(lookup))
         except Exception as error:
@@ -98,8 +102,8 @@ class _Contract:
         )
         return keys
 
-    async def find_known(self, *, again: bool = False) -> list[VerificationKey]:
-        return cast("list[VerificationKey]", await self.find(self.keyid, again=again))
+    async def find_known(self, *, is_second_try: bool = False) -> list[VerificationKey]:
+        return cast("list[VerificationKey]", await self.find(self.keyid, is_second_try=is_second_try))
 
 
 async def _has_the_key(contract: _Contract) -> None:
@@ -146,8 +150,11 @@ async def _takes_a_second_look(contract: _Contract) -> None:
     asks_again = getattr(contract.source, "asks_again", False)
     require(isinstance(asks_again, bool), "asks_again: must be True or False, or left out")
     if asks_again:
-        await contract.find_known(again=True)
-        require(not await contract.find("nobody", again=True), "find: has a key for an unknown keyid at a second look")
+        await contract.find_known(is_second_try=True)
+        require(
+            not await contract.find("nobody", is_second_try=True),
+            "find: has a key for an unknown keyid at a second look",
+        )
 
 
 _Check: TypeAlias = "Callable[[_Contract], Coroutine[object, object, None]]"

@@ -99,7 +99,7 @@ class WorkloadTokenKeys:
         keys: Sequence[VerificationKey] = await awaited(find(asked))
         if not token.is_signed_by(keys) and getattr(self._issuers[domain], "asks_again", False):
             # The issuer may have published another key under the same kid.
-            keys = await awaited(find(asked._replace(again=True)))
+            keys = await awaited(find(asked._replace(is_second_try=True)))
         return self._bound_key(token, keys)
 
     def _read(self, lookup: KeyLookup) -> tuple[Token, str]:

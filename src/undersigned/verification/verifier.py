@@ -176,16 +176,16 @@ class ReceivedSignature:
         """Return the keyid only, as the message may contain secrets."""
         return f"<{type(self).__name__}: keyid {self.keyid!r}>"
 
-    def lookup(self, *, again: bool = False) -> KeyLookup:
+    def lookup(self, *, is_second_try: bool = False) -> KeyLookup:
         """Return the question to a key source (step 7).
 
         Args:
-            again: whether it is asked a second time, because its first keys do not verify the signature.
+            is_second_try: whether it is asked a second time, because its first keys do not verify the signature.
         """
         request, coverage = self.request, self.coverage
         return KeyLookup(
-            self.keyid, self.parameters, coverage.names, request.method, request.url, request.fields, again,
-            self.label, coverage.texts,
+            self.keyid, self.parameters, coverage.names, request.method, request.url, request.fields,
+            is_second_try, self.label, coverage.texts,
         )  # fmt: skip
 
     def rebuilt_base(self, target: CanonicalURL) -> str:
@@ -840,7 +840,7 @@ class AsyncVerifier:
         if not getattr(self._keys, "asks_again", False):
             return ()
         try:
-            again = await self._keys_of(signature.lookup(again=True))
+            again = await self._keys_of(signature.lookup(is_second_try=True))
         except SignatureError as failed:
             is_told = isinstance(failed, VerificationUnavailable) and isinstance(failed.__cause__, KeySourceError)
             if is_told and error.reason == "signature_invalid":

@@ -247,13 +247,13 @@ def test_gone_actor_is_unknown_or_known_by_the_key_it_had(find, server, clock, a
 def test_key_that_failed_is_fetched_again_at_most_once_an_interval(find, server, clock, actor, keyid, key):
     server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
     [old] = find(keyid)
-    assert find(keyid, again=True) == (old,)
+    assert find(keyid, is_second_try=True) == (old,)
     assert server.asked("/users/bob") == 1
     clock.now += 30
-    [new] = find(keyid, again=True)
+    [new] = find(keyid, is_second_try=True)
     assert new is not old
     clock.now += 29
-    assert find(keyid, again=True) == (new,)
+    assert find(keyid, is_second_try=True) == (new,)
     assert server.asked("/users/bob") == 2
 
 

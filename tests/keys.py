@@ -218,6 +218,13 @@ def hostile_request(request: Request, signature_input: str, *, key: SigningKey =
     return Request(request.method, request.url, [*request.fields, *added], request.body)
 
 
+def foreign_fields(request: Request, *, by: Signer, **options) -> list[tuple[str, str]]:
+    """The fields of a request, signed as others do who also sign a URL that RFC 3986 does not allow."""
+    *digest, (_, text), _ = by.sign(Request(request.method, URL, request.fields, request.body), **options)
+    given = Request(request.method, request.url, [*request.fields, *digest], request.body)
+    return list(hostile_request(given, text).fields)
+
+
 def unsigned_claim(signature_input: str, signature: str = "sig1=:AAAA:", **parts) -> Request:
     """A request with a signature that no key made."""
     parts = {"method": "GET", "url": URL, "fields": (), "body": b"", **parts}

@@ -61,9 +61,7 @@ class ChangedRequest:
 def _target(name: str, signed: str, received: str, words: str = "", *, fields=(), **options) -> ChangedRequest:
     """A request signed for one URL and received for another."""
     own = [("Host", received.split("/")[2]), *fields]
-    # Other signers also sign a URL with characters that RFC 3986 does not allow.
-    text = dict(keys.signer().sign(Request("GET", keys.URL), nonce=keys.NONCE))["Signature-Input"]
-    added = keys.hostile_request(Request("GET", signed), text).fields
+    added = keys.foreign_fields(Request("GET", signed), by=keys.signer(), nonce=keys.NONCE)
     return ChangedRequest(name, Request("GET", received, [*own, *added]), words, **options)
 
 

@@ -12,6 +12,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests import keys
 from tests.certificate import localhost_certificate
-from tests.proxies import haproxy, nginx
+from tests.proxies import envoy, haproxy, nginx, traefik
 from tests.proxies.fronts import BACKENDS, Served, listening
 from tests.wire import read_response
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-PROXIES = {"nginx": nginx, "haproxy": haproxy}
+PROXIES = {"nginx": nginx, "haproxy": haproxy, "envoy": envoy, "traefik": traefik}
 SERVERS = {
     "uvicorn": ["-m", "uvicorn", "--factory", "tests.proxies.seller:asgi_app", "--log-level", "critical", "--fd"],
     "gunicorn": ["-m", "gunicorn", "tests.proxies.seller:wsgi_app()", "--log-level", "critical", "--bind"],
@@ -70,7 +71,7 @@ class Visit:
         return self.served.public
 
     def signed(self, method: str, target: str, headers=(), body: bytes = b"") -> list[tuple[str, str]]:
-        return [*headers, *self.street.signer.sign(Request(method, self.public + target, headers, body))]
+        return keys.foreign_fields(Request(method, self.public + target, headers, body), by=self.street.signer)
 
     def get(self, target: str) -> tuple[int, dict]:
         return self.send("GET", target, self.signed("GET", target))
@@ -156,14 +157,39 @@ def visit(street, running) -> Callable[[str, str, str], Visit]:
 def _proxy(street: Street, name: str) -> contextlib.AbstractContextManager[None]:
     program = shutil.which(name, path=SYSTEM_PATH)
     if program is None:
-        pytest.skip(f"{name} is not installed: apt-get install {name}")
+        pytest.skip(f"{name} is not installed")
     proxy, served = PROXIES[name], street.of(name)
     directory = street.directory / name
     directory.mkdir()
     file = directory / "configuration"
     file.write_text(proxy.configuration(directory, served, street.ports, street.certificate))
-    environment = {**os.environ, **proxy.inheritance(served)}
-    return _process(proxy.command(program, directory, file), [one.socket for one in served], environment)
+    command = proxy.command(program, directory, file)
+    if hasattr(proxy, "inheritance"):
+        return _process(command, [one.socket for one in served], {**os.environ, **proxy.inheritance(served)})
+    return _binding(command, served)
+
+
+@contextlib.contextmanager
+def _binding(command: list[str], served: list[Served]) -> Iterator[None]:
+    """Run a proxy that inherits no sockets: it binds their ports itself."""
+    for one in served:
+        one.socket.close()
+    with _process(command, [], dict(os.environ)):
+        for one in served:
+            _await_answer(one)
+        yield
+
+
+def _await_answer(served: Served) -> None:
+    """Wait until the application answers. Traefik opens its ports before it knows its routes."""
+    asked = f"GET / HTTP/1.1\r\nHost: {served.host}\r\nConnection: close\r\n\r\n".encode()
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", served.port), 5) as connection:
+            connection.sendall(asked)
+            if read_response(connection).startswith(b"HTTP/1.1 401"):
+                return
+        threading.Event().wait(0.1)
+    raise AssertionError(f"{served.front.name} does not answer")
 
 
 def _server(street: Street, backend: str, bound: socket.socket):

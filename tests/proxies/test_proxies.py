@@ -18,6 +18,9 @@ KEEPING = [
     ("haproxy", "kept", ""),
     ("haproxy", "stripped", "/api"),
     ("haproxy", "tls", ""),
+    ("envoy", "kept", ""),
+    ("envoy", "stripped", "/api"),
+    ("traefik", "kept", ""),
 ]
 HONEST = [
     "/a%2Fb//c/./d/%7Eu?b=2&a=1",
@@ -27,11 +30,11 @@ HONEST = [
     "/caf%c3%a9/%41",
     "//evil.example/p?x=1",
     "/p?x=a+b%20c",
-    "/a[1]|b^c?a[]=1|2^3`4{5}",
     "/a+b%2Bc:d@e!(f)*'g;h,i=j&k$",
     f"/long/{'a' * 2000}",
 ]
 
+transparent = pytest.mark.parametrize(("proxy", "front", "prefix"), [one for one in KEEPING if one[0] != "traefik"])
 keeping = pytest.mark.parametrize(("proxy", "front", "prefix"), KEEPING)
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -43,6 +46,14 @@ def test_documented_configuration_keeps_every_valid_spelling(visit, proxy, front
     visited = visit(proxy, front, backend)
     status, said = visited.get(prefix + target)
     assert (status, said["target_uri"]) == (200, canonicalize(visited.public + prefix + target).target_uri)
+
+
+@every_backend
+@transparent
+def test_most_proxies_keep_what_rfc_3986_does_not_allow(visit, proxy, front, prefix, backend):
+    visited = visit(proxy, front, backend)
+    target = f"{prefix}/a[1]|b^c?a[]=1|2^3`4{{5}}"
+    assert visited.get(target)[1]["target_uri"] == visited.public + target
 
 
 @every_backend
@@ -79,6 +90,10 @@ REWRITING = [
     ("haproxy", "merges-slashes", "/a//b", "/a/b"),
     ("haproxy", "sorts-the-query", "/p?b=2&a=1", "/p?a=1&b=2"),
     ("haproxy", "prefix-nobody-strips", "/api/a", "/api/api/a"),
+    ("envoy", "merges-slashes", "/a//b", "/a/b"),
+    ("envoy", "decodes-slashes", "/a%2Fb", "/a/b"),
+    ("traefik", "by-default", "/a//b", "/a/b"),
+    ("traefik", "kept", "/a|b", "/a%7Cb"),
 ]
 
 
@@ -120,6 +135,7 @@ def test_lost_question_mark_is_rejected_when_the_server_would_show_it(visit, pro
         ("nginx", "proxy-host", "{backend}"),
         ("nginx", "host", "localhost"),
         ("haproxy", "rewrites-host", "app.internal"),
+        ("envoy", "rewrites-host", "app.internal"),
     ],
 )
 def test_rewritten_host_is_rejected_and_logged(visit, proxy, front, backend, arrives):

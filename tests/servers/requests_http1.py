@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.keys import KEY, hostile_request
+from tests.keys import KEY, foreign_fields
 
 from undersigned import Request, Signer, profiles
 
@@ -21,9 +21,7 @@ SIGNER = Signer(KEY, profile=profiles.ADCP_3_2)
 
 def signed(method: str, url: str, fields=(), body: bytes = b"") -> list[tuple[str, str]]:
     """Return the given fields with the fields that sign them."""
-    # Other signers also sign a URL with characters that RFC 3986 does not allow.
-    *digest, (_, signature_input), _ = SIGNER.sign(Request(method, ORIGIN, fields, body))
-    return list(hostile_request(Request(method, url, [*fields, *digest], body), signature_input).fields)
+    return foreign_fields(Request(method, url, fields, body), by=SIGNER)
 
 
 def write_request(line: str, fields, content: bytes = b"") -> bytes:

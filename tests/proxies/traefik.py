@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
     from tests.proxies.fronts import Served
 
-ENCODED = ("Slash", "BackSlash", "NullCharacter", "Semicolon", "Percent", "QuestionMark", "Hash")
-KEPT = json.dumps({"sanitizePath": False, "encodedCharacters": {f"allowEncoded{name}": True for name in ENCODED}})
-
-FRONTS = (Front("kept", KEPT), Front("by-default", '{"sanitizePath": true}'))
+FRONTS = (Front("kept", '{"sanitizePath": false}'), Front("by-default", '{"sanitizePath": true}'))
 
 
 def configuration(directory: Path, served: Iterable[Served], ports: dict[str, int], _certificate: Path) -> str:

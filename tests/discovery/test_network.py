@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
 import math
 import ssl
+from ipaddress import ip_network
+from pathlib import Path
 
 import pytest
 
@@ -28,12 +31,6 @@ def test_network_reaches_a_special_range_only_when_the_operator_allows_it():
     for other in ("10.21.0.1", "fd00:2::5", "::ffff:10.20.0.1"):
         with pytest.raises(UndersignedError, match=SPECIAL):
             network.check([other])
-
-
-@pytest.mark.parametrize("address", ["::ffff:0:7f00:1", "200::1", "fe00::1", "1::1", "4000::1"])
-def test_only_the_global_unicast_range_of_ipv6_is_public(address):
-    with pytest.raises(UndersignedError, match=SPECIAL):
-        Network().check([address])
 
 
 def test_address_behind_an_allowed_nat64_is_checked_too():
@@ -76,3 +73,53 @@ def test_network_names_the_option_that_cannot_be_used(options, named):
 def test_networks_share_one_context_of_the_system():
     assert Network().context is Network().context
     assert Network().context.verify_mode is ssl.CERT_REQUIRED
+
+
+PUBLISHED = json.loads((Path(__file__).parents[1] / "vectors/published/profiles/ssrf/special_ranges.json").read_text())
+
+
+def is_reached(address: str) -> bool:
+    """Whether a fetch may go to the address."""
+    try:
+        return Network().check([address]) == (address,)
+    except UndersignedError:
+        return False
+
+
+@pytest.mark.parametrize("group", PUBLISHED)
+def test_every_published_special_range_is_special_from_its_first_to_its_last_address(group):
+    for text in PUBLISHED[group]:
+        published = ip_network(text)
+        for address in (published[0], published[-1]):
+            assert not is_reached(str(address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "::ffff:169.254.169.254",  # mapped
+        "::10.0.0.1",  # compatible
+        "64:ff9b::a00:1",  # NAT64
+        "64:ff9b:1::a00:1",
+        "2002:a00:1::1",  # 6to4
+        "2001:0:a00:1::1",  # Teredo
+        "fd00:ec2::254",  # metadata over IPv6
+        "168.63.129.16",
+        "100.100.100.200",
+        "192.88.99.1",
+        "fec0::1",
+        "3fff::1",
+        "5f00::1",
+        "fe80::1%eth0",
+        *("::ffff:0:7f00:1", "200::1", "fe00::1", "1::1", "4000::1"),  # not global unicast
+    ],
+)
+def test_addresses_that_hide_another_one_are_special(address):
+    assert not is_reached(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.0", "2606:4700::1111", "2400::1"]
+)
+def test_public_addresses_are_not_special(address):
+    assert is_reached(address)

@@ -188,12 +188,6 @@ def test_unknown_key_is_looked_for_once_a_minute(find, server, clock):
     assert server.asked(PATH) == 3
 
 
-def test_strangers_cause_a_bounded_number_of_fetches(find, make, server):
-    source = make(most_a_minute=3)
-    assert {reason_of(find, f"/{number}", source=source) for number in range(9)} == {"signature_jwks_unavailable"}
-    assert len(server.requests) == 3
-
-
 def test_source_names_the_option_that_cannot_be_used(world):
     with pytest.raises(ConfigurationError, match=r"^trusted: "):
         world.platforms(trusted="https://a.example")
@@ -234,24 +228,6 @@ def test_request_is_verified_or_rejected_with_the_code_of_ucp(world, make, serve
     with pytest.raises(SignatureError) as raised:
         verify()
     assert (raised.value.code, raised.value.form.status) == (code, status)
-
-
-def test_profiles_without_keys_displace_none_with_keys(find, server, monkeypatch):
-    monkeypatch.setattr("undersigned.discovery.ucp.MOST_AGENTS", 1)
-    source = UCPKeys(network=server.network())
-    server.answers["/known"] = server.answers["/later"] = response(PROFILE)
-    assert find("/known", source=source)
-    for number in range(3):
-        assert reason_of(find, f"/{number}", source=source) == "signature_jwks_unavailable"
-        server.answers[f"/empty{number}"] = response({"keys": []})
-        for _ in range(2):
-            assert find(f"/empty{number}", source=source) == ()
-    assert find("/known", source=source)
-    assert server.asked("/known") == 1
-    assert find("/later", source=source)
-    assert find("/later", source=source)
-    assert find("/known", source=source)
-    assert (server.asked("/later"), server.asked("/known")) == (1, 2)
 
 
 def test_profiles_wait_for_a_place_to_be_fetched(server):

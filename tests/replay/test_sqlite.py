@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import resource
@@ -17,7 +16,6 @@ import pytest
 
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import ReplacedFile, SqliteReplayStore
-from undersigned.testing import check_replay_store
 
 ROOMY = Caps(per_key=1_000_000)
 LATER = 100 + 900
@@ -53,16 +51,6 @@ def rows(path) -> int:
         ((count,),) = connection.execute("SELECT count(*) FROM nonce").fetchall()
     connection.close()
     return count
-
-
-@pytest.mark.parametrize("survives_power_loss", [True, False])
-def test_sqlite_store_keeps_the_contract(path, survives_power_loss):
-    with SqliteReplayStore(path, survives_power_loss=survives_power_loss) as store:
-        check_replay_store(store)
-
-
-def test_sqlite_store_may_block(store):
-    assert store.blocking is True
 
 
 @pytest.mark.parametrize(("survives", "level"), [(True, 2), (False, 1)])
@@ -397,56 +385,6 @@ def test_claims_of_a_killed_process_are_remembered(path, store):
         assert len(said) >= 200
         assert {claim(store, nonce) for nonce in said} == {"seen"}
         assert claim(store, f"after {run}") == "fresh"
-
-
-IN_CHILDREN = """
-import json, multiprocessing, sys
-from undersigned import Caps
-from undersigned.replay import SqliteReplayStore
-
-path, count, nonces = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-fork = multiprocessing.get_context("fork")
-barrier, pipes = fork.Barrier(count), [fork.Pipe(duplex=False) for _ in range(count)]
-
-def claim(store, nonce):
-    return store.claim("k", nonce, now=0, until=360, caps=Caps(10**6))
-
-def opened():
-    return SqliteReplayStore(path, survives_power_loss=False)
-
-shared = opened() if nonces else None
-before = shared and claim(shared, "before")
-
-def run(number):
-    barrier.wait()
-    store = shared or opened()
-    pipes[number][1].send([claim(store, nonce) for nonce in (*nonces, "n" if not nonces else str(number))])
-
-children = [fork.Process(target=run, args=(number,)) for number in range(count)]
-for child in children:
-    child.start()
-answers = [receiver.recv() for receiver, _ in pipes]
-for child in children:
-    child.join(30)
-print(json.dumps([before, *answers]))
-"""
-"""Forks children that claim together. A process of its own forks them: a thread of the tests may hold SQLite's lock."""
-
-
-def in_children(path, count: int, *nonces: str) -> list:
-    """Return what the store answered before the fork, if it was used before, and then in each child."""
-    program = [sys.executable, "-c", IN_CHILDREN, str(path), str(count), *nonces]
-    said = subprocess.run(program, capture_output=True, text=True, timeout=60, check=True)  # noqa: S603 - our own words
-    return json.loads(said.stdout)
-
-
-def test_store_used_before_a_fork_is_used_by_parent_and_children(path):
-    first, *answers = in_children(path, 3, "before", "after")
-    assert first == "fresh"
-    before, after, own = map(sorted, zip(*answers, strict=True))
-    assert before == ["seen", "seen", "seen"]
-    assert after == ["fresh", "seen", "seen"]
-    assert own == ["fresh", "fresh", "fresh"]
 
 
 def test_connection_of_the_parent_is_not_used_after_a_fork(store, connections, monkeypatch):

@@ -12,7 +12,7 @@ from tests.discovery.key_server import redirect
 from tests.discovery.key_server import response as plain
 from tests.keys import lookup
 
-from undersigned import KeySourceError, Request, SignatureError, SigningKey, VerificationKey
+from undersigned import KeySet, KeySourceError, Request, SignatureError, SigningKey, VerificationKey
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
 from undersigned.cavage import CavageSigner
 from undersigned.discovery import Freshness
@@ -244,19 +244,6 @@ def test_gone_actor_is_unknown_or_known_by_the_key_it_had(find, server, clock, a
     assert reason(find, keyid) == "signature_key_unknown"
 
 
-def test_key_that_failed_is_fetched_again_at_most_once_an_interval(find, server, clock, actor, keyid, key):
-    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
-    [old] = find(keyid)
-    assert find(keyid, is_second_try=True) == (old,)
-    assert server.asked("/users/bob") == 1
-    clock.now += 30
-    [new] = find(keyid, is_second_try=True)
-    assert new is not old
-    clock.now += 29
-    assert find(keyid, is_second_try=True) == (new,)
-    assert server.asked("/users/bob") == 2
-
-
 def test_host_that_the_operator_does_not_trust_is_not_fetched(world, server, clock, actor, keyid, key):
     source = world.actors(network=server.network(), clock=clock, trusted=lambda host: host != "evil.example.net")
 
@@ -286,30 +273,6 @@ def test_host_that_is_blocked_later_is_not_trusted_although_its_actor_is_kept(wo
         assert raised.value.reason == "signature_jwks_untrusted"
 
 
-def test_new_actors_are_bounded(world, server, clock):
-    source = world.actors(network=server.network(), clock=clock, most_a_minute=1)
-    for name in ("a", "b"):
-        with pytest.raises(KeySourceError) as raised:
-            world.find_all(source, lookup(server.url(f"/{name}")))
-    assert raised.value.reason == "signature_jwks_unavailable"
-    assert len(server.requests) == 1
-
-
-def test_actors_without_the_key_displace_none_with_it(world, server, clock, keyid, actor, key, monkeypatch):
-    monkeypatch.setattr("undersigned.discovery.activitypub.MOST_ACTORS", 2)
-    source = world.actors(network=server.network(), clock=clock)
-    server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
-    assert world.find(source, keyid)
-    assert world.find(source, keyid)
-    for number in range(5):
-        other = server.url(f"/users/{number}")
-        server.answers[f"/users/{number}"] = response({"id": other})
-        for _ in range(2):
-            assert world.find(source, f"{other}#main-key") is None
-    assert world.find(source, keyid)
-    assert server.asked("/users/bob") == 1
-
-
 def test_fetch_is_signed_for_servers_that_ask_for_it(world, server, clock, actor, keyid, key):
     signing = SigningKey.from_private_key(
         private_key(), keyid="https://me.example/actor#key", algorithm="rsa-v1_5-sha256"
@@ -320,19 +283,9 @@ def test_fetch_is_signed_for_servers_that_ask_for_it(world, server, clock, actor
     head, *lines = server.requests[0].decode().split("\r\n")
     fields = [tuple(line.split(": ", 1)) for line in lines if line]
     method, target, _ = head.split()
-    mine = VerificationKey.from_pem(pem(), keyid="", algorithm="rsa-v1_5-sha256")
-    verifier = ActivityPubVerifier(keys=_One(mine))
+    mine = VerificationKey.from_pem(pem(), keyid=signing.keyid, algorithm="rsa-v1_5-sha256")
+    verifier = ActivityPubVerifier(keys=KeySet.of(mine))
     assert verifier.verify(Request(method, server.url(target), fields)).components[0] == "(request-target)"
-
-
-class _One:
-    blocking = False
-
-    def __init__(self, key):
-        self._key = key
-
-    def find(self, _lookup):
-        return (self._key,)
 
 
 def test_verifier_finds_the_key_that_replaced_another_one(world, server, clock, actor, keyid):

@@ -232,6 +232,20 @@ def test_another_key_under_the_same_kid_is_said_plainly():
     assert keys.KEYS.keys["buyer-ed25519"][0].thumbprint in found.summary
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("an ECDSA signature with s before r", "has 40 bytes, and one by ecdsa-p256-sha256 has 64: it was cut"),
+        ("RSA in PKCS #1 with another hash", "has 40 bytes, and one by rsa-v1_5-sha256 has 256: it was cut"),
+    ],
+)
+def test_signature_that_was_cut_is_told_by_its_length(name, words):
+    changed = CHANGED[name]
+    cut = keys.with_field(changed.received, "signature", f"sig1=:{base64.b64encode(bytes(40)).decode()}:")
+    found = explain(cut, changed.profile, changed.known)
+    assert (found.cause, words in found.summary) == (None, True)
+
+
 def test_other_request_of_the_same_key_is_not_explained():
     request = keys.signed_request()
     many = keys.hostile_request(Request("GET", keys.URL), f"{keys.covering(*keys.BARE)};x;y")

@@ -75,10 +75,9 @@ _Texts: TypeAlias = "Iterable[str]"
 
 def alternatives(values: SignedValues) -> Iterator[Alternative]:
     """Yield what the sender may have signed instead of `values`, the most likely first."""
-    keyid = values.read.parameters.get("keyid")
-    if isinstance(keyid, str):
-        for key in values.others:
-            yield Alternative("another key", values._replace(keys=(key,)), None, (key.keyid, keyid))
+    for key in values.others:
+        told = key.keyid, str(values.read.parameters.get("keyid"))
+        yield Alternative("another key", values._replace(keys=(key,)), None, told)
     yield from signature_forms(values)
     typed, base = values.typed, values.base
     signed = values._replace(authority=typed.authority or values.authority, path=typed.path, query=typed.query)

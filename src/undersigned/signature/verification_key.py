@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
@@ -43,6 +43,8 @@ from undersigned.signature.pem import read_public_pem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
     from undersigned.signature.jwk import PublicKey
     from undersigned.signature.profile import Profile
     from undersigned.signature.rules import KeyRule
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 _Purposes: TypeAlias = Iterable[str]
 _Algorithms: TypeAlias = dict[str, HTTPSignatureAlgorithm]
 _HASHES: Final = (hashes.SHA1(), hashes.SHA256(), hashes.SHA384(), hashes.SHA512())  # noqa: S303 - to name a mistake
+_LENGTHS: Final = {"ed25519": 64, "ecdsa-p256-sha256": 64, "ecdsa-p384-sha384": 96, "hmac-sha256": 32}
 
 
 @dataclass(slots=True, eq=False)
@@ -202,6 +205,17 @@ class VerificationKey:
         return frozenset(self._verifiers)
 
     @property
+    def signature_lengths(self) -> frozenset[int]:
+        """The number of bytes of a signature by each of its algorithms. The one of RSA is that of the modulus."""
+        # The class of PKCS #1 is a subclass of the one of PSS.
+        lengths = {_LENGTHS[name] for name in self._verifiers if name in _LENGTHS}
+        for verifier in self._verifiers.values():
+            if isinstance(verifier, RSA_PSS_SHA512):
+                key = cast("RSAPublicKey", verifier.public_key)  # pyright: ignore[reportUnknownMemberType]
+                lengths.add((key.key_size + 7) // 8)
+        return frozenset(lengths)
+
+    @property
     def declared(self) -> str:
         """What the key says it is for, in words for a log: text of its publisher."""
         members = {
@@ -275,7 +289,6 @@ class VerificationKey:
                 other.signature_algorithm = ec.ECDSA(one)
                 yield f"ECDSA and {words}", replace(self, _verifiers={name: other})
             elif isinstance(other, RSA_PSS_SHA512):
-                # The class of PKCS #1 is a subclass of the one of PSS.
                 other.hash_algorithm = one
                 is_pss = name == RSA_PSS_SHA512.algorithm_id
                 other.padding = padding.PSS(padding.MGF1(one), padding.PSS.AUTO) if is_pss else padding.PKCS1v15()

@@ -17,7 +17,8 @@ from undersigned import (
     UndersignedError,
     VerificationUnavailable,
 )
-from undersigned.errors import KeySourceError, Reason, printable, signature_error
+from undersigned.errors import KeySourceError, Reason, signature_error
+from undersigned.log_text import printable
 
 MUST_ACT = {
     VerificationUnavailable: "signature_jwks_unavailable signature_revocation_stale signature_store_unavailable "

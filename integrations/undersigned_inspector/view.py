@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from undersigned import profiles
-from undersigned.errors import printable
 from undersigned.explanation import CHECKS, explain_request
 from undersigned.limits import LONGEST_TARGET
+from undersigned.log_text import printable
 from undersigned.message.timestamps import moment
 from undersigned.url import ADCP_RECEIVED, URL, explain
 

@@ -7,12 +7,10 @@ construction, never during a request.
 
 from __future__ import annotations
 
-import re
 import warnings
-from itertools import takewhile
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from undersigned.limits import LONGEST_LOGGED
+from undersigned.log_text import printable, without_credential, without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -237,7 +235,7 @@ class SignatureError(UndersignedError):
             lines.append(f"keyid: {printable(self.keyid)}")
         if self.signature_base is not None:
             lines.append("signature base:")
-            lines += [f"  {_withhold(line)}" for line in self.signature_base.split("\n")]
+            lines += [f"  {without_credential(line)}" for line in self.signature_base.split("\n")]
         return "\n".join(lines)
 
 
@@ -272,17 +270,6 @@ UNAVAILABLE: frozenset[Reason] = frozenset(
 """The reasons for which the operator must act."""
 
 
-WITHHELD: Final = "(withheld)"
-"""What a log has in place of a credential."""
-
-_NAME_BYTES = 32
-_CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
-# Whoever has a presigned URL may use it.
-_PRESIGNED = re.compile(r"(?:.*[-_])?signature|sig", re.IGNORECASE | re.DOTALL)
-_QUERY_PARAMETER = re.compile(r'"@query-param".*;name="([^"]*)"')
-_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
-
-
 def signature_error(
     reason: Reason, code: str, *, step: Step, detail: str, received: str | None = None
 ) -> SignatureError:
@@ -313,46 +300,3 @@ def renamed(package: str, old: str, new: object) -> Callable[[str], object]:
         return new
 
     return look_up
-
-
-def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:
-    """Return `text` for a log line: everything but printable ASCII escaped, and cut to `limit` characters."""
-    if len(text) <= limit and text.isascii() and text.isprintable() and "\\" not in text:
-        return text
-    cut = text[:limit]
-    clean = cut.encode("unicode_escape").decode("ascii")
-    return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"
-
-
-def cut_name(name: str) -> str:
-    """Return a member name for a log: up to its first unprintable character, and at most 32 bytes.
-
-    The cut is between two characters (AdCP, logging of body failures).
-    """
-    shown = "".join(takewhile(str.isprintable, name))
-    return shown.encode("utf-8", "surrogatepass")[:_NAME_BYTES].decode("utf-8", "ignore")
-
-
-def is_credential(name: str) -> bool:
-    """Return whether a header, component or query parameter with this name usually carries a credential."""
-    lower, parameter = name.lower().replace("_", "-"), _QUERY_PARAMETER.match(name)
-    is_presigned = parameter is not None and _PRESIGNED.fullmatch(parameter[1]) is not None
-    return is_presigned or any(secret in lower for secret in _CREDENTIALS)
-
-
-def without_credentials(text: str, *, mask: str = WITHHELD) -> str:
-    """Return `text` with `mask` in place of the values of query parameters that usually carry a credential."""
-
-    def withhold(found: re.Match[str]) -> str:
-        name: str = found[1]
-        return f"{name}={mask}" if is_credential(name) or _PRESIGNED.fullmatch(name) else found[0]
-
-    return _PARAMETER.sub(withhold, text)
-
-
-def _withhold(line: str) -> str:
-    """Return a line of a base for a log, without the value of a credential."""
-    name, colon, _ = line.partition(": ")
-    if colon and is_credential(name):
-        return f"{printable(name)}: {WITHHELD}"
-    return printable(without_credentials(line))

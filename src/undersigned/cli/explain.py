@@ -10,8 +10,9 @@ import click
 from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
 from undersigned.cli.lines import JSONObject, write_object
 from undersigned.cli.options import file_name, read_profile
-from undersigned.errors import ConfigurationError, printable
+from undersigned.errors import ConfigurationError
 from undersigned.explanation import CHECKS, MalformedRequest, explain_request, parse_pasted_request
+from undersigned.log_text import printable
 from undersigned.message.timestamps import moment
 from undersigned.url import Origin
 

@@ -16,14 +16,8 @@ import click
 from undersigned import __version__, profiles
 from undersigned.cli.options import file_name, wrong_url
 from undersigned.client import ClientSigner
-from undersigned.errors import (
-    ConfigurationError,
-    MalformedURL,
-    Reason,
-    SigningError,
-    UndersignedError,
-    printable,
-)
+from undersigned.errors import ConfigurationError, MalformedURL, Reason, SigningError, UndersignedError
+from undersigned.log_text import printable
 from undersigned.message.challenge import read_challenge
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.request import Request

@@ -16,8 +16,9 @@ from undersigned.cli.explain import explained_lines
 from undersigned.cli.http import ca_file_option, exchange, read_verdict, timeout_option
 from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
 from undersigned.cli.options import data_option, header_option, profile_option, typed_fields
-from undersigned.errors import UNAVAILABLE, printable
+from undersigned.errors import UNAVAILABLE
 from undersigned.explanation import explain_request
+from undersigned.log_text import printable
 from undersigned.reasons import REASONS
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ import click
 from undersigned.cli.http import ca_file_option, exchange, read_verdict, timeout_option
 from undersigned.cli.keygen import json_text, write_file
 from undersigned.cli.options import profile_option
-from undersigned.errors import ConfigurationError, printable
+from undersigned.errors import ConfigurationError
+from undersigned.log_text import printable
 from undersigned.message.strict_json import loads
 from undersigned.signature.key_pair import Algorithm, KeyPair
 from undersigned.verification.revocation import RevocationList

@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import printable
 from undersigned.explanation.advice import CHANGES
 from undersigned.explanation.alternatives import alternatives
 from undersigned.explanation.contents import cut_content, other_contents, written_digest
+from undersigned.log_text import printable
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 

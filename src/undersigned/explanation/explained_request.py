@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned import profiles
-from undersigned.errors import CHECKS, WITHHELD, MalformedURL, SignatureError, printable, signature_error
+from undersigned.errors import CHECKS, MalformedURL, SignatureError, signature_error
 from undersigned.explanation.cause import (
     Cause,
     byte_sequences,
@@ -23,6 +23,7 @@ from undersigned.explanation.contents import digest_forms
 from undersigned.explanation.mistakes import syntax_fault
 from undersigned.explanation.values import SignedValues
 from undersigned.limits import MOST_CANDIDATES
+from undersigned.log_text import WITHHELD, printable
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.request_target import check_length, typed_target
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input

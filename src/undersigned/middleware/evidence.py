@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from undersigned.errors import is_credential, printable, without_credentials
 from undersigned.limits import LONGEST_INSPECTED
+from undersigned.log_text import is_credential, printable, without_credentials
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 

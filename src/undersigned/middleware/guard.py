@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, printable
+from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP, MOST_FIELDS
+from undersigned.log_text import printable
 from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger

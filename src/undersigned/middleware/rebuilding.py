@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from undersigned.errors import MalformedURL, printable
+from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_METHOD
+from undersigned.log_text import printable
 from undersigned.message import token
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request

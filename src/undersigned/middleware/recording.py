@@ -13,17 +13,9 @@ from base64 import b64encode
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import (
-    CHECKS,
-    WITHHELD,
-    SignatureError,
-    UndersignedError,
-    VerificationUnavailable,
-    is_credential,
-    printable,
-    without_credentials,
-)
+from undersigned.errors import CHECKS, SignatureError, UndersignedError, VerificationUnavailable
 from undersigned.limits import LONGEST_IN_LINE
+from undersigned.log_text import WITHHELD, is_credential, printable, without_credentials
 from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.authority import matched_origin
 from undersigned.middleware.decision import Decision

@@ -8,8 +8,9 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Required, TypedDict, TypeVar, get_args
 
-from undersigned.errors import ConfigurationError, printable
+from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
+from undersigned.log_text import printable
 from undersigned.middleware.answer import logger
 from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy

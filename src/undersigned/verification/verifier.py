@@ -35,7 +35,6 @@ from undersigned.errors import (
     SignatureError,
     UndersignedError,
     VerificationUnavailable,
-    cut_name,
 )
 from undersigned.limits import (
     LONGEST_BASE,
@@ -46,6 +45,7 @@ from undersigned.limits import (
     MOST_LOGGED_HOSTS,
     MOST_SELECTED,
 )
+from undersigned.log_text import cut_name
 from undersigned.message.content import Content, is_json, strict_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.covered import whole_field

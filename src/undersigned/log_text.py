@@ -1,0 +1,62 @@
+"""Text for a log: printable, cut to a length, and without the values of credentials."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import Final
+
+from undersigned.limits import LONGEST_LOGGED
+
+WITHHELD: Final = "(withheld)"
+"""What a log has in place of a credential."""
+
+_NAME_BYTES = 32
+_CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
+# Whoever has a presigned URL may use it.
+_PRESIGNED = re.compile(r"(?:.*[-_])?signature|sig", re.IGNORECASE | re.DOTALL)
+_QUERY_PARAMETER = re.compile(r'"@query-param".*;name="([^"]*)"')
+_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
+
+
+def printable(text: str, *, limit: int = LONGEST_LOGGED) -> str:
+    """Return `text` for a log line: everything but printable ASCII escaped, and cut to `limit` characters."""
+    if len(text) <= limit and text.isascii() and text.isprintable() and "\\" not in text:
+        return text
+    cut = text[:limit]
+    clean = cut.encode("unicode_escape").decode("ascii")
+    return clean if len(text) <= limit else f"{clean}... ({len(text)} characters)"
+
+
+def cut_name(name: str) -> str:
+    """Return a member name for a log: up to its first unprintable character, and at most 32 bytes.
+
+    The cut is between two characters (AdCP, logging of body failures).
+    """
+    shown = "".join(takewhile(str.isprintable, name))
+    return shown.encode("utf-8", "surrogatepass")[:_NAME_BYTES].decode("utf-8", "ignore")
+
+
+def is_credential(name: str) -> bool:
+    """Return whether a header, component or query parameter with this name usually carries a credential."""
+    lower, parameter = name.lower().replace("_", "-"), _QUERY_PARAMETER.match(name)
+    is_presigned = parameter is not None and _PRESIGNED.fullmatch(parameter[1]) is not None
+    return is_presigned or any(secret in lower for secret in _CREDENTIALS)
+
+
+def without_credentials(text: str, *, mask: str = WITHHELD) -> str:
+    """Return `text` with `mask` in place of the values of query parameters that usually carry a credential."""
+
+    def withhold(found: re.Match[str]) -> str:
+        name: str = found[1]
+        return f"{name}={mask}" if is_credential(name) or _PRESIGNED.fullmatch(name) else found[0]
+
+    return _PARAMETER.sub(withhold, text)
+
+
+def without_credential(line: str) -> str:
+    """Return a line of a signature base for a log, without the value of a credential."""
+    name, colon, _ = line.partition(": ")
+    if colon and is_credential(name):
+        return f"{printable(name)}: {WITHHELD}"
+    return printable(without_credentials(line))

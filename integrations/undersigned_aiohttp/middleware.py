@@ -106,7 +106,7 @@ async def _handle(
     request: web.Request, admission: Admission, target: str | None, handler: Handler
 ) -> web.StreamResponse:
     """Call the handler with the request that was verified."""
-    signed = admission.as_signed((_text(name), _text(value)) for name, value in request.raw_headers)
+    signed = admission.as_signed(lambda: ((_text(name), _text(value)) for name, value in request.raw_headers))
     if signed is None and target in {None, request.raw_path}:
         return await handler(request)
     verified = request.clone(rel_url=URL(target or request.raw_path, encoded=True))

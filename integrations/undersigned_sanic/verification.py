@@ -81,7 +81,7 @@ class Undersigned:
         result = await self._guard.verify(received, body)
         if isinstance(result, ErrorResponse):
             raise Rejected(result)
-        if (signed := result.as_signed(lines)) is not None:
+        if (signed := result.as_signed(lambda: lines)) is not None:
             request.headers = type(request.headers)(signed)
         _read_again(request.stream, b"".join(body.chunks), has_body=bool(received.has_body))
         PUBLISHED.publish(request, result)

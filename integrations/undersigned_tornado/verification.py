@@ -151,7 +151,7 @@ class _Exchange(HTTPMessageDelegate):
     async def _forward(self, body: WireBody, admission: Admission) -> None:
         """Pass the verified request to the application."""
         lines = list(self._headers.get_all())
-        headers = _headers(admission.as_signed(lines) or lines)
+        headers = _headers(admission.as_signed(lambda: lines) or lines)
         vars(headers)[ADMISSION] = admission
         connection = cast("HTTPConnection", _Answering(self._request_conn, admission, vars(headers)))
         delegate = self._application.start_request(self._server_conn, connection)

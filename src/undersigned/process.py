@@ -77,33 +77,33 @@ def _started(process: str) -> tuple[bytes, bytes] | None:
         return None
 
 
-class ProcessLock:
+class ProcessLock(PerProcess["threading.Lock"]):
     """A lock between the threads of a process. A fork waits for it, so a child never sees half of what it guards.
 
     In a child it is free, whoever held it in the parent.
     """
 
-    __slots__ = ("__weakref__", "_lock")
+    __slots__ = ("__weakref__",)
 
     def __init__(self) -> None:
-        self._lock = PerProcess(threading.Lock)
+        super().__init__(threading.Lock)
         _LOCKS.add(self)
 
     def acquire(self, *, timeout: float = -1) -> bool:
         """Wait for the lock for some seconds, or without a limit. Return whether it is held now."""
-        return self._lock.get().acquire(timeout=timeout)
+        return self.get().acquire(timeout=timeout)
 
     def release(self) -> None:
         """Free the lock."""
-        self._lock.get().release()
+        self.get().release()
 
     def __enter__(self) -> None:
-        self._lock.get().acquire()
+        self.get().acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._lock.get().release()
+        self.get().release()
 
 
 class Home:

@@ -195,8 +195,10 @@ class ScopeBody(TimedBody):
         scope = self._scope or {**outer, "headers": self._received.headers}
         # Layers outside see what the application keeps there.
         scope["state"] = outer.setdefault("state", {})
-        shown = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in self._received.headers)
-        if (signed := admission.as_signed(shown)) is not None:
+        signed = admission.as_signed(
+            lambda: ((name.decode("latin-1"), value.decode("latin-1")) for name, value in self._received.headers)
+        )
+        if signed is not None:
             scope["headers"] = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in signed]
         scope[ADMISSION] = admission
         return scope

@@ -67,14 +67,14 @@ class Admission(NamedTuple):
         shown, has_body = received.shown_target(), bool(received.has_body)
         return Request(received.method, shown, received.fields, has_body=has_body)
 
-    def as_signed(self, lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]] | None:
+    def as_signed(self, lines: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]] | None:
         """Return the lines of headers with the covered ones as the signature base has them, or None if they are.
 
         A covered field comes in one line, unless `bs` covers its lines one by one. Neither it has white space at its
         ends. The other fields stay as they came.
 
         Args:
-            lines: the (name, value) pairs as the server shows them.
+            lines: returns the (name, value) pairs as the server shows them.
         """
         fields = self.received.fields
         if self.signature is None or fields.are_as_given:
@@ -84,7 +84,7 @@ class Admission(NamedTuple):
         covered = whole | {text[1:].partition('"')[0] for text in texts}
         kept: list[tuple[str, str]] = []
         seen = set[str]()
-        came = list(lines)
+        came = list(lines())
         for name, value in came:
             key = name.lower()
             if key not in covered:

@@ -146,8 +146,9 @@ class Guard:
             admission = await self._judge(policy, admission, body, result, path)
         # A request that the policy does not read has been found empty.
         body.must_stay_empty = body.must_stay_empty or must_stay_empty(received, signature, service)
-        if signed is not None and signed.origin is not None:
-            body.accept(signed.canonical_url() if signature is None else signature.target, signed.origin)
+        origin = None if signed is None else signed.origin
+        if signed is not None and origin is not None:
+            body.accept(signed.canonical_url() if signature is None else signature.target, origin)
         outcome: Outcome = "warned" if isinstance(result, SignatureError) else result
         record(outcome, received, service, admission.warning or signature, request=signed)
         return admission

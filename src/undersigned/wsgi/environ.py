@@ -13,8 +13,6 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi.servers import missing_target_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
@@ -25,14 +23,13 @@ _DOT_SEGMENTS = frozenset({".", ".."})
 _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
-def field_lines(environ: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the headers. A key that is not made of a field name, such as an empty one, is rejected later."""
-    for key, value in environ.items():
-        if key[:5] == "HTTP_":
-            yield key[5:].replace("_", "-"), str(value)
+def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the headers. A key that is not made of a field name, such as an empty one, is rejected later."""
+    lines = [(key[5:].replace("_", "-"), str(value)) for key, value in environ.items() if key[:5] == "HTTP_"]
     for key, name in (("CONTENT_TYPE", "content-type"), ("CONTENT_LENGTH", "content-length")):
         if value := environ.get(key):
-            yield name, str(value)
+            lines.append((name, str(value)))
+    return lines
 
 
 def has_too_many_fields(environ: dict[str, Any]) -> bool:

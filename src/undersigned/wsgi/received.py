@@ -160,7 +160,7 @@ class EnvironBody(Body):
     def forwarded(self, admission: Admission) -> Environ:
         """Return the environ that the application gets, with the content and what is published."""
         environ = self._environ or {**self._received.environ}
-        for name, value in admission.as_signed(field_lines(environ)) or ():
+        for name, value in admission.as_signed(lambda: field_lines(environ)) or ():
             key = name.upper().replace("-", "_")
             environ[key if key in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{key}"] = value
         if self.content is not None:

@@ -8,8 +8,13 @@ from undersigned.policy import RouteResolver
 
 try:
     from .client import SigningMiddleware
-    from .middleware import SignatureMiddleware
-    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
+    from .verification import (
+        SignatureMiddleware,
+        SignatureRequired,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
 except ModuleNotFoundError as missing:
     raise missing_extra("aiohttp", missing) from missing
 

@@ -7,8 +7,13 @@ from undersigned.errors import missing_extra, renamed
 from undersigned.policy import RouteResolver
 
 try:
-    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
-    from .verification import Undersigned
+    from .verification import (
+        SignatureRequired,
+        Undersigned,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
 except ModuleNotFoundError as missing:
     raise missing_extra("sanic", missing) from missing
 

@@ -1,9 +1,10 @@
-"""The aiohttp middleware: it verifies a request by its raw target, before the handler sees it."""
+"""The verification of what an aiohttp application gets, by its raw target, and the requirement of a signature."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Unpack
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, TypeVar, Unpack, cast
 from urllib.parse import unquote
 from warnings import catch_warnings
 from weakref import ref
@@ -14,16 +15,67 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
-from undersigned.middleware import Admission, AsyncSetup, ErrorResponse, incomplete
+from undersigned.middleware import Admission, AsyncSetup, ErrorResponse, Published, incomplete
 from undersigned.policy import ListedRoute, MatchedRoute, Routes
 
-from .requirement import PUBLISHED, response, route_of
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from aiohttp import StreamReader
     from aiohttp.typedefs import Handler
+
+    from undersigned import SignatureError
+
+Guarded = TypeVar("Guarded", bound="Callable[..., Awaitable[web.StreamResponse]]")
+
+
+class SignatureRequired(web.HTTPUnauthorized):
+    """The 401 for an unsigned request, with the code as its `reason`; `error` is the reason, for the log.
+
+    Middlewares of the application that handle `web.HTTPException` get it.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(headers=answer.headers)
+        self.body = answer.body
+        self.headers["Content-Type"] = answer.content_type
+        self.set_status(answer.status, answer.code)
+        self.error = error
+
+
+def route_of(request: web.Request) -> str | None:
+    """Return the path of the route that aiohttp found, such as `/plans/{plan}`."""
+    resource = request.match_info.route.resource
+    return None if resource is None else resource.canonical
+
+
+PUBLISHED = Published[web.Request](
+    lambda request: vars(request)["_state"],  # aiohttp warns of a key that is a string
+    error=lambda _request, error: SignatureRequired(error),
+    route=route_of,
+    advice="pass web.Application(middlewares=[SignatureMiddleware(...)])",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
+
+
+def signature_required(handler: Guarded) -> Guarded:
+    """Let a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
+
+    Args:
+        handler: the async function of a request, or the method of a `web.View`.
+
+    Raises:
+        ConfigurationError: `handler` is not an async function; or, during a request, no middleware has verified it.
+    """
+    given = handler if iscoroutinefunction(handler) else None
+    guarded = PUBLISHED.guarded(given, decorate="an async function, or the methods of a web.View", request_of=_request)
+    return cast("Guarded", guarded)
+
+
+def _request(target: web.Request | web.View, *_args: object, **_kwargs: object) -> web.Request:
+    return target.request if isinstance(target, web.View) else target
 
 
 @web.middleware
@@ -72,7 +124,7 @@ class SignatureMiddleware:
         )
         admission = await self._guard.verify(received, body)
         if isinstance(admission, ErrorResponse):
-            return response(admission)
+            return web.Response(status=admission.status, body=admission.body, headers=dict(admission.fields))
         PUBLISHED.publish(request, admission)
         try:
             found = request.match_info

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from undersigned.errors import SignatureError, SignatureRejected
 from undersigned.message.content import Content
 from undersigned.policy.operation import UnresolvedOperation
-from undersigned.policy.policy import is_of_adcp
 
 if TYPE_CHECKING:
     from undersigned.message.request import Request
@@ -96,7 +95,7 @@ def must_stay_empty(received: Received, signature: VerifiedSignature | None, ser
     policy, profile = service.policy, service.profile
     if signature is not None and _covers_more_over_content(profile):
         return not received.has_body
-    is_read = policy is not None and (is_of_adcp(profile) or policy.resolver.reads_body)
+    is_read = policy is not None and (profile.is_of_adcp or policy.resolver.reads_body)
     return is_read and received.has_body is False
 
 

@@ -147,7 +147,7 @@ class Policy:
             profile: the profile. Only AdCP's have this rule.
             path: the percent-decoded path, if the operation is not resolved.
         """
-        if not is_of_adcp(profile):
+        if not profile.is_of_adcp:
             return False
         inside = names_webhook(path)
         if not isinstance(operation, UnresolvedOperation):
@@ -244,7 +244,7 @@ class Policy:
             fallback: whether the application has another authenticator.
             profile: the profile.
         """
-        if signature == "verified" or self.resolver.reads_body or not is_of_adcp(profile):
+        if signature == "verified" or self.resolver.reads_body or not profile.is_of_adcp:
             return False
         if isinstance(operation, UnresolvedOperation):
             return signature == "unsigned" and not self.resolver.comes_first
@@ -271,7 +271,7 @@ class Policy:
         # It is in no list, so nothing is forgiven.
         resolver = self.resolver
         is_lenient = isinstance(resolver, A2AResolver) and not resolver.adcp
-        is_strict = resolver.comes_first or (resolver.reads_body and is_of_adcp(profile) and not is_lenient)
+        is_strict = resolver.comes_first or (resolver.reads_body and profile.is_of_adcp and not is_lenient)
         if isinstance(signature, SignatureError) and not self.resolver.comes_first:
             return Verdict("reject", signature)
         # Nobody knows which path of A2A's HTTP+JSON binding a router reads, if it is malformed.
@@ -290,11 +290,6 @@ class Policy:
         if operation.is_unknown:
             return _UNKNOWN
         return _WEBHOOK if self.registers_webhook(operation, request, profile) else None
-
-
-def is_of_adcp(profile: Profile) -> bool:
-    """Return whether a profile is one of AdCP's, by its tag."""
-    return any(tag.startswith("adcp/") for tag in profile.selection.tags)
 
 
 def _squeezed(text: str) -> str:

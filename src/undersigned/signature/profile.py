@@ -107,6 +107,7 @@ class Profile:
         required_components: the components that a signer covers, in their order, by whether the message has content.
             There may be more if the coverage is conditional.
         is_conditional: whether the coverage asks for more than names, or depends on more than content.
+        is_of_adcp: whether it is one of AdCP's, by its tag.
         reading: how a message is read for the components.
 
     Raises:
@@ -137,6 +138,7 @@ class Profile:
     nonce_pattern: re.Pattern[str] | None = field(init=False, repr=False)
     required_components: Mapping[bool, tuple[str, ...]] = field(init=False, repr=False)
     is_conditional: bool = field(init=False, repr=False)
+    is_of_adcp: bool = field(init=False, repr=False)
     reading: Reading = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -166,6 +168,7 @@ class Profile:
             nonce_pattern=parameters.nonce_pattern(),
             required_components={False: coverage.required(has_content=False), True: with_content},
             is_conditional=coverage.is_conditional,
+            is_of_adcp=any(tag.startswith("adcp/") for tag in self.selection.tags),
             reading=Reading(field_types=coverage.field_types),
         )
         _check_agreement(self)

@@ -628,7 +628,7 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
     request = signature.request
     if len(content) > 0 and is_json(request.fields):
         # AdCP's content is JSON. The content of other profiles may be compressed, or anything else.
-        is_strict = any(tag.startswith("adcp/") for tag in signature.profile.selection.tags)
+        is_strict = signature.profile.is_of_adcp
         try:
             if is_strict:
                 strict_json(request.fields, content)

@@ -35,7 +35,7 @@ class SigningMiddleware:
     sent. A file is read again to send it; a generator is kept, up to `max_spooled` bytes. A WebSocket handshake is
     signed as the http request that it is.
 
-    A redirect within the listed origins is signed for its own URL, method and content. A request or redirect to any
+    A redirect within the listed origins is signed for its own URL, method and body. A request or redirect to any
     other origin raises `SigningError` before it is sent. `response.signature` is the verified signature of the
     response, if responses are verified.
 
@@ -89,7 +89,7 @@ class SigningMiddleware:
             response.close()
 
     async def _verify(self, signed: SignedRequest, response: ClientResponse) -> None:
-        """Read and verify a response, if responses are verified. It then has its content in memory."""
+        """Read and verify a response, if responses are verified. It then has its body in memory."""
         responses = self._signer.responses
         if responses is None:
             return
@@ -148,7 +148,7 @@ class _Unchanged(Payload):
 
     Args:
         payload: the payload, which can be read again.
-        digest: the digest of its content.
+        digest: the digest of its body.
     """
 
     def __init__(self, payload: Payload, digest: FileDigest) -> None:
@@ -178,7 +178,7 @@ class _Unchanged(Payload):
 
 
 async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDigest:
-    """Return the content of `request`, or its digest if it can be read again. Other content is kept.
+    """Return the body of `request`, or its digest if it can be read again. Other content is kept.
 
     Raises:
         SigningError: there is more of it than the signer's `max_spooled`, or it would be compressed.

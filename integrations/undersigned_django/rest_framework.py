@@ -37,7 +37,7 @@ class SignedCaller:
     """A caller who is identified by a key, not by a user in the database.
 
     Attributes:
-        keyid: the key id of the signature. Another signer may have a key with the same key id.
+        keyid: the key ID of the signature. Another signer may have a key with the same key ID.
         signer: the owner of the key by the key source, or "" if the source does not say.
     """
 

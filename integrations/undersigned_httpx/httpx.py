@@ -18,9 +18,9 @@ class SignatureTransport(
     """A transport that signs every request it sends: `Client(transport=SignatureTransport(HTTPTransport(), ...))`.
 
     httpx calls its transport for each redirect too. A redirect within the listed origins is signed for its own URL,
-    method and content. A request or redirect to any other origin raises `SigningError` before it is sent.
+    method and body. A request or redirect to any other origin raises `SigningError` before it is sent.
 
-    The request is sent to the canonical form of its URL. Its content is read before it is sent, a file again to send
+    The request is sent to the canonical form of its URL. Its body is read before it is sent, a file again to send
     it. It needs a Content-Type, which httpx sets only for `json=`, `data=` and `files=`. Put a transport that retries
     around this one, so that each attempt has its own signature.
 
@@ -28,7 +28,7 @@ class SignatureTransport(
     `SignedRequest` that was sent, and `response.extensions["signature"]` the verified signature of the response.
 
     A client that also talks to other origins mounts the transport: `mounts={"https://seller.example.com": transport}`.
-    A redirect that leads to another transport of the client is sent without a signature and without content. If
+    A redirect that leads to another transport of the client is sent without a signature and without a body. If
     `proxy=` or `mounts=` of the client sends requests for a listed origin past this transport, a warning is logged.
 
     Args:

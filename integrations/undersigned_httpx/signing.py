@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("undersigned")
 
 _START = "undersigned.start"
-"""The request extension with the place in a file where the content begins. A redirect inherits it."""
+"""The request extension with the place in a file where the body begins. A redirect inherits it."""
 
 RequestT = TypeVar("RequestT")
 ResponseT = TypeVar("ResponseT")
@@ -119,7 +119,7 @@ class _Signing(Generic[TransportT]):
         return response
 
     async def _verify(self, signed: SignedRequest, response: Any) -> None:
-        """Read and verify a response, if responses are verified. It then has its content in memory."""
+        """Read and verify a response, if responses are verified. It then has its body in memory."""
         responses = self._signer.responses
         if responses is None:
             return
@@ -154,13 +154,13 @@ class _Signing(Generic[TransportT]):
                 yield chunk
 
     def _rewind(self, request: Any) -> None:
-        """Go to the place where the content of a file begins, if the request was read before."""
+        """Go to the place where the body of a file begins, if the request was read before."""
         file = _given_file(request.stream)
         if file is not None:
             file.seek(request.extensions.setdefault(_START, file.tell()))
 
     def _read(self, request: Any) -> bytes | FileDigest | None:
-        """Return the content of a request, or the digest of a file or a form. None: it has to be read to its end."""
+        """Return the body of a request, or the digest of a file or a form. None: it has to be read to its end."""
         if "target" in request.extensions:
             raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
         if isinstance(request.stream, _GuardedStream):

@@ -86,7 +86,7 @@ def read_pasted(texts: Mapping[str, str], own: Mapping[str, Profile]) -> Pasted:
 
 
 def _keyid(request: Request) -> str:
-    """Return the keyid that a request names, under which a key in PEM is known."""
+    """Return the key ID that a request names, under which a key in PEM is known."""
     try:
         members = parse_signature_input(request.fields.combined.get("signature-input") or "")
     except MalformedField:

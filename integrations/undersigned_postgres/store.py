@@ -81,7 +81,7 @@ class _PostgresStore(Generic[Pool]):
 class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
     """A replay store in PostgreSQL. Safe to share between threads, as its pool is.
 
-    Each claim is one function call, one transaction and one round trip. Claims of the same keyid are made one after
+    Each claim is one function call, one transaction and one round trip. Claims of the same key ID are made one after
     the other. A claim is on the disk when it is answered, and on the replicas that `synchronous_standby_names` lists.
     Every ten seconds a claim first deletes up to 10,000 nonces that have ended.
 
@@ -144,7 +144,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
 class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
     """`PostgresReplayStore` for a `psycopg_pool.AsyncConnectionPool`.
 
-    Tasks with claims of the same keyid use two connections of the pool at most, so that they do not use up the pool.
+    Tasks with claims of the same key ID use two connections of the pool at most, so that they do not use up the pool.
 
     Args:
         pool: the pool, to a database with the tables and functions of `SCHEMA`.

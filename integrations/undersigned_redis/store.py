@@ -84,7 +84,7 @@ class RedisReplayStore(_RedisStore):
             client must wait for a free connection (`BlockingConnectionPool`).
         prefix: the beginning of the names of all keys.
         tag: the hash tag that all keys of the store share on a cluster, so that they are on one node. A profile with a
-            total cap needs a tag on a cluster. By default, the keyid is the hash tag.
+            total cap needs a tag on a cluster. By default, the key ID is the hash tag.
         replicas: how many replicas must confirm each claim, so that a failover loses none. Not on a cluster.
         replica_timeout: the seconds that they may take.
 

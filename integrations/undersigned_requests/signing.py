@@ -42,10 +42,10 @@ class SignatureAdapter(HTTPAdapter):
     """An adapter that signs every request it sends: `session.mount("https://", SignatureAdapter(signer, ...))`.
 
     requests calls its adapter for each redirect too. A redirect within the listed origins is signed for its own URL,
-    method and content. A request or redirect to any other origin raises `SigningError` before it is sent.
+    method and body. A request or redirect to any other origin raises `SigningError` before it is sent.
     That holds for a redirect to a URL of another adapter too. It has no signature, if its origin is listed.
 
-    The request is sent to the canonical form of its URL, with the content that was signed. Content needs a
+    The request is sent to the canonical form of its URL, with the body that was signed. A body needs a
     Content-Type, which requests sets only for `json=`, `files=` and a `data=` of pairs. A file is read to sign it and
     again to send it; a generator is kept, up to `max_spooled` bytes. `response.request` is the request as it was sent.
     `response.signature` is the verified signature of the response, if responses are verified.
@@ -91,7 +91,7 @@ class SignatureAdapter(HTTPAdapter):
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, the content is a stream that is too long, or the request lacks what
+            SigningError: the origin is not listed, the body is a stream that is too long, or the request lacks what
                 the signature covers.
             SignatureError: the response is rejected.
         """
@@ -115,7 +115,7 @@ class SignatureAdapter(HTTPAdapter):
             before = response
 
     def _verify(self, signed: SignedRequest, response: Response) -> None:
-        """Read and verify a response, if responses are verified. It then has its content in memory."""
+        """Read and verify a response, if responses are verified. It then has its body in memory."""
         responses = self._signer.responses
         if responses is None:
             return
@@ -173,7 +173,7 @@ class SignatureAuth(AuthBase):
 
         Raises:
             MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed, the content is a stream that is too long, or the request lacks what
+            SigningError: the origin is not listed, the body is a stream that is too long, or the request lacks what
                 the signature covers.
         """
         content = _read(r, self._signer)
@@ -183,7 +183,7 @@ class SignatureAuth(AuthBase):
 
 
 async def _each(raw: HTTPResponse) -> AsyncIterator[bytes]:
-    """Yield the content of a response before any decoding."""
+    """Yield the body of a response before any decoding."""
     for chunk in raw.stream(_CHUNK, decode_content=False):
         yield chunk
 
@@ -240,7 +240,7 @@ class _GuardedRequest(PreparedRequest):
 
 
 def _read(request: PreparedRequest, signer: ClientSigner) -> bytes | FileDigest:
-    """Return the content of `request` or the digest of a file. A generator is replaced with its bytes."""
+    """Return the body of `request` or the digest of a file. A generator is replaced with its bytes."""
     body: object = request.body
     content = signer.read(body)
     if isinstance(content, bytes):

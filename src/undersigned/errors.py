@@ -81,7 +81,7 @@ class SigningError(UndersignedError, ValueError):
 
 
 class KeySourceError(UndersignedError):
-    """Raised by a key source that cannot say which key a keyid names.
+    """Raised by a key source that cannot say which key a key ID names.
 
     Attributes:
         reason: the reason that the verifier reports, such as `signature_jwks_unavailable`.
@@ -176,7 +176,7 @@ class SignatureError(UndersignedError):
         step: the step of the checklist that failed.
         detail: one sentence for the operator's log, without text of the sender.
         received: other evidence, such as the Host and the request target; text from the sender.
-        keyid: the key id the message named, once it is known; text from the sender.
+        keyid: the key ID the message named, once it is known; text from the sender.
         created: the `created` parameter, once it was checked.
         algorithm: the algorithm that the message named, once it was found to be one of the profile's.
         route: the route that the application's router found, as the framework spells it, if a policy asked the router.
@@ -219,7 +219,7 @@ class SignatureError(UndersignedError):
         self.signature_base: str | None = None
 
     def add_evidence(self, *, keyid: str, created: int | None, algorithm: str, signature_base: str | None) -> None:
-        """Add evidence about the signature: its key id, creation time, algorithm and, if it was rebuilt, its base."""
+        """Add evidence about the signature: its key ID, creation time, algorithm and, if it was rebuilt, its base."""
         self.keyid = keyid
         self.created = created
         self.algorithm = algorithm

@@ -1,6 +1,6 @@
 """What serves every server with an event loop: ASGI, and the frameworks with a server of their own.
 
-Its guard blocks none, it reads the headers as octets, and a body must come within a time.
+Its guard blocks none, it reads the headers as bytes, and a body must come within a time.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def read_head(headers: Sequence[tuple[bytes, bytes]], *, unframed: bool | None) 
     """Return the headers, and whether content comes with the request, or None if that is unknown until it is read.
 
     Args:
-        headers: the (name, value) pairs as octets.
+        headers: the (name, value) pairs as bytes.
         unframed: whether content comes that neither Content-Length nor Transfer-Encoding declares, or None if unknown.
     """
     if len(headers) > MOST_FIELDS:
@@ -194,7 +194,7 @@ class WireReceived(Received):
             client: the address of the client, or None.
             context: returns the request as the framework has it.
             raw_target: the request target.
-            headers: the headers as octets.
+            headers: the headers as bytes.
             others: what a subclass has of its own.
         """
         begun = time.perf_counter()

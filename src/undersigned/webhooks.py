@@ -66,7 +66,7 @@ class Delivery:
 class WebhookSender:
     """A sender of webhooks, for threads and asyncio. Safe to share.
 
-    Every attempt sends the same content with a signature of its own, so that a receiver does not take it for a replay.
+    Every attempt sends the same body with a signature of its own, so that a receiver does not take it for a replay.
     An answer of 401 is final: the receiver rejects the signature, and would reject the next one too. Any other
     status from 300 to 499 is final too, except 408, 425 and 429. After those, after a status from 500, and after a
     failed connection, there is another attempt. It waits for the next of `waits`, or longer if `Retry-After` gives more

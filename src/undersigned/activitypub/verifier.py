@@ -73,7 +73,7 @@ class ActivityPubVerifier(AsyncActivityPubVerifier, Verifier):
     POST and for content. The verified signature then has the label "", and its components are those names.
 
     Args:
-        keys: finds the key that a keyid names, such as `undersigned.discovery.activitypub.ActorKeys()`.
+        keys: finds the key that a key ID names, such as `undersigned.discovery.activitypub.ActorKeys()`.
         replay: tells whether a signature is fresh, if the profile remembers it; by default in memory.
         revocations: as for `Verifier`.
         profile: the profile for RFC 9421.

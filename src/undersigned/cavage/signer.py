@@ -49,7 +49,7 @@ class CavageSigner:
 
     Args:
         key: the private key, RSA for rsa-v1_5-sha256: a `SigningKey`, a `RemoteKey`, or an `AsyncRemoteKey`, with which
-            only `async_sign` works. Its keyid is the id of the key in the actor, such as
+            only `async_sign` works. Its key ID is the id of the key in the actor, such as
             `https://social.example/users/bob#main-key`.
         components: more headers to sign, in lower case.
         algorithm: how the algorithm is spelled in the signature.

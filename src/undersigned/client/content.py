@@ -1,4 +1,4 @@
-"""Content that a client is about to send. A signature is sent before its content, so the content is read first."""
+"""Content that a client is about to send. A signature is sent before its body, so the body is read first."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _CHANGED: Final = (
 
 
 class FileDigest:
-    """The digest of content that is not kept, because it can be read again to send it.
+    """The digest of a body that is not kept, because it can be read again to send it.
 
     Args:
-        digest: the digest, before any content.
+        digest: the digest, before any of the body.
 
     Attributes:
         length: how many bytes were read.
@@ -54,12 +54,12 @@ class FileDigest:
         self.length += len(chunk)
 
     def sending(self) -> Sending:
-        """Return a check of the content while it is read again to be sent."""
+        """Return a check of the body while it is read again to be sent."""
         return Sending(self._digest.anew(), length=self.length, value=self.value)
 
 
 class Sending:
-    """A check of content that is read again to be sent: it is what was digested, or its end is not sent.
+    """A check of a body that is read again to be sent: it is what was digested, or its end is not sent.
 
     Attributes:
         left: how many bytes are still to be sent.
@@ -73,10 +73,10 @@ class Sending:
         self.left = length
 
     def check(self, chunk: bytes) -> bytes:
-        """Return the bytes of the next chunk to send: what the content has gained since is cut off.
+        """Return the bytes of the next chunk to send: what the body has gained since is cut off.
 
         Raises:
-            SigningError: with this chunk, the content is complete, and is not what was digested.
+            SigningError: with this chunk, the body is complete, and is not what was digested.
         """
         part = chunk[: self.left]
         self._digest.update(part)
@@ -86,7 +86,7 @@ class Sending:
         return part
 
     def end(self) -> None:
-        """Note that the content ends.
+        """Note that the body ends.
 
         Raises:
             SigningError: it is shorter than what was digested.
@@ -99,8 +99,8 @@ class UnchangedFile:
     """A file as an HTTP library reads it, from where it is now: only what was digested is read.
 
     Args:
-        file: the file, where its content begins.
-        digest: the digest of its content.
+        file: the file, where its body begins.
+        digest: the digest of its body.
     """
 
     __slots__ = ("_digest", "_file", "_sending", "_start")
@@ -125,7 +125,7 @@ class UnchangedFile:
         return self._sending.check(chunk)
 
     def __len__(self) -> int:
-        """Return where the content ends, as the size of a file: requests subtracts from it what `tell` returns."""
+        """Return where the body ends, as the size of a file: requests subtracts from it what `tell` returns."""
         return self._start + self._digest.length
 
     def tell(self) -> int:
@@ -133,7 +133,7 @@ class UnchangedFile:
         return self._file.tell()
 
     def seek(self, offset: int) -> None:
-        """Go back to where the content begins, for a redirect. `offset` is what `tell` returned there."""
+        """Go back to where the body begins, for a redirect. `offset` is what `tell` returned there."""
         self._file.seek(offset)
         self._sending = self._digest.sending()
 
@@ -170,10 +170,10 @@ class Spool:
 
 
 def read_content(body: object, digest: FileDigest, *, most: int) -> bytes | FileDigest:
-    """Return the content of a request as `ClientSigner.read` does.
+    """Return the body of a request as `ClientSigner.read` does.
 
     Args:
-        body: the content.
+        body: the body.
         digest: becomes the digest of a file.
         most: how many bytes to keep of a stream that cannot be read again.
     """

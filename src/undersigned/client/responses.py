@@ -39,9 +39,9 @@ class ResponseVerification:
     content is read first, as it is on the wire, up to `max_body` bytes, and it must be covered by a digest.
 
     A client acts only on what the signature covers. A response is rejected if its signature does not cover the
-    Content-Type or Content-Encoding of its content, or the Location of a redirect. Other fields that clients obey, keep
+    Content-Type or Content-Encoding of its body, or the Location of a redirect. Other fields that clients obey, keep
     or follow are left out of the response if they are not covered: a Set-Cookie, a Link, a challenge. At construction,
-    the log says which fields the profile does not ask for. The client asks for content that is not compressed.
+    the log says which fields the profile does not ask for. The client asks for a body that is not compressed.
 
     Args:
         verifier: verifies with a profile for responses, such as `profiles.UCP_RESPONSE`. Only an asyncio client awaits
@@ -50,7 +50,7 @@ class ResponseVerification:
             `{"https://payments.example": "payments"}`, or a function of the origin. The response of any other signer is
             rejected. None: every key of the verifier's source may sign for every origin. That is right if the source
             has the keys of one party only.
-        max_body: the largest content that is read, in bytes.
+        max_body: the largest body that is read, in bytes.
 
     Raises:
         ConfigurationError: the verifier is not one, or its profile is for requests or does not cover the status.
@@ -92,10 +92,10 @@ class ResponseVerification:
         return isinstance(self._verifier, Verifier)
 
     async def read(self, chunks: AsyncIterable[bytes]) -> bytes:
-        """Return the content of a response.
+        """Return the body of a response.
 
         Args:
-            chunks: the content before any decoding.
+            chunks: the body before any decoding.
 
         Raises:
             SignatureError: it is longer than `max_body`. The rest has not been read.
@@ -116,7 +116,7 @@ class ResponseVerification:
             signed: the request as it was sent.
             status: the status of the response.
             fields: the headers of the response. Text is bytes decoded as Latin-1.
-            content: its content before any decoding.
+            content: its body before any decoding.
 
         Raises:
             SignatureError: the response is rejected, or cannot be verified now.
@@ -125,7 +125,7 @@ class ResponseVerification:
         return self._check(signed, response, await awaited(self._verifier.verify_response(response)))
 
     def _check(self, signed: SignedRequest, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
-        """Check who signed, and that the signature covers all that the caller gets of the content."""
+        """Check who signed, and that the signature covers all that the caller gets of the body."""
         if self._signer_of is not None and (not verified.signer or self._signer_of(signed.origin) != verified.signer):
             raise self._verifier.profile.error(
                 "signature_key_unknown",

@@ -17,7 +17,7 @@ class SignedRequest:
         origin: the scheme and authority of the URL.
         authority: the value of `Host` or `:authority`.
         fields: the given headers without signature fields; a `Host` among them is in canonical form.
-        signature: the headers to add: Signature-Input, Signature and, for content, Content-Digest.
+        signature: the headers to add: Signature-Input, Signature and, for a body, Content-Digest.
     """
 
     method: str

@@ -53,7 +53,7 @@ class SigningOptions(TypedDict, total=False):
             `https://seller.example.com/api`, allows only what is below that path. Instead of a list, there may be a
             function of an origin, which returns True to sign for it: a crawler visits sites that nobody listed. Each
             listed origin can redirect to another one, and so choose a URL that is signed for it.
-        max_spooled: how many bytes to keep of content that cannot be read again, such as a generator; 16 MiB by
+        max_spooled: how many bytes to keep of a body that cannot be read again, such as a generator; 16 MiB by
             default.
         responses: verifies the response to each request, also a redirect or an error, before you get it. By default no
             response is verified.
@@ -115,7 +115,7 @@ class ClientSigner:
             method: the method as it is sent.
             url: the absolute URL as the client spells it. `ws` and `wss` become `http` and `https`.
             fields: the headers as they are sent. Text is bytes decoded as Latin-1.
-            content: the whole content as it is sent, or the digest of a file, as `read` returns it.
+            content: the whole body as it is sent, or the digest of a file, as `read` returns it.
         """
         return Tries(self, method, url, fields, content)
 
@@ -149,13 +149,13 @@ class ClientSigner:
         return True
 
     def read(self, body: object) -> bytes | FileDigest:
-        """Return the content of a request so that it can be signed before it is sent.
+        """Return the body of a request so that it can be signed before it is sent.
 
         A file that can be read again is read in chunks, and is then where it was before. Any other stream is kept, up
         to `max_spooled` bytes.
 
         Args:
-            body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no content.
+            body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no body.
 
         Raises:
             SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
@@ -163,7 +163,7 @@ class ClientSigner:
         return read_content(body, self.file_digest(), most=self.max_spooled)
 
     def file_digest(self) -> FileDigest:
-        """Return the digest of no content yet, for content that an integration reads by itself."""
+        """Return the digest of nothing yet, for a body that an integration reads by itself."""
         current = self.current()
         signer = current.legacy if isinstance(current, DoubleKnock) else current
         return FileDigest((signer.signer if isinstance(signer, BotAuth) else signer).digest_builder())
@@ -244,7 +244,7 @@ class Tries:
         return was_second or self._by is None
 
     def _draft(self) -> tuple[AnySigner, CanonicalURL, _Fields, Request, str | None]:
-        """Return the signer, the canonical target, the fields, the request, and the digest if the content is a file."""
+        """Return the signer, the canonical target, the fields, the request, and the digest if the body is a file."""
         method, url, fields, content = self._parts
         target = self._client.check(url)
         current = self._by or self._client.current()

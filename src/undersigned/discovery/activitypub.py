@@ -1,4 +1,4 @@
-"""Discovery for ActivityPub: the key of the actor that a keyid names (swicg/activitypub-http-signature)."""
+"""Discovery for ActivityPub: the key of the actor that a key ID names (swicg/activitypub-http-signature)."""
 
 from __future__ import annotations
 
@@ -68,17 +68,17 @@ class FetchSigner(Protocol):
 
 
 class _Actor(NamedTuple):
-    """The keyid of an actor's key, and the URL of the document that has it."""
+    """The key ID of an actor's key, and the URL of the document that has it."""
 
     keyid: str
     location: str
 
 
 class ActorKeys(NamedKeys[_Actor]):
-    """The keys of the actors that keyids name, for threads and asyncio. The `owner` of a key is the id of its actor.
+    """The keys of the actors that key IDs name, for threads and asyncio. The `owner` of a key is the id of its actor.
 
-    A keyid must be an https URL, such as `https://social.example/users/bob#main-key`. Any other keyid, such as an
-    `acct:` URI, names no key. The URL without its fragment is fetched, and its `publicKey` must have the whole keyid as
+    A key ID must be an https URL, such as `https://social.example/users/bob#main-key`. Any other key ID, such as an
+    `acct:` URI, names no key. The URL without its fragment is fetched, and its `publicKey` must have the key ID as
     id, or a Multikey of its `assertionMethod` (FEP-521a). The owner of the key must list it. Senders choose the URLs,
     so every fetch is guarded as `undersigned.discovery` says, and all fetches together are bounded.
 
@@ -90,11 +90,11 @@ class ActorKeys(NamedKeys[_Actor]):
         signer: signs the fetches, for servers that answer signed requests only: a `Signer` or a `CavageSigner` with the
             key of your own server's actor.
         trusted: tells whether a host is trusted, in lower case; None: all are. It is asked at every request, for the
-            host of the keyid and for the host of the key's owner.
+            host of the key ID and for the host of the key's owner.
         freshness: how long keys are used.
         network: which addresses may be reached, and in what time.
         most_at_once: how many fetches may be in flight, without those that hang.
-        most_a_minute: how many keyids that gave no key yet may be fetched in a minute.
+        most_a_minute: how many key IDs that gave no key yet may be fetched in a minute.
         clock: seconds that never go back.
 
     Raises:
@@ -133,7 +133,7 @@ class ActorKeys(NamedKeys[_Actor]):
         return super().async_find(lookup) if lookup.keyid.startswith("https://") else ()
 
     def agent(self, lookup: KeyLookup) -> _Actor:
-        """Return the actor that the keyid names."""
+        """Return the actor that the key ID names."""
         return _Actor(lookup.keyid, self._location(lookup.keyid))
 
     def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:

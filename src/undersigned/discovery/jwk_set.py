@@ -1,4 +1,4 @@
-"""JWK sets as a peer publishes them: keys by keyid, where one bad key does not spoil the set (RFC 7517 section 5)."""
+"""JWK sets as a peer publishes them: keys by key ID, where one bad key does not spoil the set (RFC 7517 section 5)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _ARRAYS: Final = ("keys",)
 
 
 class Keys:
-    """The keys of a document by keyid; one keyid may name several, and the first four count.
+    """The keys of a document by key ID; one key ID may name several, and the first four count.
 
     A key is made when it is looked up: making one takes up to 300 us, and a document may list many.
 
     Args:
-        named: the JWKs, each with the keyid that names it.
+        named: the JWKs, each with the key ID that names it.
         make: makes a key of a JWK, whose `kid` is the keyid.
         wanted: tells at each lookup whether a JWK still counts. None: each does.
         is_empty: whether the document lists no key that a signature can name.
@@ -55,7 +55,7 @@ class Keys:
         return iter(self._jwks)
 
     def get(self, keyid: str) -> tuple[VerificationKey, ...]:
-        """Return the keys that a keyid names, four at most."""
+        """Return the keys that a key ID names, four at most."""
         made = self._made.get(keyid)
         if made is None:
             jwks = self._jwks.get(keyid)

@@ -31,7 +31,7 @@ class JWKSFile:
 
     Args:
         path: the file.
-        keyid: the keyid of a public key in PEM, which has none itself. A JWK set names its own keys.
+        keyid: the key ID of a public key in PEM, which has none itself. A JWK set names its own keys.
         owner: whose keys they are: `signature.signer` of the requests that they verify.
         clock: seconds that never go back.
 

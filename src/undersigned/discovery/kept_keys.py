@@ -49,7 +49,7 @@ class KeptKeys(ABC):
         """Return the keys that `lookup.keyid` names in the document, four at most.
 
         Raises:
-            KeySourceError: the document must not or cannot be fetched now. Or it does not have the keyid, and cannot be
+            KeySourceError: the document must not or cannot be fetched now. Or it lacks the key ID, and cannot be
                 fetched again. Or the signature does not name the document.
         """
         return self._found(lookup) or finish(self._fetch(lookup, wait_in_thread))

@@ -70,7 +70,7 @@ class _Known:
     owned: _Keys = ()
 
     def signers(self) -> dict[str, None]:
-        """Return all who may have a key of this keyid, who was known first first."""
+        """Return all who may have a key of this key ID, who was known first first."""
         return dict.fromkeys(signer for claim in self.claims.values() for signer in claim.signers)
 
 
@@ -83,7 +83,7 @@ class KeySources:
     """A key source that combines the sources of several signers. It names the signer of each key.
 
     Two signers may have keys with the same keyid. Then both keys are tried, and the key that verifies names the signer.
-    The first request for a keyid asks all sources, at most 16 at once, until one deadline. Further requests ask only
+    The first request for a key ID asks all sources, at most 16 at once, until one deadline. Further requests ask only
     those that had it. A source that fails or hangs does not delay the keys of another.
 
     Two signers may also publish the same public key. It belongs to the signer who was known to have it first, until
@@ -98,7 +98,7 @@ class KeySources:
     Args:
         sources: a key source for each signer, such as `{"buyer.example.com": RemoteJWKS(url)}`.
         signer_of: returns the signer that a signature names, one of `sources`, or else "": then no key is found. It
-            must read only what the signature covers, such as the keyid or `lookup.covered_value(...)`.
+            must read only what the signature covers, such as the key ID or `lookup.covered_value(...)`.
         clock: seconds that never go back.
 
     Raises:
@@ -159,7 +159,7 @@ class KeySources:
         return self._held(lookup) or self._search(lookup, wait_in_task)
 
     def _held(self, lookup: KeyLookup) -> _Keys:
-        """Return the keys of the only signer that has this keyid, if they may be used without waiting."""
+        """Return the keys of the only signer that has this key ID, if they may be used without waiting."""
         known = self._known.get(lookup.keyid)
         if known is None or lookup.is_second_try or self._clock() >= known.until:
             return ()

@@ -41,7 +41,7 @@ class FetchedKeys(KeptKeys):
         return self._kept
 
     def held(self, keyid: str) -> FoundKeys:
-        """Return the keys with this keyid that may be used without waiting."""
+        """Return the keys with this key ID that may be used without waiting."""
         copy = self._kept.usable_copy()
         return () if copy is None else copy.value.get(keyid)
 
@@ -90,7 +90,7 @@ class FetchedQuestion:
 class RemoteJWKS(FetchedKeys):
     """A key source that fetches a JWK set over https.
 
-    For an unknown keyid, the set is fetched again at once, then at most every `freshness.interval` seconds. At most one
+    For an unknown key ID, the set is fetched again at once, then at most every `freshness.interval` seconds. Only one
     fetch is in flight, however many threads wait. If the server cannot be reached when the set expires, the set is used
     for another `freshness.stale` seconds. A new set replaces the old one: a key that is not in the new set is unknown.
     But an empty set is taken for an accident, until a second fetch in a row finds it empty too.

@@ -53,7 +53,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
 
     Senders choose the URLs, so every fetch is guarded as `undersigned.discovery` says, and all fetches together are
     bounded. The keys of a URL are kept as long as its Cache-Control says, within `freshness`. A key is looked up by URL
-    and keyid, and never by keyid alone. If the profile has `answers.unknown`, the errors of this source mean that the
+    and key ID, and never by key ID alone. If the profile has `answers.unknown`, the errors of this source mean that the
     sender is merely unknown.
 
     Args:
@@ -174,7 +174,7 @@ def _read_keys(document: Mapping[str, object], agent: SignatureAgent) -> Keys:
     """Return the first 32 keys of a directory or a JWK set by their thumbprints.
 
     In a directory, `kid` must be the thumbprint; a key with another `kid` is left out. A key of any other set is also
-    found by its `kid`. A signature with that keyid is then rejected for its keyid, and not for an unknown key.
+    found by its `kid`. A signature with that key ID is then rejected for its key ID, and not for an unknown key.
 
     Raises:
         UnusableDocument: there is no array `keys`, or it has more than 256 members.

@@ -37,7 +37,7 @@ class Cause:
         received: the part as it was received, or an excerpt of it. It differs from `signed`.
         advice: what usually causes the change, and what to do.
         makers: who usually makes the change: client, proxy, server, framework or language.
-        keyid: the keyid of the key that verifies the signature, or "" if the key is not the question.
+        keyid: the key ID of the key that verifies the signature, or "" if the key is not the question.
         base: the base that the sender signed; None if it is the base that is rebuilt from the request.
     """
 

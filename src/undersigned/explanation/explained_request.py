@@ -241,7 +241,7 @@ class _Signature:
 
     @property
     def keyid(self) -> str:
-        """The keyid that it names, or ""."""
+        """The key ID that it names, or ""."""
         keyid = self.read.parameters.get("keyid")
         return keyid if isinstance(keyid, str) else ""
 

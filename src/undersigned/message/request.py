@@ -181,7 +181,7 @@ class Request:
 
 
 def content_of(body: bytes | str | None) -> Content:
-    """Return the content with the octets of `body`, see `Request`."""
+    """Return the content with the bytes of `body`, see `Request`."""
     if isinstance(body, str):
         body = body.encode()
     octets = body if isinstance(body, bytes) else memoryview(body or b"").tobytes()

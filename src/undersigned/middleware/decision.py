@@ -34,7 +34,7 @@ class Decision:
         status: the status of the answer with which the request was rejected.
         route: the path of the route, as the framework spells it, such as `/plans/{plan}`. It is known if the request
             was rejected when the route was about to run.
-        keyid: the key id that the message names, escaped and truncated. Unless it is verified, anyone may claim it.
+        keyid: the key ID that the message names, escaped and truncated. Unless it is verified, anyone may claim it.
         algorithm: the algorithm that the signature names, once the signature was found to meet the profile.
         tag: the profile's tag, once the message was found to carry it.
         seconds: how long the decision took, including the time to read the content; 0 if a route rejected the request.

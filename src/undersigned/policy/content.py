@@ -67,14 +67,14 @@ def names_webhook(name: str) -> bool:
 def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | None:
     """Return whether content that begins with `start` may be JSON for some reader, or None if more of it must be read.
 
-    It may be if it begins with a JSON object, an array or a string that may itself be JSON, also after octets that some
+    It may be if it begins with a JSON object, an array or a string that may itself be JSON, also after bytes that some
     readers drop, or if the fields say that it is to be decoded. It also may be if much white space has come and nothing
     else, for any amount of it may come before JSON.
 
     Args:
-        start: the first octets.
+        start: the first bytes.
         fields: the headers.
-        ended: whether there are no more octets.
+        ended: whether there are no more bytes.
     """
     begin = start.lstrip(_BEFORE_JSON)
     if begin[:1] in {b"{", b"["} or _is_decoded(fields):
@@ -139,14 +139,14 @@ def may_name(request: Request, names: Iterable[str]) -> bool:
 
 
 def _is_decoded(fields: HeaderFields) -> bool:
-    """Return whether the fields say that content is to be decoded to something else than its octets say."""
+    """Return whether the fields say that content is to be decoded to something else than its bytes say."""
     types = fields.values("content-type")
     named, plain = (sum(len(pattern.findall(line)) for line in types) for pattern in (_CHARSET, _LIKE_ASCII))
     return named > min(plain, 1) or has_content_coding(fields)
 
 
 def _judged_unread(request: Request) -> bool | None:
-    """Return False if no reader takes content for JSON, True if it may have words that its octets do not show."""
+    """Return False if no reader takes content for JSON, True if it may have words that its bytes do not show."""
     octets = request.body
     if not octets or not may_be_json(octets, request.fields, ended=True):
         return False

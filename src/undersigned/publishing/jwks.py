@@ -28,7 +28,7 @@ class JWKSResponse:
 
     Attributes:
         fields: the headers.
-        body: the content; empty for HEAD.
+        body: the body; empty for HEAD.
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -88,12 +88,12 @@ class PublishedKeys:
         return JWKSResponse(fields, b"" if method == "HEAD" else text)
 
     def _text_of(self, keys: object) -> bytes:
-        """Return the content to serve for a JWK set, if it may be published."""
+        """Return the body to serve for a JWK set, if it may be published."""
         return public_jwks_text(keys)
 
     def _text_of_file(self, file: bytes) -> bytes:
         return self._text_of(pem_jwks(file, keyid=self._keyid) if is_pem(file) else read_jwks(file))
 
     def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
-        """Return the headers that sign the content."""
+        """Return the headers that sign the body."""
         return ()

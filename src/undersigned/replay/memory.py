@@ -67,7 +67,7 @@ class MemoryReplayStore:
     def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
-        """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step."""
+        """Remember the pair of key ID and nonce until `until`. This and the two checks are one atomic step."""
         nonce, slot = bounded_nonce(nonce), int(until // _SLOT)
         with self._lock.get():
             if self._process != getpid():

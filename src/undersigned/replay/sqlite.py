@@ -144,7 +144,7 @@ class SqliteReplayStore:
     def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
-        """Remember the pair of keyid and nonce until `until`. This and the two checks are one atomic step.
+        """Remember the pair of key ID and nonce until `until`. This and the two checks are one atomic step.
 
         Raises:
             sqlite3.Error: the file cannot be written now.

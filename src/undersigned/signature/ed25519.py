@@ -35,7 +35,7 @@ _FAULTS: Final[Mapping[bytes, str]] = {
 
 
 def point_fault(encoded: bytes) -> str:
-    """Return why 32 octets may not be a public key, or "".
+    """Return why 32 bytes may not be a public key, or "".
 
     For a point of small order, anyone can make signatures that verify over many messages. And if a point has two
     encodings, a comparison takes one key for two. Octets that are no point of the curve verify nothing.
@@ -78,7 +78,7 @@ class Ed25519(HTTPSignatureAlgorithm):
         """Check a signature over `message`.
 
         Raises:
-            InvalidSignature: it is not 64 octets, its R has a small order, or the key did not make it.
+            InvalidSignature: it is not 64 bytes, its R has a small order, or the key did not make it.
         """
         # OpenSSL accepts an R of small order. libsodium does not, and no signer makes one.
         if len(signature) != _LENGTH or point_fault(signature[:_HALF]):

@@ -1,4 +1,4 @@
-"""Key sources: which keys a signature's keyid names (AdCP step 7)."""
+"""Key sources: which keys a signature's key ID names (AdCP step 7)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class KeyLookup(NamedTuple):
 
 
 class KeySource(Protocol):
-    """A source of the keys that a keyid names.
+    """A source of the keys that a key ID names.
 
     A source may have an attribute `asks_again`. If it is True and no key verifies, `find` is called a second time, with
     `lookup.is_second_try` set. A source that combines several sources may then find further keys.
@@ -102,13 +102,13 @@ def is_key_source(source: object) -> bool:
 
 
 class KeySet:
-    """A fixed set of keys by keyid. One keyid may name several (RFC 7517 section 4.5), and the first four count.
+    """A fixed set of keys by keyid. One key ID may name several (RFC 7517 section 4.5), and the first four count.
 
     Args:
         keys: the keys. `from_jwks` makes them of a JWK set, and `of` of single keys.
 
     Attributes:
-        keys: the keys that each keyid names.
+        keys: the keys that each key ID names.
 
     Raises:
         ConfigurationError: it is empty, or a JWK set.
@@ -165,7 +165,7 @@ class KeySet:
 
         Args:
             path: the file.
-            keyid: the key id of a key in PEM, which has none.
+            keyid: the key ID of a key in PEM, which has none.
             owner: whose keys they are.
 
         Raises:

@@ -45,7 +45,7 @@ def read_key_file(path: str | PathLike[str], *, keyid: str | None, expected: str
 
     Args:
         path: the file.
-        keyid: the key id of a key in PEM, which has none.
+        keyid: the key ID of a key in PEM, which has none.
         expected: what the file has to be.
 
     Raises:

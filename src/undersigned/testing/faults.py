@@ -36,7 +36,7 @@ class Cell(NamedTuple):
 
     Attributes:
         owner: what becomes of a request of the owner of the key.
-        stranger: what becomes of a request with a keyid that nobody has.
+        stranger: what becomes of a request with a key ID that nobody has.
         kept: what is kept.
         asked: when the neighbour is asked again.
         log: what the log says.
@@ -64,7 +64,7 @@ class Neighbour(ABC):
     """Where the keys of a source come from, under the control of a test. It has one key, and is well at first.
 
     Attributes:
-        keyid: the keyid of the key.
+        keyid: the key ID of the key.
         fresh: for how many seconds the source uses what it was told without asking again; 0: it keeps nothing.
         stale: for how many seconds more it does if asking again fails; infinity: as long as it fails, and the source
             cannot be made without an answer, such as one that reads a file.

@@ -204,7 +204,7 @@ class _Contract:
         require(answer == expected, f"claim: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_full(self, attempt: _Attempt, rule: str, *, expected: bool = True) -> None:
-        """Ask whether a cap is reached for the keyid of `attempt`, whose nonce is not used."""
+        """Ask whether a cap is reached for the key ID of `attempt`, whose nonce is not used."""
         now = self._start + attempt.at
         answer = await awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
         require(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")

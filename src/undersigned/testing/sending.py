@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def send(client: Any, request: Request) -> Any:
-    """Send a request with exactly its method, URL, headers and content, such as one that `tamper` changed.
+    """Send a request with exactly its method, URL, headers and body, such as one that `tamper` changed.
 
     Args:
         client: a client that signs nothing: of httpx or Starlette, a `requests.Session`, or Werkzeug's test client.

@@ -30,7 +30,7 @@ class RevocationList:
     """A revocation list, as it was last read. It is a `RevocationSource` that applies to every key.
 
     Args:
-        revoked: the revoked key ids or thumbprints. A key is revoked by each of its names, whatever its signature says.
+        revoked: the revoked key IDs or thumbprints. A key is revoked by each of its names, whatever its signature says.
         updated: when the issuer made the list, seconds since the epoch.
         next_update: when the issuer makes the next one, seconds since the epoch.
         issuer: who made the list.

@@ -140,7 +140,7 @@ class ReceivedSignature:
         text: the value of `@signature-params`, as it appears in the base.
         signature: its bytes.
         digest: the Content-Digest it covers, or None.
-        keyid: the key id it names, or "".
+        keyid: the key ID it names, or "".
         algorithm: the RFC 9421 algorithm name it names, or "".
         nonce: its nonce, or "".
         created: seconds since the epoch, or None.
@@ -173,7 +173,7 @@ class ReceivedSignature:
     others: tuple[ReceivedSignature, ...] = field(init=False, default=())
 
     def __repr__(self) -> str:
-        """Return the keyid only, as the message may contain secrets."""
+        """Return the key ID only, as the message may contain secrets."""
         return f"<{type(self).__name__}: keyid {self.keyid!r}>"
 
     def lookup(self, *, is_second_try: bool = False) -> KeyLookup:
@@ -670,7 +670,7 @@ class AsyncVerifier:
 
     Args:
         profile: what makes a signature acceptable. By default it is `profiles.DEFAULT`, plain RFC 9421.
-        keys: finds the key that a keyid names. A source that does not have to be awaited works too; if it may block, it
+        keys: finds the key that a key ID names. A source that does not have to be awaited works; if it may block, it
             is asked in a thread. A source without a `blocking` attribute is taken to block.
         replay: tells whether a nonce is fresh. Any store works, as for `keys`.
         revocations: has the revocation list of a key; a `RevocationList` is one. None: no key is revoked.
@@ -826,7 +826,7 @@ class AsyncVerifier:
     ) -> Sequence[VerificationKey]:
         """Ask a source again that may have further keys. Return only the keys that it has not returned before.
 
-        The key that signed may be there, even if a key with the same keyid is revoked or at its cap.
+        The key that signed may be there, even if a key with the same key ID is revoked or at its cap.
 
         Args:
             signature: the signature.

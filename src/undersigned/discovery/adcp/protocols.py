@@ -149,7 +149,7 @@ def objects(value: object) -> Sequence[Mapping[str, object]]:
 class EventStream:
     """A reader of an event stream that ends with the response to the request `identifier`.
 
-    The server may keep the stream open after the response, so what follows is not waited for. Each octet is looked at
+    The server may keep the stream open after the response, so what follows is not waited for. Each byte is looked at
     once.
     """
 
@@ -163,7 +163,7 @@ class EventStream:
         """The response, once it has been read."""
 
     def feed(self, chunk: bytes) -> bool:
-        """Take the next octets of the stream; return whether the response has been read.
+        """Take the next bytes of the stream; return whether the response has been read.
 
         Raises:
             UnusableDocument: a message is not a JSON object.

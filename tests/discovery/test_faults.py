@@ -19,8 +19,9 @@ from tests.discovery.test_ucp import ask_about as ask_about_ucp
 from tests.discovery.web_bot_auth.test_sources import NAME, SET, directory
 from tests.discovery.web_bot_auth.test_sources import ask_about as ask_about_bot
 from tests.keys import EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
+from tests.tokens.issuing import issue
 
-from undersigned import KeySourceError, VerificationKey
+from undersigned import KeyPair, KeySourceError, VerificationKey
 from undersigned.discovery import (
     Freshness,
     JWKSFile,
@@ -33,7 +34,9 @@ from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.discovery.web_bot_auth import WebBotAuthKeys
+from undersigned.message import HeaderFields
 from undersigned.testing import FAULTS, Neighbour, check_async_faults, check_faults
+from undersigned.tokens import WorkloadTokenKeys
 from undersigned.verification.asking import awaited
 
 ACTIVITY = "Content-Type: application/activity+json"
@@ -192,6 +195,23 @@ class Actor(Served):
 PEM = pem()
 
 
+class TokenIssuer(Served):
+    """The issuer of tokens that requests bring along."""
+
+    pair = KeyPair.generate(keyid="issuer")
+    good = response(pair.public)
+
+    def source(self):
+        return WorkloadTokenKeys({"a.example": super().source()}, clock=lambda: 1000)
+
+    def lookup(self, keyid):
+        header = {"alg": "EdDSA", "kid": "issuer" if keyid == self.keyid else keyid, "typ": "wit+jwt"}
+        token = issue(header, {"sub": "wimse://a.example/b", "exp": 2000, "cnf": {"jwk": PUBLIC}}, self.pair)
+        field = "workload-identity-token"
+        covered = {"components": frozenset({field}), "identifiers": (f'"{field}"',), "label": "sig"}
+        return lookup(keyid, fields=HeaderFields([(field, token)]), **covered)
+
+
 class Revoking:
     """A source of a key that a list of revocations takes away."""
 
@@ -302,7 +322,10 @@ class Database(Neighbour):
         return 0
 
 
-KINDS = [Served, Slow, Several, Agent, Directory, Bot, Platform, Actor, Issuer, File, RevokedFile, Database]
+KINDS = [
+    *(Served, Slow, Several, Agent, Directory, Bot, Platform, Actor, TokenIssuer),
+    *(Issuer, File, RevokedFile, Database),
+]
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["threads", "tasks"])

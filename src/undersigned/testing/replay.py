@@ -52,6 +52,11 @@ _WAITING = frozenset({"commit", "execute", "poll", "recv", "recv_into", "select"
 
 _ROOMY = Caps(per_key=1_000_000)
 
+_NONCES = (
+    *("", "0", "{}", "*", "%s", "'\"", "a:b", "a b", "\\", "\0", "a\0b", "\r\n", "NULL"),
+    *("\u00e9", "e\u0301", "\udfff"),
+)
+
 
 def check_replay_store(store: ReplayStore) -> None:
     """Check that `store` keeps the contract of `ReplayStore`, with about 1,500 claims from up to eight threads.
@@ -237,7 +242,7 @@ async def _pairs(contract: _Contract) -> None:
 
 async def _any_text(contract: _Contract) -> None:
     for keyid in ("{}", "}{", "*", "%s", "'\"", "a:b", "a b", "\\", "key" * 100):
-        for nonce in ("", "0", "{}", "*", "%s", "'\"", "a:b", "a b", "\\"):
+        for nonce in _NONCES:
             await contract.expect("fresh", _Attempt(keyid, nonce), "any text is a keyid and a nonce")
             await contract.expect("seen", _Attempt(keyid, nonce), "any text is a keyid and a nonce")
 

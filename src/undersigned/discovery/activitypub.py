@@ -78,8 +78,8 @@ class ActorKeys(NamedKeys[_Actor]):
     """The keys of the actors that key IDs name, for threads and asyncio. The `owner` of a key is the id of its actor.
 
     A key ID must be an https URL, such as `https://social.example/users/bob#main-key`. Any other key ID, such as an
-    `acct:` URI, names no key. The URL without its fragment is fetched, and its `publicKey` must have the key ID as
-    id, or a Multikey of its `assertionMethod` (FEP-521a). The owner of the key must list it. Senders choose the URLs,
+    `acct:` URI, names no key. The URL without its fragment is fetched, and its `publicKey` must have the whole key ID
+    as id, or a Multikey of its `assertionMethod` (FEP-521a). The key's owner must list it. Senders choose the URLs,
     so every fetch is guarded as `undersigned.discovery` says, and all fetches together are bounded.
 
     If a key does not verify a signature, it is fetched again, at most every `freshness.interval` seconds. The key of an

@@ -30,6 +30,7 @@ SETS = {
     "profiles/web-bot-auth/web_bot_auth_signature_agent_card_v1": 4,
     "profiles/web-bot-auth/web_bot_auth_signature_agent_v1": 3,
     "profiles/ssrf/special_ranges": 29,
+    "profiles/fediverse/fedify-2.3.8": 4,
     "profiles/ucp/merchant-2026-04-08": 8,
     "profiles/wimse/sigs-request": 1,
     "profiles/wimse/sigs-response": 2,

@@ -12,14 +12,12 @@ from pathlib import Path
 
 from tests.vectors.recipes import (
     accepted,
-    canonicalization,
     exchanges,
     flavors,
     keyed,
     keys,
     operations,
     particular,
-    policy,
     proven,
     screened,
 )
@@ -31,9 +29,6 @@ def documents() -> dict[str, dict]:
     made: dict[str, dict[str, object]] = {
         "request-signing/keys.json": _keys(keys.REQUEST_KEYS),
         "webhook-signing/keys.json": _keys(keys.WEBHOOK_KEYS),
-        "request-signing/canonicalization.json": canonicalization.document(),
-        "request-signing/body-integrity-policy.json": policy.body_integrity(),
-        "request-signing/protocol-method-names.json": policy.method_names(),
         "profiles/wire-examples.json": exchanges.document(),
     }
     for message in messages():

@@ -11,7 +11,6 @@ from tests.vectors.corpora import OWN, SIGNING, check_each, of_sets
 from tests.vectors.recipes.keys import WARNING
 
 from undersigned.errors import Reason
-from undersigned.url import ADCP_RECEIVED
 
 NO_MESSAGE = {
     "signature_capabilities_unreachable": "a discovery source reports it: tests/discovery",
@@ -88,21 +87,6 @@ def test_every_digest_policy_has_vectors_in_its_profile():
     assert policies == {"required", "forbidden", "either"}
 
 
-def test_every_rule_of_the_canonicalizer_has_a_case():
-    rules = {rule for case in OWN.sets("canonicalization") for rule in case_rules(case)}
-    assert rules == {rule.name for rule in ADCP_RECEIVED}
-
-
-def test_policy_table_has_every_list_signature_and_credential():
-    facts = [case.vector for case in OWN.sets("body-integrity-policy") if is_of_the_table(case.vector)]
-    cells = {(fact.mode, signature_state(fact), fact.fallback_auth_valid) for fact in facts}
-    modes = {fact.mode for fact in facts}
-    assert len(cells) == len(modes) * 6 * 2
-    assert len(facts) == len(cells) * 2
-    demands = {mode.removeprefix("protocol_methods_").removesuffix("_for") for mode in modes}
-    assert demands == {"required", "warn", "supported", "none"}
-
-
 def test_key_file_says_that_its_keys_are_public():
     made = make_own.documents()
     assert {made[f"{name}/keys.json"]["_WARNING"] for name in ("request-signing", "webhook-signing")} == {WARNING}
@@ -110,15 +94,3 @@ def test_key_file_says_that_its_keys_are_public():
 
 def by_set(name: str) -> list[RequestVector]:
     return [case.vector for case in OWN.sets(name) if isinstance(case.vector, RequestVector)]
-
-
-def case_rules(case) -> list[str]:
-    return [rule for rule in case.vector["rule"].split(", ") if rule]
-
-
-def is_of_the_table(fact) -> bool:
-    return fact.name.startswith(fact.mode) and "-fallback" in fact.name
-
-
-def signature_state(fact) -> str:
-    return fact.name.removeprefix(fact.mode).partition("-with")[0]

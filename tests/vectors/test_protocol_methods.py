@@ -1,21 +1,14 @@
-"""The names of JSON-RPC methods, published and our own, in the lists of operations."""
+"""The published names of JSON-RPC methods, in the lists of operations."""
 
 from __future__ import annotations
 
 import pytest
-from tests.vectors.corpora import OWN, PUBLISHED
+from tests.vectors.corpora import PUBLISHED
 
 from undersigned import ConfigurationError
 from undersigned.policy import Policy
 
-METHODS = sorted(
-    {
-        method
-        for corpus in (PUBLISHED, OWN)
-        for case in corpus.sets("protocol-method-names")
-        for method in case.vector or ()
-    }
-)
+METHODS = sorted({method for case in PUBLISHED.sets("protocol-method-names") for method in case.vector or ()})
 
 
 @pytest.mark.parametrize("option", ["required_for", "warn_for", "supported_for"])

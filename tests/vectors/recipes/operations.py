@@ -155,7 +155,7 @@ def _unsigned(name: str, rule: str, path: str, operation: str | None, **options:
 
 
 def _credentials() -> Iterator[Recipe]:
-    """Another authenticator next to the signature; body-integrity-policy.json has the whole table."""
+    """Another authenticator next to the signature; tests/policy/test_verdict.py has the whole table."""
     other, warn = {"fallback_auth_valid": True}, {"required_for": [], "warn_for": ["create_media_buy"]}
     carried = {"status": "unsigned", "authentication_source": "fallback"}
     yield Recipe(

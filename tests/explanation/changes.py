@@ -492,6 +492,9 @@ CHANGED = {
         "signed created expires nonce keyid alg tag x y; you",
         ";x;y",
     ),
+    "a base with two parameters of many": _hand_written(
+        "added parameters", lambda base: re.sub(";(expires|nonce|alg|tag)=[^;]*", "", base), "signed created keyid; you"
+    ),
     "a parameter that was added": _with_parameters(
         "added parameters", lambda value: f'{value};x="1"', "signed created expires nonce keyid alg tag; you"
     ),

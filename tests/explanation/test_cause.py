@@ -25,6 +25,7 @@ from undersigned.explanation import cause as module
 from undersigned.explanation.advice import CHANGES, Maker
 
 JSON = b'{"b": [1, {"c": null}], "a": "x"}'
+GZIP = gzip.compress(JSON, mtime=0)
 
 
 @pytest.fixture(autouse=True)
@@ -147,6 +148,9 @@ def test_long_texts_of_a_cause_are_shown_from_shortly_before_their_difference():
         (b'{"a":1.0}', b'{"a": 1}', "with .0 after whole numbers"),
         (b'{"a":12.50}', b'{"a": 12.5}', "with two decimals"),
         (b'{\n  "a" : 1\n}', b'{"a": 1}', "as Swift and Jackson do"),
+        (b'{\r\n  "a": 1\r\n}', b'{"a": 1}', "indented by 2, with CRLF"),
+        (b'{"a": 1,"b":[{}]}'.replace(b'"b":', b'"b": '), b'{"a":1,"b":[{"c":null}]}', ", without null members"),
+        (b"%b\x00%b" % (GZIP[:9], GZIP[10:]), JSON, "the body compressed with gzip"),
         (b'{"a":1}\n', b'{"a": 1}', "written compactly, and LF"),
         (b'"{}"', b"{}", "the body as a JSON string"),
         (b"{}", b'"{}"', "the JSON in the string that the body is"),

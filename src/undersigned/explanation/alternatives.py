@@ -82,7 +82,7 @@ def alternatives(values: SignedValues) -> Iterator[Alternative]:
     typed, base = values.typed, values.base
     signed = values._replace(authority=typed.authority or values.authority, path=typed.path, query=typed.query)
     yield Alternative("not canonical", signed, None, (str(signed.target), str(values.target)))
-    yield from chain(_schemes(values), _hosts(values), _methods(values))
+    yield from chain(_schemes(values), _ports(values), _named_hosts(values), _methods(values))
     if base is not None:
         yield from base_forms(values, base)
     for change in (_octets_of_path, _slashes, _prefixes, _targets, _queries, _fields):
@@ -112,10 +112,6 @@ def _methods(values: SignedValues) -> Iterator[Alternative]:
     overrides = [fields[name] for name in METHOD_OVERRIDES if name in fields]
     methods = (*overrides, values.method.upper(), values.method.lower(), *_METHODS)
     return _each(lambda method: values._replace(method=method), {"other method": methods})
-
-
-def _hosts(values: SignedValues) -> Iterator[Alternative]:
-    return chain(_ports(values), _named_hosts(values))
 
 
 def _ports(values: SignedValues) -> Iterator[Alternative]:
@@ -312,7 +308,8 @@ def _values_of(value: str, lines: Iterable[str]) -> Mapping[str, _Texts]:
 
 
 _PAIRS: Final = (
-    (_schemes, _hosts), (_schemes, _internal_hosts), (_schemes, _prefixes), (_hosts, _prefixes), (_prefixes, _slashes),
-    (_named_hosts, _slashes), (_named_hosts, _types), (_prefixes, _queries),
+    (_schemes, _ports), (_schemes, _named_hosts), (_schemes, _internal_hosts), (_schemes, _prefixes),
+    (_named_hosts, _prefixes), (_named_hosts, _slashes), (_named_hosts, _types), (_ports, _prefixes),
+    (_prefixes, _slashes), (_prefixes, _queries),
 )  # fmt: skip
 """Changes that one layer makes at once: a proxy that ends TLS, names another host and strips a prefix."""

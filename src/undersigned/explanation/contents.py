@@ -12,7 +12,7 @@ import zlib
 from contextlib import suppress
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 from undersigned.limits import DEFAULT_MAX_BODY
@@ -56,14 +56,17 @@ _FORMS: Final = (
 """How languages write a form: the space, the octets that they leave, and the tilde."""
 _NUMBER: Final = re.compile(r'"\\u0000([^"]*)"')
 _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+_SYSTEMS: Final = (3, 0, 255, 10, 11, 19)
 _SAFE_INTEGER: Final = 1 << 53
 _STYLES: Final[tuple[tuple[str, int | str | None, tuple[str, str]], ...]] = (
     ("compactly", None, (",", ":")),
     ("with spaces, as json.dumps does", None, (", ", ": ")),
+    ("with a space after each colon", None, (",", ": ")),
     ("indented by 2", 2, (",", ": ")),
     ("indented by 4", 4, (",", ": ")),
     ("indented by tabs", "\t", (",", ": ")),
     ("indented by 2 with a space before each colon, as Swift and Jackson do", 2, (",", " : ")),
+    ("indented by 3 with a space before each colon, as Perl does", 3, (",", " : ")),
 )
 
 
@@ -153,7 +156,11 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
         yield f"{words} in place of the body", words.encode()
     for level in (6, 9, 1):
         for mtime in (0, *range(signed_at, max(0, signed_at - 3), -1)):
-            yield "the body compressed with gzip", gzip.compress(body, level, mtime=mtime)
+            octets = gzip.compress(body, level, mtime=mtime)
+            # Octet 9 names the operating system, which each library writes as it likes (RFC 1952 section 2.3.1).
+            yield from (
+                ("the body compressed with gzip", b"%b%c%b" % (octets[:9], system, octets[10:])) for system in _SYSTEMS
+            )
         yield "the body compressed with deflate", zlib.compress(body, level)
 
 
@@ -195,9 +202,8 @@ def _json(body: bytes) -> Described:
     if isinstance(read, str):
         yield "the JSON in the string that the body is", read.encode("utf-8", "surrogatepass")
     seen: set[int] = set()
-    for sort, (number, spelled) in product((False, True), _NUMBERS.items()):
-        value = json.loads(body, parse_float=_spelling(spelled), parse_int=_spelling(spelled))
-        for style, indent, separators in _STYLES:
+    for about, value in _read_again(body):
+        for sort, (style, indent, separators) in product((False, True), _STYLES):
             try:
                 text = json.dumps(value, ensure_ascii=False, sort_keys=sort, indent=indent, separators=separators)
             except RecursionError:
@@ -208,9 +214,27 @@ def _json(body: bytes) -> Described:
                 escaped = escape(text)
                 if hash(escaped) not in seen:
                     seen.add(hash(escaped))
-                    keys = ", with sorted keys" if sort else ""
-                    yield f"the same JSON written {style}{keys}{escapes}{number}", _octets(escaped)
-                    yield f"the same JSON written {style}{keys}{escapes}{number}, and LF", _octets(f"{escaped}\n")
+                    words = f"the same JSON written {style}{', with sorted keys' if sort else ''}{escapes}{about}"
+                    yield words, _octets(escaped)
+                    yield f"{words}, and LF", _octets(f"{escaped}\n")
+                    yield f"{words}, with CRLF", _octets(escaped.replace("\n", "\r\n"))
+
+
+def _read_again(body: bytes) -> Iterator[tuple[str, object]]:
+    """Yield the value of JSON with its numbers spelled in each way, and without the members that are null."""
+    for number, spelled in _NUMBERS.items():
+        value = json.loads(body, parse_float=_spelling(spelled), parse_int=_spelling(spelled))
+        yield number, value
+        if b"null" in body:
+            yield f"{number}, without null members", _without_nulls(value)
+
+
+def _without_nulls(value: object) -> object:
+    """Return JSON without the members of objects that are null, as libraries leave them out."""
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return {name: _without_nulls(one) for name, one in members.items() if one is not None}
+    return list(map(_without_nulls, cast("list[object]", value))) if isinstance(value, list) else value
 
 
 def _octets(text: str) -> bytes:

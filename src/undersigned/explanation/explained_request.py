@@ -30,7 +30,6 @@ from undersigned.message.signature_input import choose_signature_inputs, parse_s
 from undersigned.message.structured_fields import MalformedField
 from undersigned.reasons import fix_of
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.signature.components import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.signature.key_source import ExaminedKeys, KeyLookup, KeySet
 from undersigned.url import URL, CanonicalURL, canonicalize_authority
 from undersigned.verification.verifier import Verifier
@@ -56,7 +55,7 @@ _SEARCHED: Final[frozenset[Step]] = frozenset({_SYNTAX, 7, 8, 10})
 _OLDER: Final = re.compile(r'(?:^|[,\s])(?:keyid|headers)="', re.IGNORECASE)
 _MOST_KEYS: Final = 64
 _DIGITS: Final = 18
-_OF_QUERY: Final = frozenset({"@target-uri", "@request-target", "@query", "@query-param"})
+_OF_QUERY: Final = ("@target-uri", "@request-target", "@query", "@query-param")
 _ZONE, _MOST_OFF, _LONGEST_ZONE = 1800, 60, 14 * 3600
 
 Outcome = Literal["passed", "failed", "not checked", "not reached"]
@@ -184,9 +183,9 @@ def explain_request(
     signature = _Signature.of(request, by)
     judged_at = _judged_at(signature, now)
     error = _rejection(request, by, keys, now)
-    base = None if signature is None else _base(request, signature.read, by)
+    values = None if signature is None else _values(request, by, signature, keys, origins)
+    base = None if values is None else values.base
     known = None if signers_base is None else signers_base.decode("latin-1").removesuffix("\n").removesuffix("\r")
-    values = None if error is None or signature is None else _values(request, by, signature, keys, origins)
     # Nearly every signature is one of DEFAULT, so that says nothing.
     others = (one for one in candidates if one not in (by, profiles.DEFAULT))
     valid = (one.name for one in others if _rejection(request, one, keys, now) is None)
@@ -386,14 +385,6 @@ def _without_profile(request: Request) -> ExplainedRequest:
     return ExplainedRequest("", error, None, summary, None, None, None, None, _digests(request))
 
 
-def _base(request: Request, read: SignatureInput, profile: Profile) -> str | None:
-    try:
-        _, target = request.signed_target(is_typed=profile.target == "typed")
-        return signature_base(ComponentValues(request, target, reading=profile.reading), read.components, read.text)
-    except (MalformedURL, UnresolvableComponent):
-        return None
-
-
 def _digests(request: Request) -> ContentDigests | None:
     """Return the digest of the content, and the declared one."""
     declared = request.fields.combined.get("content-digest")
@@ -482,7 +473,8 @@ def _not_over_this(values: SignedValues) -> str:
             f"Cause: the signature has {len(values.signature)} bytes, and one by {algorithms} has "
             f"{' or '.join(map(str, lengths))}: it was cut or written in another form, or is by another algorithm"
         )
-    withheld = [name for name in sorted(values.covered) if WITHHELD in _text_of(values, name)]
+    texts = {**values.fields.combined, **dict.fromkeys(_OF_QUERY, values.query or "")}
+    withheld = [name for name in sorted(values.covered) if WITHHELD in texts.get(name, "")]
     if withheld:
         return (
             f"No cause found: {printable(', '.join(withheld))} is covered, and its value is withheld in this record. "
@@ -495,11 +487,6 @@ def _not_over_this(values: SignedValues) -> str:
         f"Left: the sender has another key under that kid{which}, or something else was changed. To tell them apart, "
         "give the base that the sender signed: --base"
     )
-
-
-def _text_of(values: SignedValues, name: str) -> str:
-    """Return the text that a component takes its value from, if a log withholds parts of it."""
-    return values.query or "" if name in _OF_QUERY else values.fields.combined.get(name, "")
 
 
 def _other_body(request: Request) -> str:

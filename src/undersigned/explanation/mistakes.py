@@ -111,6 +111,8 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
         "values in quotation marks": _values(base, '"{}"'.format),
         "no space after the colons": _NAME.sub(r'"\1"\2:', base),
         "a space before the colons": _NAME.sub(r'"\1"\2 : ', base),
+        "two spaces after the colons": _NAME.sub(r'"\1"\2:  ', base),
+        "a tab after the colons": _NAME.sub('"\\1"\\2:\t', base),
         "an equals sign for the colons": _NAME.sub(r'"\1"\2=', base),
         "no names": _NAME.sub("", base),
         "names in upper case": _NAME.sub(lambda name: name[0].upper(), base),
@@ -178,8 +180,9 @@ def fewer_parts(values: SignedValues, base: str) -> Iterator[Alternative]:
     *components, last = base.split("\n")
     head = "".join(_LISTED.findall(last)[:1])
     parameters = _PARAMETER.findall(last, len(head))
-    for count in (1, 2, len(parameters)):
-        for kept in combinations(parameters, max(0, len(parameters) - count)):
+    fewest = 0 if len(parameters) <= _MOST_PERMUTED else len(parameters) - 2
+    for count in range(len(parameters) - 1, fewest - 1, -1):
+        for kept in combinations(parameters, count):
             signed = "\n".join([*components, head + "".join(kept)]).encode()
             yield Alternative("added parameters", values, signed, (_names(kept), _names(parameters)))
     for line in components:

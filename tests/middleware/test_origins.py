@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import logging
 
 import pytest
+from tests.drive import Message, call_asgi, call_wsgi, environ_of, scope_of
 
 from undersigned import ConfigurationError, asgi, wsgi
 
@@ -21,9 +21,9 @@ class Served:
 
     def signed(self, url: str, *, path: str, host: str) -> int:
         """Send a request that was signed for `url`, as a proxy forwards it; return the status."""
-        return self.request(path, host, self.party.fields("GET", url))
+        return self.request(Message(path, "GET", [("Host", host), *self.party.fields("GET", url)]))
 
-    def request(self, path: str, host: str, fields=()) -> int:
+    def request(self, message: Message) -> int:
         raise NotImplementedError
 
 
@@ -36,19 +36,8 @@ class ASGI(Served):
 
         return asgi.SignatureMiddleware(app, **options)
 
-    def request(self, path, host, fields=()) -> int:
-        statuses = []
-
-        async def receive() -> dict:
-            return {"type": "http.request"}
-
-        async def send(message) -> None:
-            statuses.append(message.get("status"))
-
-        headers = [(name.lower().encode(), value.encode()) for name, value in [("Host", host), *fields]]
-        scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": path, "raw_path": path.encode()}
-        asyncio.run(self.app({**scope, "query_string": b"", "headers": headers}, receive, send))
-        return statuses[0]
+    def request(self, message) -> int:
+        return asyncio.run(call_asgi(self.app, scope_of(message))).status
 
 
 class WSGI(Served):
@@ -61,12 +50,8 @@ class WSGI(Served):
 
         return wsgi.SignatureMiddleware(app, **options)
 
-    def request(self, path, host, fields=()) -> int:
-        statuses = []
-        environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in [("Host", host), *fields]}
-        environ |= {"REQUEST_METHOD": "GET", "PATH_INFO": path, "RAW_URI": path, "SERVER_PROTOCOL": "HTTP/1.1"}
-        self.app({**environ, "wsgi.input": io.BytesIO()}, lambda status, _fields: statuses.append(int(status[:3])))
-        return statuses[0]
+    def request(self, message) -> int:
+        return call_wsgi(self.app, environ_of(message, "gunicorn")).status
 
 
 both = pytest.mark.parametrize("serve", [ASGI, WSGI])

@@ -14,6 +14,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
+from tests.drive import Message, call_wsgi, environ_of, scope_of
 from tests.keys import HOST, KEYS, ORIGIN
 from tests.wire import TOO_MANY
 
@@ -85,19 +86,9 @@ class OverASGI(Side):
         await send({"type": "http.response.body", "body": b""})
 
     def request(self, method, target, fields, body=b"", *, host=HOST, http2=False, declares=True):
-        path, _, query = target.partition("?")
-        is_declared = body and declares and not http2
-        lines = [("host", host), *fields, *([("content-length", str(len(body)))] if is_declared else [])]
-        scope = {
-            "type": "http",
-            "http_version": "2" if http2 else "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "headers": [(name.lower().encode(), value.encode()) for name, value in lines],
-        }
+        shown = body if declares and not http2 else b""
+        scope = scope_of(Message(target, method, [("Host", host), *fields], shown))
+        scope["http_version"] = "2" if http2 else "1.1"
         sent: list[dict] = []
 
         async def receive():
@@ -133,7 +124,6 @@ class OverWSGI(Side):
         return []
 
     def request(self, method, target, fields, body=b"", *, host=HOST, http2=False):
-        path, _, query = target.partition("?")
         side = self
 
         class Input(io.BytesIO):
@@ -141,26 +131,10 @@ class OverWSGI(Side):
                 side.reads += 1
                 return super().read(*size)
 
-        environ = {
-            "REQUEST_METHOD": method,
-            "SCRIPT_NAME": "",
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "RAW_URI": target,
-            "SERVER_PROTOCOL": "HTTP/2" if http2 else "HTTP/1.1",
-            "HTTP_HOST": host,
-            "wsgi.url_scheme": "http",
-            "wsgi.input": Input(body),
-            "wsgi.input_terminated": http2,
-        }
-        for name, value in fields:
-            key = name.upper().replace("-", "_")
-            environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
-        if body and not http2:
-            environ["CONTENT_LENGTH"] = str(len(body))
-        answered = []
-        content = b"".join(self.app(environ, lambda status, _fields: answered.append(int(status.split()[0]))))
-        return answered[0], json.loads(content)["error"] if content else None
+        environ = environ_of(Message(target, method, [("Host", host), *fields], b"" if http2 else body), "gunicorn")
+        environ |= {"SERVER_PROTOCOL": "HTTP/2" if http2 else "HTTP/1.1", "wsgi.input_terminated": http2}
+        answer = call_wsgi(self.app, {**environ, "wsgi.input": Input(body)})
+        return answer.status, json.loads(answer.content)["error"] if answer.content else None
 
 
 @pytest.fixture(params=[OverASGI, OverWSGI], ids=["asgi", "wsgi"])

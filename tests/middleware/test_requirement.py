@@ -6,7 +6,8 @@ import asyncio
 import logging
 
 import pytest
-from tests.keys import HOST, ORIGIN
+from tests.drive import Message, call_asgi, call_wsgi, environ_of, scope_of
+from tests.keys import ORIGIN
 
 from undersigned import ConfigurationError, SignatureError, asgi, profiles, wsgi
 
@@ -15,31 +16,25 @@ def asgi_scope(fields, verifier) -> dict:
     """The scope that the ASGI middleware forwards."""
     forwarded = []
 
-    async def app(scope, receive, send) -> None:
-        forwarded.append((scope, receive, send))
+    async def app(scope, _receive, _send) -> None:
+        forwarded.append(scope)
 
-    async def receive():
-        return {"type": "http.request"}
-
-    headers = [(name.lower().encode(), value.encode()) for name, value in [("Host", HOST), *fields]]
-    scope = {"type": "http", "method": "GET", "path": "/p", "raw_path": b"/p", "query_string": b"", "headers": headers}
     middleware = asgi.SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN], mode="optional")
-    asyncio.run(middleware({**scope, "http_version": "1.1"}, receive, None))
-    return forwarded[0][0]
+    asyncio.run(call_asgi(middleware, scope_of(Message("/p", "GET", fields))))
+    return forwarded[0]
 
 
 def wsgi_environ(fields, verifier) -> dict:
     """The environ that the WSGI middleware forwards."""
     forwarded = []
 
-    def app(environ, start_response) -> list[bytes]:
-        forwarded.append((environ, start_response))
+    def app(environ, _start_response) -> list[bytes]:
+        forwarded.append(environ)
         return []
 
-    environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in [("Host", HOST), *fields]}
-    environ |= {"REQUEST_METHOD": "GET", "PATH_INFO": "/p", "RAW_URI": "/p", "SERVER_PROTOCOL": "HTTP/1.1"}
-    wsgi.SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN], mode="optional")(environ, None)
-    return forwarded[0][0]
+    middleware = wsgi.SignatureMiddleware(app, verifier=verifier, origins=[ORIGIN], mode="optional")
+    call_wsgi(middleware, environ_of(Message("/p", "GET", fields), "gunicorn"))
+    return forwarded[0]
 
 
 both = pytest.mark.parametrize(("interface", "publish"), [(asgi, asgi_scope), (wsgi, wsgi_environ)])

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
 
-class RemoteKey(Protocol):
-    """A private key that signs somewhere else, such as in a KMS or an HSM. A `SigningKey` is one too."""
+class NamedKey(Protocol):
+    """What every private key says of itself."""
 
     @property
     def keyid(self) -> str:
@@ -28,6 +28,10 @@ class RemoteKey(Protocol):
         """The RFC 9421 name of the algorithm: `ed25519` or `ecdsa-p256-sha256`."""
         ...
 
+
+class RemoteKey(NamedKey, Protocol):
+    """A private key that signs somewhere else, such as in a KMS or an HSM. A `SigningKey` is one too."""
+
     def sign(self, base: bytes, /) -> bytes:
         """Return the signature over `base` (RFC 9421 section 3.3).
 
@@ -37,18 +41,8 @@ class RemoteKey(Protocol):
         ...
 
 
-class AsyncRemoteKey(Protocol):
+class AsyncRemoteKey(NamedKey, Protocol):
     """A `RemoteKey` whose `sign` is awaited. Only clients for asyncio can use it."""
-
-    @property
-    def keyid(self) -> str:
-        """As for `RemoteKey`."""
-        ...
-
-    @property
-    def algorithm(self) -> str:
-        """As for `RemoteKey`."""
-        ...
 
     def sign(self, base: bytes, /) -> Awaitable[bytes]:
         """Return the signature over `base`, as `RemoteKey.sign` does."""

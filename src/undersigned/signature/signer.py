@@ -202,7 +202,7 @@ class Signer:
                 argument is out of the profile's bounds. Or a remote key returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
-        prepared = self._prepare(request, **options)
+        prepared = self.prepare(request, **options)
         return self._fields(prepared, local_signature(self._key, prepared.signature_base))
 
     def sign_response(self, response: Response, **options: Unpack[SignatureOptions]) -> SignedFields:
@@ -217,20 +217,13 @@ class Signer:
         """
         if self.profile.message != "response" or response.request is None:
             raise SigningError("response: pass the request that it answers, and sign with a profile for responses")
-        prepared = self._prepare(response, **options)
+        prepared = self.prepare(response, **options)
         return self._fields(prepared, local_signature(self._key, prepared.signature_base))
 
     async def async_sign(self, request: Request, **options: Unpack[SignatureOptions]) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        prepared = self._prepare(request, **options)
+        prepared = self.prepare(request, **options)
         return self._fields(prepared, await awaited_signature(self._key, prepared.signature_base))
-
-    def prepare(self, request: Request, **options: Unpack[SignatureOptions]) -> PreparedSignature:
-        """Return the signature base of a request, to be signed somewhere else. Then call `attach`.
-
-        Options and errors are those of `sign`. The key does nothing yet.
-        """
-        return self._prepare(request, **options)
 
     def attach(self, prepared: PreparedSignature, signature: bytes, request: Request) -> SignedFields:
         """Return the headers that sign a prepared request.
@@ -272,7 +265,7 @@ class Signer:
         check_sent(target)
         return canonical, target
 
-    def _prepare(
+    def prepare(
         self,
         message: Request | Response,
         *,
@@ -283,6 +276,10 @@ class Signer:
         parameters: Mapping[str, Parameter] = {},
         digest: str | None = None,
     ) -> PreparedSignature:
+        """Return the signature base of a message, to be signed somewhere else. Then call `attach`.
+
+        Options are those of `SignatureOptions`, and errors those of `sign`. The key does nothing yet.
+        """
         profile = self.profile
         if label is None:
             label = profile.selection.label

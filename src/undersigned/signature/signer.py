@@ -170,6 +170,9 @@ class Signer:
             raise ConfigurationError(
                 f"key: its adcp_use does not include {' or '.join(sorted(accepted))}; use a key that has it"
             )
+        own: str = getattr(key, "thumbprint", "")
+        if profile.key.is_thumbprint and own and own != key.keyid:
+            raise ConfigurationError(f"key: profile {profile.name} takes the thumbprint of a key as its keyid: {own}")
         if isinstance(components, str) or not all(map(_FIELD_NAME.fullmatch, components)):
             raise ConfigurationError("components: list field names in lower case, such as ['idempotency-key']")
         if profile.digest.policy == "forbidden" and "content-digest" in components:

@@ -14,9 +14,11 @@ from undersigned.signature.jwk import (
     UnusableKey,
     algorithm_of,
     private_key_of,
+    public_jwk,
     read_secret,
     secret_of,
     texts_of,
+    thumbprint,
 )
 from undersigned.signature.pem import read_key_file, read_private_pem
 
@@ -39,12 +41,14 @@ class SigningKey:
         keyid: the JWK's `kid`, sent as the `keyid` parameter.
         algorithm: the RFC 9421 algorithm name.
         purposes: the JWK's `adcp_use`; empty if the JWK names none.
+        thumbprint: the JWK thumbprint (RFC 7638) of the public key, or "" if the key is a shared secret.
     """
 
     keyid: str
     algorithm: str
     purposes: frozenset[str]
     _signer: HTTPSignatureAlgorithm = field(repr=False)
+    thumbprint: str = field(default="", repr=False)
 
     @classmethod
     def from_jwk(cls, jwk: JWK) -> SigningKey:
@@ -64,12 +68,13 @@ class SigningKey:
             raise ConfigurationError("the signing JWK needs a kid of printable ASCII: the verifier looks it up by kid")
         try:
             name = algorithm_of(jwk)
-            secret = secret_of(jwk) if name == SHARED_SECRET else private_key_of(jwk)
+            private = None if name == SHARED_SECRET else private_key_of(jwk)
+            signer = BY_NAME[name](private_key=secret_of(jwk) if private is None else private)
         except UnusableKey as unusable:
             advice = "" if "d" in jwk or "k" in jwk else f"; it has no private member: {_GIVE}"
             raise ConfigurationError(f"the signing JWK cannot be used: {unusable}{advice}") from None
-        signer = BY_NAME[name](private_key=secret)
-        return cls(cast("str", keyid), name, texts_of(jwk.get("adcp_use")), _signer=signer)
+        own = "" if private is None else _thumbprint(private)
+        return cls(cast("str", keyid), name, texts_of(jwk.get("adcp_use")), _signer=signer, thumbprint=own)
 
     @classmethod
     def from_file(
@@ -112,7 +117,7 @@ class SigningKey:
             ConfigurationError: the key is of another kind, or `keyid` is not printable ASCII.
         """
         name = algorithm_for(key, private=True, algorithm=algorithm)
-        return cls._of(BY_NAME[name](private_key=key), keyid, purposes)
+        return cls._of(BY_NAME[name](private_key=key), keyid, purposes, _thumbprint(key))
 
     @classmethod
     def from_pem(
@@ -138,14 +143,18 @@ class SigningKey:
         return cls._of(BY_NAME[SHARED_SECRET](private_key=read_secret(secret)), keyid, purposes)
 
     @classmethod
-    def _of(cls, signer: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes) -> SigningKey:
+    def _of(cls, signer: HTTPSignatureAlgorithm, keyid: str, purposes: _Purposes, thumbprint: str = "") -> SigningKey:
         if not is_keyid(keyid):
             raise ConfigurationError("keyid: give printable ASCII: the verifier looks the key up by it")
-        return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=signer)
+        return cls(keyid, signer.algorithm_id, frozenset(purposes), _signer=signer, thumbprint=thumbprint)
 
     def sign(self, base: bytes) -> bytes:
         """Return the signature over `base` (RFC 9421 section 3.3); ECDSA as r and s, with leading zeros."""
         return cast("bytes", self._signer.sign(base))
+
+
+def _thumbprint(key: PrivateKey) -> str:
+    return thumbprint(public_jwk(key.public_key())) or ""
 
 
 def is_keyid(value: object) -> bool:

@@ -87,7 +87,8 @@ def test_any_other_client_follows_no_redirect(names, origin):
 
 def test_bot_of_the_snippet_sends_signature_agent(names, origin):
     with capturing() as capture:
-        made = run(HTTPX.partition("transport =")[0] + BOT, names, origin)
+        given = {**names, "key": KeyPair.generate().signing_key()}
+        made = run(HTTPX.partition("transport =")[0] + BOT, given, origin)
         with made["httpx"].Client(transport=made["transport"]) as client:
             client.get(f"http://127.0.0.1:{capture.port}/")
     assert capture.only.lines("signature-agent") == ['"https://bot.example"']

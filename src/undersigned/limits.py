@@ -109,6 +109,9 @@ LONGEST_ON_LOOP: Final = 65_536
 TURNS_BEFORE_REJECTION: Final = 16
 """turns of an event loop that a rejection waits: an accepted request takes several, and many senders may be rejected"""
 
+MOST_PARTS: Final = 1_000
+"""parts of an A2A message that are read for its skill"""
+
 LONGEST_JSON_START: Final = 512
 """bytes after white space in which JSON of an unsigned request must begin, else it is passed on as a stream, unread"""
 

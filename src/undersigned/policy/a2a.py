@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from undersigned.limits import MOST_PARTS
 from undersigned.policy.jsonrpc import TOOL_CALL, AtPaths, is_bare, read_envelope, tool_name, unless_handshake
 from undersigned.policy.operation import (
     Operation,
@@ -69,6 +70,7 @@ _CONTENTS = frozenset({"text", "data", "raw", "url", "file"})
 _FILES = frozenset({"raw", "url", "file"})
 _PART = spellings(*_CONTENTS, "kind", "metadata", "filename", "mediaType", "media_type")
 _INVOCATION = spellings("skill")
+_SKILL = re.compile(r"^skill(?:\0.*)?$", re.MULTILINE)
 _ARGUMENTS = frozenset({"input", "parameters"})
 
 
@@ -162,8 +164,8 @@ def _skill(carrier: JSONValue) -> str:
     )
     _reject_members(message, {"content"}, of="message")
     parts = message.get("parts")
-    if not isinstance(parts, list):
-        raise UnresolvedOperation("the message has no list of parts")
+    if not isinstance(parts, list) or len(parts) > MOST_PARTS:
+        raise UnresolvedOperation(f"the message has no list of at most {MOST_PARTS} parts")
     found = [part["data"] for part in map(_checked_part, parts) if "data" in part]
     if len(found) != 1:
         raise UnresolvedOperation(f"the message has {len(found)} DataParts: expected one")
@@ -174,21 +176,23 @@ def _skill(carrier: JSONValue) -> str:
     if not is_name(skill):
         raise UnresolvedOperation("the skill is not a name")
     # With `data_part_compat` in the metadata, the official SDK takes the value of a member for the data.
-    if any(_names_skill(value) for name, value in invocation.items() if name not in _ARGUMENTS):
+    if _names_skill([value for name, value in invocation.items() if name not in _ARGUMENTS]):
         raise UnresolvedOperation("a member of the DataPart's data has a skill of its own")
     return skill
 
 
 def _names_skill(value: JSONValue) -> bool:
     """Return whether other readers may find a skill somewhere in a value."""
-    stack = [value]
+    stack, names = [value], list[str]()
     while stack:
         value = stack.pop()
-        if isinstance(value, dict) and any(key.partition("\0")[0].casefold() in _INVOCATION for key in value):
-            return True
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        stack += [item for item in items if isinstance(item, (dict, list))]
-    return False
+        if isinstance(value, dict):
+            names += value
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+    # A name ends at its first NUL for some readers.
+    return _SKILL.search("\n".join(names).casefold()) is not None
 
 
 def _checked_part(part: JSONValue) -> dict[str, JSONValue]:

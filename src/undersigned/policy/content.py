@@ -11,6 +11,7 @@ hide a word, it must be signed.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Final
 
@@ -26,14 +27,15 @@ if TYPE_CHECKING:
 
 _AUTHENTICATION: Final = re.compile(r"[\W_]*authentication[\W_]*(?:\0.*)?", re.IGNORECASE | re.DOTALL)
 _WEBHOOK: Final = re.compile(r"web[\W_]*hook|notification[\W_]*config", re.IGNORECASE)
-_IN_A_STRING: Final = re.compile(rb"authentication[^a-z0-9\"\\]*\\+(?:\"|u0022)(?>(?:[ \t]|\\+[nrt])*):")
-"""A member of JSON that is in a string of JSON, in lower case."""
+_IN_A_STRING: Final = re.compile(rb'authentication\\"(?:\\[nrt])*:')
+"""A member of JSON that is in a string of JSON, in what `_words` returns."""
 
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _LETTERS: Final = (ascii_uppercase + ascii_lowercase + digits).encode()
 _NOT_LETTERS: Final = bytes(set(range(256)) - set(_LETTERS))
 _NOT_QUOTED: Final = bytes(set(_NOT_LETTERS) - set(b'"'))
-_FOLDED: Final = (b"\xe2\x84\xaa", b"k"), (b"\xc5\xbf", b"s")
+_NOT_WORDS: Final = bytes(set(_NOT_LETTERS) - set(b'":\\'))
+_ALIKE: Final = (b"\xe2\x84\xaa", b"k"), (b"\xc5\xbf", b"s")
 """The characters that are ASCII letters in another case: the Kelvin sign and the long s."""
 
 _HIDING: Final = re.compile(
@@ -89,53 +91,87 @@ def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | No
     return _BLANK.fullmatch(start, 0, len(start) - len(begin)) is not None
 
 
-def registers_webhook(request: Request, *, inside: bool) -> bool:
-    """Return whether the content of a request registers a webhook with an `authentication` of its own.
-
-    That is an `authentication` other than null, at any depth below a member that names a webhook. Content that the
-    strict reader does not take counts if it has both words. JSON in a string, which some SDKs parse, counts likewise.
+class UnsignedContent:
+    """The content of an unsigned request, as some reader may read it. Each thing is found out once, and if it matters.
 
     Args:
         request: the request, with its content if it may be JSON.
-        inside: whether the whole request registers a webhook. Then an `authentication` anywhere in the content counts.
     """
-    unread = _judged_unread(request)
-    if unread is not None:
-        return unread
-    octets = request.body
-    letters = _folded(octets, _NOT_LETTERS)
-    is_inside = inside or b"webhook" in letters or b"notificationconfig" in letters
-    if not (is_inside and b"authentication" in letters):
-        return False
-    if _IN_A_STRING.search(octets.lower()) is not None:
-        return True
-    try:
-        return _registers(request.strict_json(), inside=inside)
-    except ValueError:
-        return True
 
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        octets = request.body
+        # In UTF-16 and UTF-32, NUL is next to the first character.
+        self._is_wide = octets.lstrip(_BEFORE_JSON)[:2] in {b"{\0", b"[\0", b'"\0'}
+        self._is_json = bool(octets and may_be_json(octets, request.fields, ended=True))
 
-def may_name(request: Request, names: Iterable[str]) -> bool:
-    """Return whether some reader may find one of the names in the content of a request.
+    @cached_property
+    def _value(self) -> tuple[JSONValue] | None:
+        """What the strict reader reads, or None if it does not take the content."""
+        try:
+            return (self._request.strict_json(),)
+        except ValueError:
+            return None
 
-    In JSON that the strict reader takes, a string must be the name. In other content, the name may be anywhere.
+    @cached_property
+    def _plain(self) -> bytes:
+        """The octets with ASCII letters for those in another case, and without escapes, which hide none."""
+        octets = self._request.body
+        if not octets.isascii():
+            for character, letter in _ALIKE:
+                octets = octets.replace(character, letter)
+        if b"\\" in octets:
+            # JSON in a string has one backslash more for each string around it.
+            while b"\\\\" in octets:
+                octets = octets.replace(b"\\\\", b"\\")
+            octets = octets.replace(rb"\u0022", rb"\"").decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
+        return octets
 
-    Args:
-        request: the request, with its content if it may be JSON.
-        names: names in ASCII.
-    """
-    unread = _judged_unread(request)
-    if unread is not None:
-        return unread
-    octets = request.body
-    try:
-        request.strict_json()
-    except ValueError:
-        quote, dropped = b"", _NOT_LETTERS
-    else:
-        quote, dropped = b'"', _NOT_QUOTED
-    folded = _folded(octets, dropped)
-    return any(quote + _folded(name.encode(), _NOT_LETTERS) + quote in folded for name in names)
+    @cached_property
+    def _letters(self) -> bytes:
+        return self._plain.translate(_LOWER, _NOT_LETTERS)
+
+    @cached_property
+    def _is_hidden(self) -> bool:
+        """Whether it may have words that its octets do not show."""
+        octets = self._request.body
+        if self._is_wide or _is_decoded(self._request.fields):
+            return True
+        # Strict JSON has no other escapes of letters.
+        may_hide = b"\\u" in octets or (b"\\" in octets and self._value is None)
+        return may_hide and _HIDING.search(octets) is not None
+
+    def registers_webhook(self, *, inside: bool) -> bool:
+        """Return whether it registers a webhook with an `authentication` of its own.
+
+        That is an `authentication` other than null, at any depth below a member that names a webhook. Content that the
+        strict reader does not take counts if it has both words. JSON in a string, which some SDKs parse, counts too.
+
+        Args:
+            inside: whether the whole request registers a webhook. Then an `authentication` anywhere counts.
+        """
+        if not self._is_json or self._is_hidden:
+            return self._is_json
+        is_inside = inside or b"webhook" in self._letters or b"notificationconfig" in self._letters
+        if not (is_inside and b"authentication" in self._letters):
+            return False
+        is_in_string = _IN_A_STRING.search(self._plain.translate(_LOWER, _NOT_WORDS)) is not None
+        return is_in_string or self._value is None or _registers(self._value[0], inside=inside)
+
+    def may_name(self, names: Iterable[str]) -> bool:
+        """Return whether some reader may find one of the names in it.
+
+        In JSON that the strict reader takes, a string must be the name. In other content, the name may be anywhere.
+
+        Args:
+            names: names in ASCII.
+        """
+        if not self._is_json or self._is_hidden:
+            return self._is_json
+        quote, text = (b"", self._letters)
+        if self._value is not None:
+            quote, text = b'"', self._plain.translate(_LOWER, _NOT_QUOTED)
+        return any(quote + name.encode().translate(_LOWER, _NOT_LETTERS) + quote in text for name in names)
 
 
 def _is_decoded(fields: HeaderFields) -> bool:
@@ -145,42 +181,17 @@ def _is_decoded(fields: HeaderFields) -> bool:
     return named > min(plain, 1) or has_content_coding(fields)
 
 
-def _judged_unread(request: Request) -> bool | None:
-    """Return False if no reader takes content for JSON, True if it may have words that its bytes do not show."""
-    octets = request.body
-    if not octets or not may_be_json(octets, request.fields, ended=True):
-        return False
-    # In UTF-16 and UTF-32, NUL is next to the first character.
-    begin = octets.lstrip(_BEFORE_JSON)[:2]
-    is_wide = begin in {b"{\0", b"[\0", b'"\0'}
-    return True if is_wide or _is_decoded(request.fields) or _HIDING.search(octets) is not None else None
-
-
-def _folded(octets: bytes, dropped: bytes) -> bytes:
-    """Return `octets` in lower case, with escapes as what they stand for, without the octets to be dropped."""
-    if not octets.isascii():
-        for character, letter in _FOLDED:
-            octets = octets.replace(character, letter)
-    if b"\\u" in octets:
-        octets = octets.decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
-    return octets.translate(_LOWER, dropped)
-
-
 def _registers(value: JSONValue, *, inside: bool) -> bool:
     """Search a value. Content may be nested deeper than calls may be, so it uses a stack."""
     stack: list[tuple[dict[str, JSONValue] | list[JSONValue], bool]] = [([value], inside)]
     while stack:
         container, inside = stack.pop()
-        if isinstance(container, dict):
-            if inside and any(
-                member is not None and _AUTHENTICATION.fullmatch(name) is not None for name, member in container.items()
-            ):
-                return True
-            stack += [
-                (member, inside or _WEBHOOK.search(name) is not None)
-                for name, member in container.items()
-                if isinstance(member, (dict, list))
-            ]
-        else:
+        if isinstance(container, list):
             stack += [(item, inside) for item in container if isinstance(item, (dict, list))]
+            continue
+        for name, member in container.items():
+            if inside and member is not None and _AUTHENTICATION.fullmatch(name) is not None:
+                return True
+            if member and isinstance(member, (dict, list)):
+                stack.append((member, inside or _WEBHOOK.search(name) is not None))
     return False

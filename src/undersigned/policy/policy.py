@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from undersigned.errors import ConfigurationError, MalformedSignature, SignatureError
 from undersigned.policy.a2a import A2AResolver
-from undersigned.policy.content import may_name, names_webhook, registers_webhook
+from undersigned.policy.content import UnsignedContent, names_webhook
 from undersigned.policy.jsonrpc import TOOL_CALL
 from undersigned.policy.operation import OperationResolver, PathResolver, UnresolvedOperation, check_path
 from undersigned.policy.route import RouteResolver
@@ -147,24 +147,25 @@ class Policy:
             profile: the profile. Only AdCP's have this rule.
             path: the percent-decoded path, if the operation is not resolved.
         """
+        return self._registers_webhook(operation, UnsignedContent(request), profile, path)
+
+    def _registers_webhook(
+        self, operation: Operation | UnresolvedOperation, content: UnsignedContent, profile: Profile, path: str
+    ) -> bool:
         if not profile.is_of_adcp:
             return False
         inside = names_webhook(path)
         if not isinstance(operation, UnresolvedOperation):
             named = [name for name in (operation.name, operation.method) if name is not None]
             inside = operation.registers_webhook or any(map(names_webhook, named))
-        return registers_webhook(request, inside=inside)
+        return content.registers_webhook(inside=inside)
 
-    def may_name(self, request: Request, path: str) -> bool:
-        """Return whether a request whose operation is not resolved may be for an operation or method of a list.
-
-        Args:
-            request: the request, with its content if that was read.
-            path: the percent-decoded path.
-        """
+    def _may_name(self, content: UnsignedContent, path: str) -> bool:
+        """Return whether a request whose operation is not resolved may be for an operation or method of a list."""
         listed, plain = {*self.required_for, *self.protocol_methods_required_for}, _squeezed(path)
-        in_content = self.resolver.reads_body and bool(listed) and may_name(request, listed)
-        return in_content or any(_squeezed(name) in plain for name in listed)
+        return any(_squeezed(name) in plain for name in listed) or (
+            self.resolver.reads_body and content.may_name(listed)
+        )
 
     def resolve(self, request: Request, path: str = "") -> Operation | UnresolvedOperation:
         """Return the operation that the resolver finds in what has been read, or the error that it raises.
@@ -279,9 +280,10 @@ class Policy:
         is_listed = not operation.methods.isdisjoint(methods) or (
             operation.reason == "target_uri_malformed" and isinstance(resolver, A2AResolver) and bool(methods)
         )
-        if is_strict or (signature == "unsigned" and (is_listed or self.may_name(request, path))):
+        content = UnsignedContent(request)
+        if is_strict or (signature == "unsigned" and (is_listed or self._may_name(content, path))):
             return Verdict("reject", operation.as_error(profile))
-        if signature == "unsigned" and self.registers_webhook(operation, request, profile, path=path):
+        if signature == "unsigned" and self._registers_webhook(operation, content, profile, path):
             return Verdict("reject", _unsigned_error(profile, _WEBHOOK))
         return Verdict("accept")
 

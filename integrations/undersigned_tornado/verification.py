@@ -96,7 +96,9 @@ class _Exchange(HTTPMessageDelegate):
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
         if self._delegate is not None:
             return self._delegate.data_received(chunk)
-        return self._feed(chunk)
+        self._parts.put_nowait((chunk, True))
+        # Until it has been received, or nobody wants it.
+        return self._parts.join()
 
     def finish(self) -> None:
         self._ended.set()
@@ -111,12 +113,6 @@ class _Exchange(HTTPMessageDelegate):
             self._parts.put_nowait(None)
         else:
             self._delegate.on_connection_close()
-
-    async def _feed(self, chunk: bytes) -> None:
-        """Take a chunk, and wait until it has been received or nobody wants it."""
-        if self._task is not None and not self._task.done():
-            self._parts.put_nowait((chunk, True))
-            await self._parts.join()
 
     # What the verification asks
 

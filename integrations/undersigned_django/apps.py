@@ -46,29 +46,16 @@ def check_settings(**_options: object) -> list[CheckMessage]:
     except ConfigurationError as error:
         found.append(Error(str(error), id="undersigned_django.E001"))
     listed = list(cast("Sequence[str]", settings.MIDDLEWARE))
+    hint = f'Put "{_MIDDLEWARE}" first in MIDDLEWARE. Only "{_CORS}" may be before it.'
     if _MIDDLEWARE not in listed:
-        found.append(
-            Error(
-                "no request is verified: the middleware is missing",
-                hint=f'Add "{_MIDDLEWARE}" as the first of MIDDLEWARE.',
-                id="undersigned_django.E002",
-            )
-        )
+        missing = "no request is verified: the middleware is missing"
+        found.append(Error(missing, hint=hint, id="undersigned_django.E002"))
     elif before := [name for name in listed[: listed.index(_MIDDLEWARE)] if name != _CORS]:
-        found.append(
-            CheckWarning(
-                f"{before[0]} gets requests before they are verified",
-                hint=f'Put "{_MIDDLEWARE}" first in MIDDLEWARE. Only "{_CORS}" may be before it.',
-                id="undersigned_django.W001",
-            )
-        )
+        early = f"{before[0]} gets requests before they are verified"
+        found.append(CheckWarning(early, hint=hint, id="undersigned_django.W001"))
     chosen = cast("Mapping[str, object]", getattr(settings, "UNDERSIGNED", None) or {})
     if sys.argv[1:2] == ["runserver"] and not found and not chosen.get("RECONSTRUCT"):
-        found.append(
-            CheckWarning(
-                "runserver does not show the raw URL, so signed requests get 503",
-                hint='Set UNDERSIGNED["RECONSTRUCT"] to DEBUG: the URL is then rebuilt in development only.',
-                id="undersigned_django.W002",
-            )
-        )
+        hidden = "runserver does not show the raw URL, so signed requests get 503"
+        hint = 'Set UNDERSIGNED["RECONSTRUCT"] to DEBUG: the URL is then rebuilt in development only.'
+        found.append(CheckWarning(hidden, hint=hint, id="undersigned_django.W002"))
     return found

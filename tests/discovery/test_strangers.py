@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.discovery.conftest import eventually
 from tests.discovery.key_server import response
-from tests.keys import EC_PUBLIC, KEYS, OTHER_PUBLIC, PUBLIC, lookup
+from tests.keys import KEYS, OTHER_PUBLIC, PUBLIC, lookup
 from tests.work import most_memory
 
 from undersigned import KeyPair, KeySet, KeySourceError, VerificationKey
@@ -114,18 +114,6 @@ def test_copied_key_of_another_signer_is_rejected_and_named(world, server, caplo
         [record] = caplog.records
         assert {"victim", "mallory"} <= set(record.getMessage().split())
         caplog.clear()
-
-
-def test_key_that_is_copied_later_stays_its_signers(world, server, clock):
-    server.answers |= {"/victim": jwks(PUBLIC), "/mallory": jwks(EC_PUBLIC)}
-    sources = KeySources(
-        {n: RemoteJWKS(server.url(f"/{n}"), network=server.network(), clock=clock) for n in ("mallory", "victim")}
-    )
-    assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
-    server.answers["/mallory"] = jwks(PUBLIC)
-    clock.now += 60
-    assert [key.owner for key in world.find_all(sources, lookup(is_second_try=True))] == ["victim"]
-    assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
 
 
 def test_signer_that_a_message_names_is_asked_alone(world, server, clock):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from inspect import isawaitable
-from operator import is_
+from itertools import compress, repeat
+from operator import is_, is_not
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from undersigned.errors import SignatureError, VerificationUnavailable
@@ -250,8 +251,9 @@ def shown_outside(outer: MutableMapping[str, Any], inner: Mapping[str, Any]) -> 
         # A thread of the application may write meanwhile: a copy is made at once.
         now = {**inner}
         if len(now) != len(given) or not all(map(is_, now.values(), given.values())):
-            for key, value in now.items():
-                if value is not given.get(key, given) and key != ADMISSION:
+            is_other = map(is_not, now.values(), map(given.get, now, repeat(given)))
+            for key, value in compress(now.items(), is_other):
+                if key != ADMISSION:
                     outer[key] = value
             given = now
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 from inspect import iscoroutinefunction
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, SignatureError
@@ -11,7 +12,7 @@ from undersigned.middleware.admission import ADMISSION, Admission
 from undersigned.verification.asking import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping
+    from collections.abc import Callable, MutableMapping
 
     from undersigned.policy.route import MatchedRoute
     from undersigned.verification.verified_signature import VerifiedSignature
@@ -58,9 +59,9 @@ class Published(Generic[Asked]):
         Raises:
             ConfigurationError: no middleware has verified the request.
         """
-        place = self._place(request)
-        for found in (place, *map(place.get, _BRIDGED)):
-            published = cast("Mapping[str, object]", found or {}).get(ADMISSION)
+        place: Any = self._place(request)
+        for found in chain((place,), map(place.get, _BRIDGED)):
+            published: object = found.get(ADMISSION) if found else None
             if isinstance(published, Admission):
                 return published
         raise ConfigurationError(f"no middleware has verified this request: {self._advice}")

@@ -99,3 +99,14 @@ def test_profile_on_the_page_about_migrating_accepts_a_plain_signature():
     )
     verifier = Verifier(today, keys=pair.key_set(), replay=MemoryReplayStore())
     assert verifier.verify(Request(request.method, request.url, [*fields], request.body))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_of_a_profile_names_its_edition(name):
+    source = getattr(profiles, name).source
+    told = [
+        path.name
+        for path in PAGES[1:]
+        if f"`{name}`" in (text := path.read_text("utf-8")) and source.edition.removeprefix("v") in text
+    ]
+    assert told

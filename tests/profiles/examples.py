@@ -35,6 +35,7 @@ class Example:
     """One whole signed message with its key, its base and the verifier's clock."""
 
     name: str
+    edition: str
     profile: Profile
     request: Request
     response: Response | None
@@ -58,7 +59,10 @@ def example(document, profile: Profile) -> Example:
         response = Response(document["status"], document["headers"], body, request=request)
     else:
         request = Request(document["method"], document["url"], document["headers"], body)
-    return Example(document["id"], profile, request, response, key, document["now"], document["signature_base"])
+    edition = document.get("edition", "")
+    return Example(
+        document["id"], edition, profile, request, response, key, document["now"], document["signature_base"]
+    )
 
 
 _OF = {**PROFILES, **RESPONSE_PROFILES}

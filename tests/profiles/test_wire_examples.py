@@ -42,6 +42,12 @@ def test_every_published_profile_has_an_example():
     assert shown | elsewhere == profiles.BY_NAME.keys()
 
 
+@pytest.mark.parametrize("example", [*EXAMPLES.values(), *RESPONSES.values()], ids=lambda example: example.name)
+def test_example_is_of_the_edition_that_its_profile_reads_and_writes(example):
+    source = example.profile.source
+    assert example.edition == f"{source.document} {source.edition}".rstrip()
+
+
 @ALL
 def test_published_request_is_verified_over_its_published_base(example):
     verified = example.verifier().verify(example.request)

@@ -44,7 +44,7 @@ def _read_url(_ctx: click.Context, _param: click.Parameter, text: str) -> Canoni
     type=click.Choice(_METHODS),
     default="GET",
     show_default=True,
-    help="The method of the probes. POST, PUT and PATCH are used to test content only; the other probes are then GET.",
+    help="The method of the probes. POST, PUT and PATCH are used to test bodies only; the other probes are then GET.",
 )
 @timeout_option
 @ca_file_option

@@ -255,7 +255,7 @@ def test_no_unsigned_request_runs_what_must_be_signed_and_every_other_one_is_ans
             if guarded != plain and not (may_refuse and is_refused(guarded)):
                 kinds = ", ".join(f"{one.kind} {one.place} {one.listing}" for one in ran_without)
                 search.find(f"{guarded[0]} instead of {plain[0]}: {kinds}, {site.layer}", shown)
-    search.finish(reached=search.tried // 10)
+    search.finish(reached=search.tried // 20)
 
 
 def bare(path: str) -> str:

@@ -125,6 +125,6 @@ def test_client_of_valkey_works_with_a_cluster(cluster):
 @pytest.mark.parametrize("options", [{"decode_responses": True}, {"protocol": 3}, {"protocol": 2}])
 def test_store_works_whether_or_not_the_client_decodes_answers(redis_server, client, options, request):
     with redis_server.client(client, **options) as made:
-        store, asked = RedisReplayStore(made, prefix=request.node.name), {"now": 0, "caps": Caps(1)}
+        store, asked = RedisReplayStore(made, prefix=request.node.name), {"now": 1, "caps": Caps(1)}
         assert [store.claim("k", nonce, until=360, **asked) for nonce in "nnm"] == ["fresh", "seen", "full"]
         assert store.full("k", **asked)

@@ -53,8 +53,8 @@ def revoke(
 ) -> None:  # fmt: skip
     """Put keys on a revocation list, and check that a service refuses them.
 
-    KID is a key ID or a thumbprint. Without one, the list is only made current again: run that every ten minutes, such
-    as by cron. With --check, requests that name each key are sent to a service. They need no private key: a revoked key
+    KID is a key ID or a thumbprint. Without one, the list is only made current again: run that every ten minutes, with
+    cron. With --check, requests that name each key are sent to a service. They need no private key: a revoked key
     is refused before its signature is checked. The exit code is 1 if a key is not refused.
 
     \b

@@ -219,13 +219,7 @@ def is_closed_only(scope: Scope) -> bool:
 
 
 def _replay(chunks: Sequence[bytes], receive: Receive, *, more: bool) -> Receive:
-    """Return a `receive` that replays chunks as received, then yields what the server sends next.
-
-    Args:
-        chunks: the chunks.
-        receive: returns the next event of the server.
-        more: whether the content continues after the chunks.
-    """
+    """Return a `receive` that replays chunks as received, then yields what the server sends: `more` content or none."""
     # A list of messages would take many times the memory of many small chunks, so make one at a time.
     remaining = deque(chunks or (b"",))
 

@@ -114,12 +114,7 @@ class Guard:
         """Let other requests go first, if the server has one thread for all requests."""
 
     async def _admit(self, received: Received, body: Body, signed: Request | None) -> Admission:
-        """Verify a request whose content has not been read, and apply the policy, or else the mode.
-
-        Args:
-            received: the facts of the request.
-            body: reads its content.
-            signed: a signed request as it was on the wire, or None for an unsigned one.
+        """Verify a request, or None for an unsigned one, whose content has not been read. Apply the policy or the mode.
 
         Raises:
             MalformedURL: the application cannot get the target that was verified.
@@ -175,12 +170,7 @@ class Guard:
     ) -> Admission:
         """Apply the policy to a request whose signature has been looked at.
 
-        Args:
-            policy: the policy.
-            admission: what is known of the request.
-            body: reads its content.
-            result: the result of verifying its signature.
-            path: the percent-decoded path of an unsigned request as the application's router reads it, else "".
+        `path` is the percent-decoded path of an unsigned request as the application's router reads it, else "".
 
         Raises:
             SignatureError: the request is rejected, or not read to its end.

@@ -26,12 +26,6 @@ _NO_CONTENT = Content()
 async def verified(request: Request, received: Received, body: Body, service: Service) -> VerifiedSignature:
     """Verify a signature. Read the content once the signature is authentic, if it is covered or a policy reads it.
 
-    Args:
-        request: the request, without its content.
-        received: the facts of the request.
-        body: reads its content.
-        service: the service that it came to.
-
     Raises:
         SignatureError: it is rejected, or not read to its end.
     """

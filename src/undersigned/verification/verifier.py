@@ -189,10 +189,7 @@ class ReceivedSignature:
         )  # fmt: skip
 
     def rebuilt_base(self, target: CanonicalURL) -> str:
-        """Return the signature base of the message as it was received (step 10).
-
-        Args:
-            target: its target, in the form that the profile signs.
+        """Return the signature base of the message as it was received, with its target in the signed form (step 10).
 
         Raises:
             UnresolvableComponent: the message has no value for a covered component.
@@ -210,11 +207,7 @@ class ReceivedSignature:
         return True
 
     def running_digest(self, begun: bytes = b"") -> RunningDigest | None:
-        """Return the digest to feed with the content, or None if nothing covers the content.
-
-        Args:
-            begun: content that has been read already. The digest starts with it.
-        """
+        """Return the digest to feed with the content after what has `begun`, or None if nothing covers the content."""
         return None if self.digest is None else RunningDigest(self.digest, begun)
 
 
@@ -366,14 +359,7 @@ def _covered_digest(fields: HeaderFields, coverage: Coverage, profile: Profile) 
 
 
 def _check_coverage(coverage: Coverage, message: Request | Response, profile: Profile, label: str) -> None:
-    """Check that required components are covered without parameters, and that forbidden ones are not covered (step 6).
-
-    Args:
-        coverage: what the signature covers.
-        message: the message.
-        profile: what must be covered.
-        label: the label of the signature.
-    """
+    """Check that required components are covered without parameters, and no forbidden ones at all (step 6)."""
     rule = profile.coverage
     missing: list[str] = []
     if profile.is_conditional:

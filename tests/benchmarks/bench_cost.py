@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import itertools
+import json
 import statistics
 import time
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from tests.benchmarks.row import Row
 from tests.benchmarks.traffic import BODY, signed_fields
 from tests.keys import FULL, KEY, URL, covering, verifier
 
-from undersigned import Request, SignatureError
+from undersigned import A2AResolver, JSONRPCResolver, PathResolver, Policy, Request, SignatureError, profiles
 from undersigned.limits import (
     LONGEST_BASE,
     LONGEST_FIELD,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from tests.benchmarks.traffic import Fields
 
 _MOST = 10.0
+_MOST_UNSIGNED = 15.0
+"""Most contents cost 5 times `json.loads` at most. One long string of escapes or letters costs more: it is copied."""
 _ORIGIN = "https://seller.example.com"
 _SPARE = 2048
 """Characters of the base for its names and the derived components."""
@@ -53,7 +56,69 @@ def rows(*, quick: bool) -> list[Row]:
         accepted.append(seconds(URL, good))
         rejected.append(seconds(url, fields))
     ratio = statistics.median(rejected) / statistics.median(accepted)
-    return [Row("every part of a message at its bound, signed by nobody", "an accepted request", ratio, _MOST)]
+    return [
+        Row("every part of a message at its bound, signed by nobody", "an accepted request", ratio, _MOST),
+        *(unsigned(name, content, rounds=1 if quick else 5) for name, content in CONTENTS.items()),
+    ]
+
+
+_SIZE = 1 << 20
+_WORDS = b'"push_notification_config":{"authentication":null}'
+
+
+def _filled(head: bytes, piece: bytes, tail: bytes, between: bytes = b",") -> bytes:
+    """Return 1 MiB of a piece again and again."""
+    return head + between.join([piece] * ((_SIZE - len(head + tail)) // len(piece + between))) + tail
+
+
+CONTENTS = {
+    "strings": _filled(b"[", b'"%s"' % (b"x" * 60), b"]"),
+    "registrations without credentials": _filled(b"[", b"{%s}" % _WORDS, b"]"),
+    "members": b"{%s}" % b",".join(b'"member%d":{}' % at for at in range(_SIZE // 18)),
+    "lists in lists": b"[%s]" % b",".join([b"[" * 400 + b"]" * 400] * (_SIZE // 801)),
+    "long numbers": _filled(b"[", b"9" * 4200, b"]"),
+    "escapes": _filled(b"{%s," % _WORDS + b'"a":"', rb"\u00e9", b'"}', b""),
+    "backslashes": _filled(b"{%s," % _WORDS + b'"a":"', rb"\\", b'"}', b""),
+    "one word": _filled(b"{%s," % _WORDS + b'"a":"', rb"authentication\\\" ", b'"}', b""),
+    "not ASCII": _filled(b'{"', "\u017f".encode(), b'":1}', b""),
+    "parts of a message": _filled(
+        b'{"jsonrpc":"2.0","method":"message/send","params":{"message":{"parts":[', b'{"text":""}', b"]}}}"
+    ),
+    "not JSON": b"{" + b"x" * _SIZE,
+}
+"""Contents of unsigned requests, of 1 MiB each."""
+
+
+def unsigned(name: str, content: bytes, *, rounds: int) -> Row:
+    """Compare a policy's decision with reading the content: with its own, or with that of strings, which is less."""
+    policies = [
+        Policy(required_for=["create_media_buy"], resolver=one)
+        for one in (PathResolver(), JSONRPCResolver(), A2AResolver(adcp=False))
+    ]
+    request = Request("POST", URL.replace("create_media_buy", "x"), [("content-type", "application/json")], content)
+
+    def decide(policy: Policy) -> None:
+        operation = policy.resolve(request)
+        policy.decide(operation, "unsigned", request, fallback=False, profile=profiles.ADCP_3_2)
+
+    def load() -> None:
+        for one in (content, CONTENTS["strings"]):
+            begun = time.thread_time()
+            with contextlib.suppress(ValueError, RecursionError):
+                json.loads(one)
+            loading.append(time.thread_time() - begun)
+
+    loading: list[float] = []
+    deciding: list[float] = []
+    for _ in range(rounds):
+        load()
+        for policy in policies:
+            begun = time.thread_time()
+            decide(policy)
+            deciding.append(time.thread_time() - begun)
+    floor = max(statistics.median(loading[::2]), statistics.median(loading[1::2]))
+    most = max(statistics.median(deciding[at :: len(policies)]) for at in range(len(policies)))
+    return Row(f"1 MiB, unsigned: {name}", "json.loads", most / floor, _MOST_UNSIGNED)
 
 
 def expensive() -> tuple[str, list[tuple[str, str]]]:

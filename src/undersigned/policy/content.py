@@ -38,10 +38,11 @@ _NOT_WORDS: Final = bytes(set(_NOT_LETTERS) - set(b'":\\'))
 _ALIKE: Final = (b"\xe2\x84\xaa", b"k"), (b"\xc5\xbf", b"s")
 """The characters that are ASCII letters in another case: the Kelvin sign and the long s."""
 
-_HIDING: Final = re.compile(
-    rb"\\(?:u(?:00(?:2[d-fD-F]|3[0-9]|[46][1-9a-fA-F]|5[0-9aAcCfF]|7[0-9aA])|017[fF]|212[aA])|(?<!\\\\)(?:[xU0-7]|u\{))"
-)
-"""An escape of a letter, digit, backslash or separator, which no JSON needs, or an escape that JSON does not have."""
+_HIDING: Final = re.compile(rb"\\u(?:00(?:2[d-fD-F]|3[0-9]|[46][1-9a-fA-F]|5[0-9aAcCfF]|7[0-9aA])|017[fF]|212[aA])")
+"""An escape of a letter, digit, backslash or separator, which no JSON needs."""
+
+_NOT_JSON: Final = re.compile(rb"\\(?<!\\\\)(?:[xU0-7]|u\{)")
+"""An escape that JSON does not have."""
 
 _CHARSET: Final = re.compile("charset", re.IGNORECASE)
 _LIKE_ASCII: Final = re.compile(
@@ -120,10 +121,10 @@ class UnsignedContent:
         if not octets.isascii():
             for character, letter in _ALIKE:
                 octets = octets.replace(character, letter)
-        if b"\\" in octets:
-            # JSON in a string has one backslash more for each string around it.
-            while b"\\\\" in octets:
-                octets = octets.replace(b"\\\\", b"\\")
+        # JSON in a string has one backslash more for each string around it.
+        while b"\\\\" in octets:
+            octets = octets.replace(b"\\\\", b"\\")
+        if b"\\u" in octets:
             octets = octets.replace(rb"\u0022", rb"\"").decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
         return octets
 
@@ -137,9 +138,9 @@ class UnsignedContent:
         octets = self._request.body
         if self._is_wide or _is_decoded(self._request.fields):
             return True
-        # Strict JSON has no other escapes of letters.
-        may_hide = b"\\u" in octets or (b"\\" in octets and self._value is None)
-        return may_hide and _HIDING.search(octets) is not None
+        if _HIDING.search(octets) is not None:
+            return True
+        return b"\\" in octets and self._value is None and _NOT_JSON.search(octets) is not None
 
     def registers_webhook(self, *, inside: bool) -> bool:
         """Return whether it registers a webhook with an `authentication` of its own.

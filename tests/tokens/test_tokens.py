@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 from tests.drive import Message, call_asgi, scope_of
-from tests.keys import Awaited
+from tests.keys import Awaited, signing_key
 from tests.profiles.examples import EXAMPLES, FILE
 from tests.tokens.issuing import issue
 
@@ -363,7 +363,7 @@ def test_replayed_nonce_of_the_same_workload_is_rejected():
 def test_field_that_names_the_key_and_is_larger_than_is_read_is_too_large(profile, keys, field, monkeypatch):
     monkeypatch.setattr("undersigned.signature.signer.LONGEST_BASE", 1_000_000)
     request = Request("GET", "https://a.example/", [field])
-    request = Request("GET", request.url, [field, *Signer(ISSUER.signing_key(), profile=profile).sign(request)])
+    request = Request("GET", request.url, [field, *Signer(signing_key(), profile=profile).sign(request)])
     with pytest.raises(SignatureError) as rejected:
         Verifier(profile, keys=keys, replay=MemoryReplayStore()).verify(request)
     assert rejected.value.too_large == "request_header_fields_too_large"

@@ -31,6 +31,12 @@ def old_message(data: dict, **configuration: object) -> dict:
     return {"message": message, **({"configuration": configuration} if configuration else {})}
 
 
+def wrapped(data: dict) -> dict:
+    """Return a message of 0.3 whose data the SDK unwraps."""
+    part = {"kind": "data", "data": {"value": data}, "metadata": {"data_part_compat": True}}
+    return {"message": {"messageId": "m", "role": "user", "kind": "message", "parts": [part]}}
+
+
 def old_rest(data: dict, **configuration: object) -> dict:
     message = {"messageId": "m", "role": "ROLE_USER", "content": [{"data": {"data": data}}]}
     return {"request": message, **({"configuration": configuration} if configuration else {})}
@@ -46,6 +52,7 @@ CASES: tuple[tuple[str, dict], ...] = (
     ("/", envelope("SendMessage", new_message(READ, taskPushNotificationConfig=NEW_CONFIG))),
     ("/", envelope("CreateTaskPushNotificationConfig", {"taskId": "t1", **NEW_CONFIG})),
     ("/old", envelope("message/send", old_message(BUY))),
+    ("/old", envelope("message/send", wrapped(BUY))),
     ("/old", envelope("message/send", old_message(READ, pushNotificationConfig=OLD_CONFIG))),
     ("/old", envelope("tasks/pushNotificationConfig/set", {"taskId": "t1", "pushNotificationConfig": OLD_CONFIG})),
     ("/message:send", new_message(BUY)),
@@ -62,6 +69,7 @@ CASES: tuple[tuple[str, dict], ...] = (
 HARMLESS: tuple[tuple[str, dict], ...] = (
     ("/", envelope("SendMessage", new_message(READ))),
     ("/old", envelope("message/send", old_message(READ))),
+    ("/old", envelope("message/send", wrapped(READ))),
     ("/message:send", new_message(READ)),
     ("/v1/message:send", old_message(READ)),
     ("/v1/message:send", old_rest(READ)),
@@ -165,7 +173,7 @@ def test_the_a2a_server_does_nothing_unsigned_that_must_be_signed(search):
         ]
         kinds = {path.rpartition("/")[2] for path, _ in effective}
         assert kinds >= {"", "old", "message:send", "pushNotificationConfigs"}, kinds
-        assert len(effective) >= 11, effective
+        assert len(effective) >= 12, effective
         for path, document in effective:
             assert await server.ask(message_of(path, bodies.plain(document))) == [], (path, document)
 

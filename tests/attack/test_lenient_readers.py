@@ -9,7 +9,9 @@ import re
 import zlib
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
+import ujson
 from tests.attack import bodies
 from tests.drive import Message, call_asgi, scope_of
 from tests.keys import ORIGIN, verifier
@@ -83,7 +85,9 @@ def texts(fields: list[tuple[str, str]], content: bytes) -> Iterator[str]:
 
 
 def values(text: str) -> Iterator[object]:
-    """Yield the values that each parser finds."""
+    """Yield the values that each parser finds, also those of Litestar (msgspec) and Sanic (ujson)."""
+    yield from _tried(lambda: ujson.loads(text))
+    yield from _tried(lambda: msgspec.json.decode(text))
     yield from _tried(lambda: json.loads(text, strict=False))
     yield from _tried(lambda: json.JSONDecoder(strict=False).raw_decode(text.lstrip())[0])
 
@@ -91,7 +95,7 @@ def values(text: str) -> Iterator[object]:
 def _tried(parse: Callable[[], object]) -> Iterator[object]:
     try:
         yield parse()
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, msgspec.MsgspecError):
         return
 
 

@@ -92,6 +92,7 @@ def test_file_that_is_no_list_is_left_alone(text, path):
     [
         (("--check", "shop.example"), 2, "write all of it"),
         (("--check", "http://127.0.0.1:1/"), 1, "no response"),
+        (("--check", "http://127.0.0.1:1/", "--profile", "web-bot-auth"), 1, "no response"),
         (("--check", "http://127.0.0.1:1/", "--profile", "fapi-2-request"), 2, "authorization"),
     ],
 )

@@ -82,7 +82,8 @@ def _page(by: Profile, url: str, headers: tuple[tuple[str, str], ...]) -> Iterat
     yield f"\n## Example\n\nA signature is over these lines ({by.encoding} in `Signature`):\n\n```text"
     algorithm: Algorithm = next(name for name in get_args(Algorithm) if name in by.algorithms)
     request = Request("POST", url, [("Content-Type", "application/json"), *headers], b'{"item": "tea"}')
-    signed = Signer(KeyPair.generate(algorithm, keyid="your-key-2026").signing_key(), profile=by).sign(request)
+    pair = KeyPair.generate(algorithm, keyid=None if key.is_thumbprint else "your-key-2026")
+    signed = Signer(pair.signing_key(), profile=by).sign(request)
     yield f"{signed.signature_base}\n```\n\nSend with it:\n\n```http"
     yield "\n".join(f"{name}: {value}" for name, value in signed)
     yield "```"

@@ -105,11 +105,13 @@ def _next_fetch(document: Mapping[str, object]) -> str:
 def _is_refused(kid: str, url: str, profile: Profile, timeout: int, tls: ssl.SSLContext) -> bool:
     """Return whether a service refuses a key, and say so. A service that reads a file may need a second."""
     seen = ""
+    # The key that signs has another thumbprint than the key ID that is revoked.
+    by = profile.derive(key=profile.key._replace(is_thumbprint=False))
     for attempt in range(_TRIES):
         time.sleep(min(attempt, 1))
         for algorithm in _ALGORITHMS:
             key = KeyPair.generate(algorithm, keyid=kid).signing_key()
-            with exchange(key, profile, "GET", url, (), b"", timeout=timeout, tls=tls) as (_, response):
+            with exchange(key, by, "GET", url, (), b"", timeout=timeout, tls=tls) as (_, response):
                 seen = read_verdict(response, response.read()).code
             if seen == "signature_key_revoked":
                 click.echo(f"checked: {printable(url)} refuses {printable(kid)}")

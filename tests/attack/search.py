@@ -29,15 +29,18 @@ class Search:
         self._seconds = seconds
         self._found: dict[str, str] = {}
 
-    def of(self, first: Iterable[T], then: Callable[[Random], T]) -> Iterator[T]:
-        """Yield all of `first`, then what `then` makes, until the time is over or enough is found."""
+    def of(self, first: Iterable[T], then: Callable[[Random], T], *, least: int = 0) -> Iterator[T]:
+        """Yield all of `first`, then what `then` makes, until the time is over or enough is found.
+
+        A busy machine tries fewer messages, but never fewer than `least`.
+        """
         end = time.monotonic() + self._seconds
         for message in first:
             if len(self._found) >= _SHOWN:
                 return
             self.tried += 1
             yield message
-        while time.monotonic() < end and len(self._found) < _SHOWN:
+        while (time.monotonic() < end or self.tried < least) and len(self._found) < _SHOWN:
             self.tried += 1
             yield then(self.random)
 

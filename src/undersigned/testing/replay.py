@@ -371,7 +371,8 @@ def _interrupt(contract: _Contract) -> None:
     """Interrupt a claim at each call in which it waits. It may have been made, but no other claim gets its answer."""
     known, before = _Attempt("interrupted", "known"), sys.getprofile()
     finish(contract.expect("fresh", known, "a new nonce is fresh"), otherwise=_AWAITED)
-    for turn in range(_TURNS):
+    turn = 0
+    while True:
         try:
             sys.setprofile(_interruption_of(turn))
             contract.ask(_Attempt("interrupted", str(turn)))
@@ -381,6 +382,7 @@ def _interrupt(contract: _Contract) -> None:
         finally:
             sys.setprofile(before)
         finish(_look_after_an_interruption(contract, known, turn), otherwise=_AWAITED)
+        turn += 1
 
 
 def _interruption_of(turn: int) -> Callable[[object, str, object], object]:

@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from tests.discovery.conftest import AwaitingSource, BlockingSource
 from tests.discovery.key_server import response
 from tests.keys import (
     EC_PUBLIC,
@@ -238,11 +239,16 @@ class AwaitedToo(AtOnce):
         return Awaited.find(self, asked)
 
 
-@pytest.mark.parametrize("kind", [Held, AtOnce, Awaited, AwaitedToo])
+@pytest.mark.parametrize(
+    ("world", "kind"),
+    [
+        *((BlockingSource, kind) for kind in (Held, AtOnce)),
+        *((AwaitingSource, kind) for kind in (Held, AtOnce, Awaited, AwaitedToo)),
+    ],
+    indirect=["world"],
+)
 @pytest.mark.parametrize("failing", [True, False], ids=["while the owner's source fails", "at a second look"])
 def test_key_stays_with_who_was_known_first_whoever_copies_it(world, clock, kind, failing):
-    if kind in {Awaited, AwaitedToo} and not world.is_async:
-        pytest.skip("it has to be awaited")
     owner, copiers = kind(PUBLIC), [kind(OTHER_PUBLIC), kind(CLASH)]
     keys = world.sources({"b": copiers[0], "c": copiers[1], "a": owner}, clock=clock)
     assert owners(world.find_all(keys, lookup())) == ["c", "a"]

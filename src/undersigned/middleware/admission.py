@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from inspect import isawaitable
-from itertools import compress, repeat
-from operator import is_, is_not
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from undersigned.errors import SignatureError, VerificationUnavailable
@@ -251,9 +250,8 @@ def shown_outside(outer: MutableMapping[str, Any], inner: Mapping[str, Any]) -> 
         # A thread of the application may write meanwhile: a copy is made at once.
         now = {**inner}
         if len(now) != len(given) or not all(map(is_, now.values(), given.values())):
-            is_other = map(is_not, now.values(), map(given.get, now, repeat(given)))
-            for key, value in compress(now.items(), is_other):
-                if key != ADMISSION:
+            for key, value in now.items():
+                if value is not given.get(key, given) and key != ADMISSION:
                     outer[key] = value
             given = now
 

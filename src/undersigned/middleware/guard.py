@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP, MOST_FIELDS
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from undersigned.middleware.received import Received
     from undersigned.middleware.service import Service
     from undersigned.policy.policy import Policy, SignatureResult
+    from undersigned.url import Origin
 
 Answer = TypeVar("Answer")
 
@@ -141,8 +142,9 @@ class Guard:
             admission = await self._judge(policy, admission, body, result, path)
         # A request that the policy does not read has been found empty.
         body.must_stay_empty = body.must_stay_empty or must_stay_empty(received, signature, service)
-        origin = None if signed is None else signed.origin
-        if signed is not None and origin is not None:
+        if signed is not None:
+            # A request that was rebuilt has an origin.
+            origin = cast("Origin", signed.origin)
             body.accept(signed.canonical_url() if signature is None else signature.target, origin)
         outcome: Outcome = "warned" if isinstance(result, SignatureError) else result
         record(outcome, received, service, admission.warning or signature, request=signed)

@@ -41,7 +41,9 @@ def check_names(policy: Policy) -> str | None:
         names = used or route_names(one.route)
         is_open |= any(map(callable, used)) or (one.route.is_opaque and not used)
         operations.update(names)
-        where |= {name: f"{one.method} {one.path}" for name in (*names, *of_route) if isinstance(name, str)} | where
+        for name in (*names, *of_route):
+            if isinstance(name, str):
+                where.setdefault(name, f"{one.method} {one.path}")
     wrong = {name: option for option, names in policy.lists() for name in sorted(names) if name not in operations}
     wrong |= {_shown(key): "operations" for key in resolver.operations if key not in keys}
     told: list[str] = []

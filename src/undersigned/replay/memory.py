@@ -69,7 +69,7 @@ class MemoryReplayStore:
     ) -> Claim:
         """Remember the pair of key ID and nonce until `until`. This and the two checks are one atomic step."""
         nonce, slot = bounded_nonce(nonce), int(until // _SLOT)
-        with self._lock.get():
+        with self._lock:
             if self._process != getpid():
                 self._note_process()
             self._forget(now, _FEW)

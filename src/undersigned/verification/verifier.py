@@ -233,7 +233,7 @@ def field_error(
 def _selected(fields: HeaderFields, profile: Profile) -> list[tuple[str, SignatureInput, bytes]]:
     """Return the label, the Signature-Input and the octets of each signature to verify, at least one (steps 0, 1)."""
     given, signature = fields.combined.get("signature-input"), fields.combined.get("signature")
-    if given is None and not is_signed(fields, profile):
+    if not is_signed(fields, profile):
         raise profile.error("signature_required", step=0, detail=unsigned_detail(signature))
     check_fields(fields)
     if signature is not None and not profile.selection.is_exclusive:

@@ -182,7 +182,7 @@ class ActorKeys(NamedKeys[_Actor]):
             raise KeySourceError("signature_jwks_untrusted", f"the actor: {untrusted}") from None
         if self._trusted is not None and not self._trusted(target.host):
             raise KeySourceError(
-                "signature_jwks_untrusted", "trusted: it rejects the host of the keyid or of the key's owner"
+                "signature_jwks_untrusted", "trusted: it rejects the host of the key ID or of the key's owner"
             )
         return f"https://{target.authority}{target.path_and_query}"
 

@@ -26,7 +26,7 @@ class Keys:
 
     Args:
         named: the JWKs, each with the key ID that names it.
-        make: makes a key of a JWK, whose `kid` is the keyid.
+        make: makes a key of a JWK, whose `kid` is the key ID.
         wanted: tells at each lookup whether a JWK still counts. None: each does.
         is_empty: whether the document lists no key that a signature can name.
     """

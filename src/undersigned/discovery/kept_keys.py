@@ -27,7 +27,7 @@ class KeptKeys(ABC):
     """A key source that fetches documents with keys, and keeps them. Threads and tasks may share it.
 
     If a key does not verify a signature, it is fetched again, at most every `freshness.interval` seconds: its owner may
-    have published another key under the same keyid.
+    have published another key under the same key ID.
     """
 
     __slots__ = ("_loader",)

@@ -55,7 +55,7 @@ class _Claim(NamedTuple):
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of a keyid.
+    """What is known of a key ID.
 
     Attributes:
         claims: who may have each of its keys, in the order in which the keys were first found.
@@ -82,7 +82,7 @@ _Answers = dict[str, "Sequence[VerificationKey]"]
 class KeySources:
     """A key source that combines the sources of several signers. It names the signer of each key.
 
-    Two signers may have keys with the same keyid. Then both keys are tried, and the key that verifies names the signer.
+    Two signers may have keys with the same key ID. Then both are tried, and the key that verifies names the signer.
     The first request for a key ID asks all sources, at most 16 at once, until one deadline. Further requests ask only
     those that had it. A source that fails or hangs does not delay the keys of another.
 

@@ -75,7 +75,7 @@ class FetchedQuestion:
         return self._kept.is_failing
 
     def begin(self) -> Flight | None:
-        """Begin to fetch the keys if they lack the keyid. Return the fetch to wait for, or None if that is no help."""
+        """Begin to fetch the keys if they lack the key ID. Return the fetch to wait for, or None if that is no help."""
         return self._kept.flight_to_await(self._since, self._is_enough)
 
     def end(self) -> FoundKeys:

@@ -102,7 +102,7 @@ def is_key_source(source: object) -> bool:
 
 
 class KeySet:
-    """A fixed set of keys by keyid. One key ID may name several (RFC 7517 section 4.5), and the first four count.
+    """A fixed set of keys by key ID. One key ID may name several (RFC 7517 section 4.5), and the first four count.
 
     Args:
         keys: the keys. `from_jwks` makes them of a JWK set, and `of` of single keys.

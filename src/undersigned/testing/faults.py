@@ -94,7 +94,7 @@ class Neighbour(ABC):
         """Return how many questions have come. The source may ask several for one answer."""
 
     def lookup(self, keyid: str) -> KeyLookup:
-        """Return the lookup of a request with this keyid."""
+        """Return the lookup of a request with this key ID."""
         fields = HeaderFields(())
         return KeyLookup(keyid, {"keyid": keyid}, frozenset(), "GET", "https://seller.example.com/", fields)
 

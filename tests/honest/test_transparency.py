@@ -80,9 +80,7 @@ class Outside:
             before = {name: environ[name] for name in ("PATH_INFO", "QUERY_STRING", "SCRIPT_NAME", "REQUEST_METHOD")}
             answer = app(environ, noting)
             added = sorted(name for name in environ if not name.startswith(("undersigned", "wsgi.", "werkzeug.")))
-            self.seen.append(
-                ([environ[name] == value for name, value in before.items()], added, hasattr(answer, "close"))
-            )
+            self.seen.append(([environ[name] == value for name, value in before.items()], added))
             return answer
 
         return layer

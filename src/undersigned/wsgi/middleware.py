@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from http import HTTPStatus
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.middleware.admission import shown_outside
@@ -111,8 +111,7 @@ class SignatureMiddleware:
 
         def call(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
             content = self.app(environ, start_response)
-            # Anything but a generator stays what it is: servers know the length of a list, and send files.
-            return _Begun(cast("Generator[bytes]", content), show) if isinstance(content, Generator) else content
+            return content if _is_known_to_servers(content, environ) else _Shown(content, show)
 
         try:
             if self._guard.service.rejection is None:
@@ -151,13 +150,21 @@ class ReadyRoute:
         return self.app(environ, start_response) if answer is None else _answer(environ, start_response, answer)
 
 
-class _Begun:
-    """The content of a generator that has made its first part, because only then it has begun its response."""
+def _is_known_to_servers(content: object, environ: Environ) -> bool:
+    """Return whether servers look at the type of a content: they know the length of a list, and send files."""
+    wrapper = environ.get("wsgi.file_wrapper")
+    is_wrapped = isinstance(wrapper, type) and isinstance(content, wrapper)
+    return is_wrapped or hasattr(content, "__len__") or hasattr(content, "read")
 
-    def __init__(self, content: Generator[bytes], show: Callable[[], None]) -> None:
+
+class _Shown:
+    """The content of an application that may still run, which then shows what it writes to the layers outside."""
+
+    def __init__(self, content: Iterable[bytes], show: Callable[[], None]) -> None:
         self._content = content
         self._show = show
-        self._first = list(islice(content, 1))
+        # A generator begins its response only when it makes its first part.
+        self._first = list(islice(content, 1)) if isinstance(content, Generator) else []
 
     def __iter__(self) -> Iterator[bytes]:
         try:
@@ -167,8 +174,12 @@ class _Begun:
             self._show()
 
     def close(self) -> None:
-        self._content.close()
-        self._show()
+        close: Callable[[], object] | None = getattr(self._content, "close", None)
+        try:
+            if close is not None:
+                close()
+        finally:
+            self._show()
 
 
 def _shaped(

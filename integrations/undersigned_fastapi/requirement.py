@@ -8,7 +8,7 @@ from fastapi.openapi.models import HTTPBase
 from fastapi.security.base import SecurityBase
 from starlette.requests import HTTPConnection
 
-from undersigned import VerifiedSignature
+from undersigned import Policy, VerifiedSignature
 from undersigned.asgi import SignatureMiddleware
 from undersigned.middleware import SCHEME, document_signature, must_be_signed
 from undersigned.policy import MatchedRoute
@@ -49,7 +49,7 @@ Signature = Annotated[VerifiedSignature, Depends(signature_required)]
 """The signature of the request, as a parameter of a FastAPI endpoint."""
 
 
-def document_policy(app: FastAPI) -> None:
+def document_policy(app: FastAPI, policy: Policy | None = None) -> None:
     """Mark in the OpenAPI document the operations that must be signed: their security, header parameters and 401.
 
     These are the operations with `Signature` or `signature_required`, and those that the policy or the mode of the
@@ -57,6 +57,7 @@ def document_policy(app: FastAPI) -> None:
 
     Args:
         app: the application. Its document is made when it is first asked for, so routes may be added later.
+        policy: the policy of a `SignatureMiddleware(app, ...)` that is around the application and not added to it.
 
     Raises:
         ConfigurationError: when the document is made, the policy has no `RouteResolver`.
@@ -69,6 +70,8 @@ def document_policy(app: FastAPI) -> None:
             guarded = [name for name, one in operations.items() if {"Signature": []} in one.get("security", ())]
             document_signature(document, path, guarded)
         added: list[Any] = [one.kwargs for one in app.user_middleware if cast("object", one.cls) is SignatureMiddleware]
+        if policy is not None:
+            added.append({"policy": policy})
         for options in added:
             for _, route in cast("Any", RouteResolver.candidates(app.routes)):
                 found = MatchedRoute(getattr(route, "endpoint", None), (getattr(route, "name", ""),))

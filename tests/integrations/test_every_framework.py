@@ -13,6 +13,7 @@ import logging
 import re
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -355,11 +356,11 @@ def fastapi_document(by: str, *, nested: bool) -> dict:
         async def read(plan: str) -> str:
             raise AssertionError(plan)
 
-    package.document_policy(app)
+    options = settings(by, package.RouteResolver, buy)
+    package.document_policy(app, options.get("policy") if nested else None)
     app.include_router(router)
     if nested:
         return app.openapi()
-    options = settings(by, package.RouteResolver, buy)
     app.add_middleware(GZipMiddleware)
     app.add_middleware(package.SignatureMiddleware, verifier=verifier(), origins=ORIGINS, **options)
     app.openapi()
@@ -392,9 +393,14 @@ def settings(by: str, resolver, buy) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("by", "nested"), [("guard", False), ("guard", True), ("policy", False), ("mode", False)], ids=str
+    ("make", "by", "nested"),
+    [
+        *product([fastapi_document, litestar_document], ["guard", "policy", "mode"], [False]),
+        (fastapi_document, "guard", True),
+        (fastapi_document, "policy", True),
+        (litestar_document, "guard", True),
+    ],
 )
-@pytest.mark.parametrize("make", [fastapi_document, litestar_document])
 def test_operations_that_must_be_signed_show_it_in_the_openapi_document(make, by, nested):
     document = make(by, nested=nested)
     operations = document["paths"]["/plans/{plan}"]

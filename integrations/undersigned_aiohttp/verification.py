@@ -120,7 +120,7 @@ class SignatureMiddleware:
             service,
             received,
             partial(_read, request.content),
-            routes=lambda target: unquote(target.partition("?")[0]) == received.routed_path(service.profile),
+            routes=lambda target: unquote(target.partition("?")[0]) == received.routed_path(),
         )
         admission = await self._guard.verify(received, body)
         if isinstance(admission, ErrorResponse):

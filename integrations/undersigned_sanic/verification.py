@@ -14,7 +14,7 @@ from sanic.exceptions import SanicException, Unauthorized
 from sanic.response import BaseHTTPResponse, HTTPResponse
 from sanic.signals import Event
 
-from undersigned import ConfigurationError
+from undersigned import ConfigurationError, MalformedURL
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse, Published
 from undersigned.policy import ListedRoute, MatchedRoute, Routes
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from multidict import MultiDict
 
     from undersigned import SignatureError
-    from undersigned.signature import Profile
 
 Handler = TypeVar("Handler", bound="Blueprint | Callable[..., object]")
 
@@ -180,10 +179,9 @@ class _Received(WireReceived):
 
     routed: tuple[bytes, bytes]
 
-    def routed_path(self, profile: Profile) -> str:
+    def routed_path(self) -> str:
         if not self.is_routed(self.raw_target):
-            detail = "request target: the canonical target is not the target that Sanic routes"
-            raise profile.error("target_uri_malformed", step=10, detail=detail)
+            raise MalformedURL("the canonical target is not the target that Sanic routes", rule="request target")
         return unquote(self.routed[0])
 
     def is_routed(self, target: bytes) -> bool:

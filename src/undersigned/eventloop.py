@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
     from undersigned.middleware.service import AsyncOptions
-    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verifier import AsyncVerifier
@@ -206,18 +205,16 @@ class WireReceived(Received):
             fields=fields, has_body=has_body, **others,
         )  # fmt: skip
 
-    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+    def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target."""
-        del profile
         return RequestTarget.parse(self.raw_target), False
 
     def shown_target(self) -> str:
         """Return the request target."""
         return self.raw_target.decode("latin-1")
 
-    def routed_path(self, profile: Profile) -> str:
+    def routed_path(self) -> str:
         """Return the percent-decoded path."""
-        del profile
         return unquote(self.raw_target.partition(b"?")[0])
 
 

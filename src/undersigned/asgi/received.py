@@ -15,7 +15,7 @@ from undersigned.log_text import printable
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.answer import incomplete
-from undersigned.middleware.authority import HTTP1_VERSIONS, unsupported_error
+from undersigned.middleware.authority import HTTP1_VERSIONS, UnsupportedServer
 from undersigned.middleware.received import Received
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from undersigned.middleware.admission import Admission
     from undersigned.middleware.answer import UnreadRequest
     from undersigned.middleware.service import Service
-    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
 
 _TAKEN: Final = "a layer outside the middleware has read the body before"
@@ -97,14 +96,13 @@ class ScopeReceived(Received):
             server_adds_root_path=server_adds_root_path,
         )
 
-    def check_server(self, profile: Profile) -> None:
+    def check_server(self) -> None:
         """Check that no client could choose the root path, by which the request was routed."""
         is_daphne = self.server == "daphne" or "daphne-root-path" in self.fields.combined
         if is_daphne and server_root_path(self.scope):
-            raise unsupported_error(
-                profile,
+            raise UnsupportedServer(
                 "daphne takes root_path from any client's Daphne-Root-Path header, and it decides where the request is "
-                "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne",
+                "routed. Give it to the application, as FastAPI(root_path=...), and not to daphne"
             )
 
     def advice(self, error: SignatureError) -> str:
@@ -117,9 +115,9 @@ class ScopeReceived(Received):
             f"--root-path), set server_adds_root_path=True, and if clients send it, write it into origins="
         )
 
-    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+    def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether a lone `?` may be missing."""
-        target = request_target(self.scope, profile, server_adds_root_path=self.server_adds_root_path)
+        target = request_target(self.scope, server_adds_root_path=self.server_adds_root_path)
         return target, target.query is None
 
     @property
@@ -131,9 +129,8 @@ class ScopeReceived(Received):
         """Return the request target as the server shows it."""
         return shown_target(self.scope)
 
-    def routed_path(self, profile: Profile) -> str:
+    def routed_path(self) -> str:
         """Return the percent-decoded path as the application's router reads it."""
-        del profile
         return str(self.scope["path"])
 
 

@@ -65,9 +65,7 @@ class ResponseSigningMiddleware:
 
     def _request(self, scope: Scope) -> Request | None:
         fields = HeaderFields.of_octets(scope["headers"])
-        target = partial(
-            request_target, scope, self._signing.profile, server_adds_root_path=self._server_adds_root_path
-        )
+        target = partial(request_target, scope, server_adds_root_path=self._server_adds_root_path)
         return self._signing.request(scope["method"], fields, scope.get("http_version", "1.1"), target)
 
     def _signing_send(self, request: Request, send: Send) -> Send:

@@ -7,30 +7,28 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.middleware import authority
+from undersigned.middleware.authority import KNOWN_SERVERS, UnsupportedServer
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
 
 
-def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_adds_root_path: bool) -> RequestTarget:
+def request_target(scope: MutableMapping[str, Any], *, server_adds_root_path: bool) -> RequestTarget:
     """Return the request target as it was on the wire.
 
     ASGI does not show a lone `?`: a target without a query may have had one.
 
     Raises:
         MalformedURL: the request target is rejected.
-        VerificationUnavailable: the server shows no raw target.
+        UnsupportedServer: the server shows no raw target.
     """
     raw = scope.get("raw_path")
     if not isinstance(raw, bytes) or not raw:
-        raise authority.unsupported_error(
-            profile,
-            "the server does not pass raw_path: run the application under uvicorn, hypercorn, granian or gunicorn",
+        raise UnsupportedServer(
+            "the server does not pass raw_path: run the application under uvicorn, hypercorn, granian or gunicorn"
         )
     query = scope.get("query_string") or b""
     root = scope.get("root_path") or ""
@@ -47,8 +45,8 @@ def request_target(scope: MutableMapping[str, Any], profile: Profile, *, server_
         return received
     added = _added_path(scope)
     if not received.path.startswith(f"{added}/"):
-        raise authority.unsupported_error(
-            profile, "raw_path does not start with root_path: leave server_adds_root_path out for this server"
+        raise UnsupportedServer(
+            "raw_path does not start with root_path: leave server_adds_root_path out for this server"
         )
     return RequestTarget(received.path[len(added) :], received.query)
 
@@ -103,7 +101,7 @@ def detected_server(receive: object, send: object) -> str | None:
     for call in (receive, send):
         owner = getattr(getattr(call, "func", call), "__self__", None)
         package = type(owner).__module__.partition(".")[0]
-        if package in authority.KNOWN_SERVERS:
+        if package in KNOWN_SERVERS:
             return package
     return None
 

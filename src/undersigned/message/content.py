@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +23,6 @@ _JSON = re.compile(
     rf"(?:\A|,)[ \t]*(?:application|text)/(?:{token.LOWER}+\+)?json[ \t]*(?:;[^,]*)?(?=,|\Z)", re.IGNORECASE
 )
 _NO_CODING = frozenset({"", "identity"})
-_CHARSET = re.compile(r"charset", re.IGNORECASE)
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)
 
 
@@ -103,7 +101,7 @@ def has_other_charset(fields: HeaderFields) -> bool:
     A charset counts unless it is plainly UTF-8 or ASCII. The caller checks the length first.
     """
     lines = fields.values("content-type")
-    return any((found := _CHARSET.findall(line)) and len(found) != len(_UTF_8.findall(line)) for line in lines)
+    return any((count := line.casefold().count("charset")) and count != len(_UTF_8.findall(line)) for line in lines)
 
 
 def has_content_coding(fields: HeaderFields) -> bool:
@@ -129,7 +127,8 @@ def strict_json(fields: HeaderFields, content: Content) -> JSONValue:
         raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
     if has_content_coding(fields):
         raise AmbiguousJSON("the content has a Content-Encoding")
-    octets = bytes(content)
-    if json.detect_encoding(octets) != "utf-8":
+    text = bytes(content).decode("utf-8")
+    # In UTF-16 and UTF-32, JSON has NUL, which it cannot have in UTF-8.
+    if "\0" in text or text[:1] == "\ufeff":
         raise ValueError("not UTF-8 without a byte order mark")
-    return content.json(octets.decode("utf-8"))
+    return content.json(text)

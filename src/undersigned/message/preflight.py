@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 METHOD_OVERRIDES: Final = ("x-http-method-override", "x-http-method", "x-method-override")
 """The fields by which some applications run another method than the one of the request."""
@@ -14,15 +17,7 @@ _BETWEEN = re.compile(r"[&;,\0\r\n]")
 _AROUND = " \t\"'"
 
 
-class _Names(Protocol):
-    """Names of headers: a container of them in lower case, or one that ignores case."""
-
-    def __contains__(self, name: str, /) -> bool:
-        """Return whether there is a field of this name."""
-        ...
-
-
-def is_preflight(method: str | None, names: _Names) -> bool:
+def is_preflight(method: str | None, names: Container[str]) -> bool:
     """Return whether a request is a CORS preflight, which no browser can sign.
 
     A browser adds no field that names another method, so a request that has one is no preflight.

@@ -1,6 +1,5 @@
 """The common part of the ASGI and the WSGI middleware."""
 
-from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.message.preflight import is_preflight
 from undersigned.middleware.admission import ADMISSION, Admission
 from undersigned.middleware.answer import ErrorResponse, incomplete
@@ -23,9 +22,6 @@ from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [
     "ADMISSION",
-    "DEFAULT_BODY_TIMEOUT",
-    "DEFAULT_MAX_BODY",
-    "DEFAULT_MAX_UNSIGNED_BODY",
     "SCHEME",
     "ASGISetup",
     "Admission",

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.errors import MalformedURL
+from undersigned.errors import MalformedURL, UndersignedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.errors import SignatureError
     from undersigned.message.header_fields import HeaderFields
-    from undersigned.signature.profile import Profile
     from undersigned.url.origin import Origin, Origins
+
+
+class UnsupportedServer(UndersignedError):
+    """Raised when a server, or a layer outside the middleware, hides what was signed. The message names the fix."""
 
 
 HTTP2_SERVERS = frozenset({"hypercorn", "gunicorn", "daphne", "uvicorn"})
@@ -59,8 +61,3 @@ def _agreed_host(hosts: Sequence[str], version: str) -> str:
     if any(host != hosts[0] for host in hosts):
         raise MalformedURL(":authority and Host differ", rule="one authority")
     return hosts[0]
-
-
-def unsupported_error(profile: Profile, detail: str) -> SignatureError:
-    """Return the error for a server or stack that hides what was signed. `detail` names the fix."""
-    return profile.error("signature_server_unsupported", step=10, detail=detail)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned.limits import LONGEST_INSPECTED
@@ -40,28 +40,14 @@ class Evidence:
     received: str | None = None
     is_local: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        url: str,
-        fields: HeaderFields,
-        *,
-        base: str | None,
-        detail: str | None,
-        received: str | None,
-        is_local: bool,
-    ) -> Evidence:
-        """Return the evidence without what nobody may read."""
-        return cls(
-            url=_clean(url),
-            fields=tuple(
-                (printable(name, limit=64), MASK if is_credential(name) else _clean(value)) for name, value in fields
-            ),
-            base=None if base is None else "\n".join(map(_mask_line, base.split("\n"))),
-            detail=detail,
-            received=None if received is None else _clean(received),
-            is_local=is_local,
+    def cleaned(self) -> Evidence:
+        """Return the same evidence without what nobody may read."""
+        fields = tuple(
+            (printable(name, limit=64), MASK if is_credential(name) else _clean(value)) for name, value in self.fields
         )
+        base = None if self.base is None else "\n".join(map(_mask_line, self.base.split("\n")))
+        received = None if self.received is None else _clean(self.received)
+        return replace(self, url=_clean(self.url), fields=fields, base=base, received=received)
 
 
 class Claims(NamedTuple):

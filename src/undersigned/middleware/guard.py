@@ -17,6 +17,7 @@ from undersigned.log_text import printable
 from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger
+from undersigned.middleware.authority import UnsupportedServer
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
 from undersigned.middleware.recording import record
 from undersigned.middleware.verifying import must_stay_empty, verified
@@ -95,6 +96,8 @@ class Guard:
                 admission = await self._admit(received, body, request)
             except MalformedURL as malformed:
                 raise target_error(malformed, received, service.profile) from None
+            except UnsupportedServer as hidden:
+                raise service.profile.error("signature_server_unsupported", step=10, detail=str(hidden)) from None
         except SignatureError as error:
             rejected = UnreadRequest(error.too_large, error.detail) if error.too_large else error
             rejection = Admission(service, received, request=request)
@@ -165,7 +168,7 @@ class Guard:
             received.is_preflight and not isinstance(policy.resolver, RouteResolver) and await body.is_empty()
         ):
             return None, ""
-        return routed_request(received, service)
+        return routed_request(received)
 
     async def _judge(
         self, policy: Policy, admission: Admission, body: Body, result: SignatureResult, path: str

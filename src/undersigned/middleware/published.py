@@ -152,3 +152,20 @@ PUBLISHED = Published["MutableMapping[str, Any]"](
     lambda scope: scope, advice="put SignatureMiddleware outside the application, with verifier= and origins="
 )
 """What the middleware published in a scope or environ."""
+
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
+check_route = PUBLISHED.check_route
+check_route_now = PUBLISHED.check_route_now
+
+
+def signature_required(app: Guarded) -> Guarded:
+    """Let an application, or a part of one, run only for a signed request. `SignatureMiddleware` outside answers 401.
+
+    Args:
+        app: the application: an async function of (scope, receive, send), or a function of (environ, start_response).
+
+    Raises:
+        ConfigurationError: `app` is not a function; or, during a request, no middleware has verified it.
+    """
+    return PUBLISHED.guarded(app, decorate="a function: of (scope, receive, send), or of (environ, start_response)")

@@ -12,7 +12,7 @@ from undersigned.log_text import printable
 from undersigned.message import token
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.middleware.authority import HTTP1_VERSIONS, HTTP2_SERVERS, matched_origin, unsupported_error
+from undersigned.middleware.authority import HTTP1_VERSIONS, HTTP2_SERVERS, UnsupportedServer, matched_origin
 from undersigned.middleware.evidence import without_query
 
 if TYPE_CHECKING:
@@ -33,14 +33,15 @@ def rebuilt_request(received: Received, service: Service) -> Request:
 
     Raises:
         MalformedURL: its target or authority is rejected.
-        SignatureError: its head can be read in two ways, or the server hides part of it.
+        UnsupportedServer: the server hides part of it.
+        SignatureError: its head can be read in two ways.
     """
     fields, profile = received.fields, service.profile
-    received.check_server(profile)
+    received.check_server()
     _check_version(received, service)
     _check_head(received, profile)
     origin = matched_origin(service.origins, fields, received.version)
-    target, query_unknown = received.target(profile)
+    target, query_unknown = received.target()
     if "host" in fields.repeated:
         # All of them are equal, and one is signed.
         host = ("host", fields.repeated["host"][0])
@@ -55,7 +56,7 @@ def _check_version(received: Received, service: Service) -> None:
 
     Raises:
         MalformedSignature: HTTP has no such version; a client may write any into the request line of HTTP/1.1.
-        VerificationUnavailable: the server shows one authority and has not compared it with the other.
+        UnsupportedServer: the server shows one authority and has not compared it with the other.
     """
     version, server = received.version, received.server
     if version in HTTP1_VERSIONS:
@@ -65,11 +66,10 @@ def _check_version(received: Received, service: Service) -> None:
     if version not in {"2", "3"}:
         detail = f"HTTP version: HTTP has no version {printable(version, limit=8)}"
         raise service.profile.error("target_uri_malformed", step=10, detail=detail)
-    raise unsupported_error(
-        service.profile,
+    raise UnsupportedServer(
         f"{server or 'the server'} does not show over HTTP version {version} whether :authority and Host "
         "agree. Serve HTTP/1.1 (granian: --http 1), or serve HTTP/2 with one of "
-        f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server=",
+        f"{', '.join(sorted(HTTP2_SERVERS))} and name it in http2_server="
     )
 
 
@@ -103,14 +103,15 @@ def _check_head(received: Received, profile: Profile) -> None:
         raise MalformedURL("the method is not an upper-case token, or is CONNECT", rule="method")
 
 
-def routed_request(received: Received, service: Service) -> tuple[Request, str]:
+def routed_request(received: Received) -> tuple[Request, str]:
     """Return an unsigned request as a policy reads it, and its percent-decoded path. Its Host does not matter.
 
     Raises:
-        SignatureError: the server or framework hides part of it, or routes something else.
+        UnsupportedServer: the server or framework hides part of it.
+        MalformedURL: it routes something else.
     """
-    received.check_server(service.profile)
-    path, (target, mark, query) = received.routed_path(service.profile), received.shown_target().partition("?")
+    received.check_server()
+    path, (target, mark, query) = received.routed_path(), received.shown_target().partition("?")
     url = f"{_NO_ORIGIN}{quote(path, errors='replace')}{mark}{query}"
     raw = unquote(target, errors="replace")
     if (target and raw != path) or "#" in target:

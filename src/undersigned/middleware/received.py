@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.answer import ErrorResponse
-    from undersigned.signature.profile import Profile
 
 NO_FIELDS = HeaderFields(())
 """The fields of a request that has more of them than are read."""
@@ -98,20 +97,20 @@ class Received(ABC):
         del error
         return ""
 
-    def check_server(self, profile: Profile) -> None:  # noqa: B027 - most servers hide nothing
+    def check_server(self) -> None:  # noqa: B027 - most servers hide nothing
         """Check that neither the server nor anything between it and the middleware hides what was signed.
 
         Raises:
-            VerificationUnavailable: one of them does.
+            UnsupportedServer: one of them does.
         """
 
     @abstractmethod
-    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+    def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether it may end in a lone `?` that the server does not show.
 
         Raises:
             MalformedURL: the request target is rejected.
-            VerificationUnavailable: the server shows no raw target.
+            UnsupportedServer: the server shows no raw target.
         """
 
     @abstractmethod
@@ -119,9 +118,9 @@ class Received(ABC):
         """Return the request target as the server shows it, as evidence for the log."""
 
     @abstractmethod
-    def routed_path(self, profile: Profile) -> str:
+    def routed_path(self) -> str:
         """Return the percent-decoded path as the application's router reads it.
 
         Raises:
-            SignatureError: the application does not route what was received.
+            MalformedURL: the application does not route what was received.
         """

@@ -106,7 +106,7 @@ def _decision(
     uri = rebuilt_target_uri(base) if base is not None and reason == "signature_invalid" else None
     detail, told = (None, None) if error is None else (error.detail, error.received)
     origin = None if request is None else request.origin
-    url = shown if request is None or origin is None else request.url
+    url = _url(received, request)
     if origin is None:
         # What is told of a request that was not for an origin, or whose origin did not matter, decides nothing.
         with suppress(Exception):
@@ -128,9 +128,9 @@ def _decision(
         skew=None if created is None else now - created,
         seconds_off=claims.seconds_off(profile, now) if reason == "signature_window_invalid" else None,
         # It refers to no content, and nothing of it is in a repr.
-        evidence=lambda: Evidence.of(
-            url, fields, base=base, detail=detail, received=told, is_local=origins.are_loopback
-        ),
+        evidence=lambda: Evidence(
+            url=url, fields=fields.lines, base=base, detail=detail, received=told, is_local=origins.are_loopback
+        ).cleaned(),
     )
 
 
@@ -159,8 +159,7 @@ def _log_request(received: Received, service: Service, request: Request | None, 
     """
     if not logger.isEnabledFor(logging.DEBUG):
         return
-    url = received.shown_target() if request is None else request.url
-    fields = list(received.fields)
+    url, fields = _url(received, request), list(received.fields)
     if not service.log_whole:
         url = without_credentials(url, mask=WITHHELD)
         fields = [(name, WITHHELD if is_credential(name) else value) for name, value in fields]
@@ -168,6 +167,11 @@ def _log_request(received: Received, service: Service, request: Request | None, 
     if service.log_whole and content is not None:
         told["body_b64"] = b64encode(bytes(content)).decode("ascii")
     logger.debug("%s", json.dumps({"request": told, "received_at": service.verifier.clock()}))
+
+
+def _url(received: Received, request: Request | None) -> str:
+    """Return the URL of a request; only its target as the server shows it, if its origin was not looked for."""
+    return received.shown_target() if request is None or request.origin is None else request.url
 
 
 def _line_of(error: SignatureError, decision: Decision) -> str:

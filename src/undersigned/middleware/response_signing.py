@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import ConfigurationError, MalformedURL, SignatureError, SigningError
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.middleware.answer import logger
-from undersigned.middleware.authority import matched_origin
+from undersigned.middleware.authority import UnsupportedServer, matched_origin
 from undersigned.signature.signer import Signer
 from undersigned.url import Origins
 
@@ -35,13 +35,13 @@ class ResponseSigning:
         ConfigurationError: an option has a wrong value, or the signer's profile is for requests.
     """
 
-    __slots__ = ("_max_body", "_origins", "_signer", "profile")
+    __slots__ = ("_max_body", "_origins", "_signer")
 
     def __init__(self, signer: Signer, origins: ConfiguredOrigins, *, max_body: int) -> None:
         if not isinstance(signer, Signer) or signer.profile.message != "response":
             raise ConfigurationError("signer: pass a Signer with a profile for responses, such as UCP_RESPONSE")
         self._origins = Origins(origins)
-        self._signer, self.profile = signer, signer.profile
+        self._signer = signer
         self._max_body = max_body
 
     def request(
@@ -57,7 +57,7 @@ class ResponseSigning:
         """
         try:
             return Request(method, target().url(matched_origin(self._origins, fields, version)), fields)
-        except (MalformedURL, SignatureError):
+        except (MalformedURL, UnsupportedServer):
             _log_unsignable()
             return None
 

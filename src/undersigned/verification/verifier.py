@@ -851,7 +851,8 @@ class AsyncVerifier:
 
     async def _prove_by(self, signature: ReceivedSignature, found: Sequence[VerificationKey]) -> ReceivedSignature:
         """Take the steps 8 to 10 with keys that were found. Each key is tried once."""
-        keys, failures = usable_keys(signature, found), list[SignatureError]()
+        keys = usable_keys(signature, found)
+        failures: list[SignatureError] = []
         has_several = len(keys) > 1
         if has_several:
             # Different owners may have keys with one keyid. Only the list and the cap of the owner who signed count, so

@@ -13,7 +13,6 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.wsgi.servers import missing_target_error
 
 if TYPE_CHECKING:
-    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
 
@@ -76,19 +75,17 @@ class BodyFraming(NamedTuple):
         return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
 
 
-def request_target(
-    environ: dict[str, Any], profile: Profile, *, reconstruct: bool, server: str | None = None
-) -> RequestTarget:
+def request_target(environ: dict[str, Any], *, reconstruct: bool, server: str | None = None) -> RequestTarget:
     """Return the request target as it was on the wire.
 
     Raises:
         MalformedURL: the target is rejected.
-        VerificationUnavailable: the server gives no raw target, and it may not be rebuilt.
+        UnsupportedServer: the server gives no raw target, and it may not be rebuilt.
     """
-    target = _raw_target(environ, profile)
+    target = _raw_target(environ)
     if target is None:
         if not reconstruct:
-            raise missing_target_error(server, profile)
+            raise missing_target_error(server)
         query = environ.get("QUERY_STRING", "")
         target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
     if not target.is_path(*_routed_paths(environ)):
@@ -180,10 +177,10 @@ def _starts_with(path: str, script_name: str) -> bool:
     return path == script_name or path.startswith(f"{script_name.removesuffix('/')}/")
 
 
-def _raw_target(environ: dict[str, Any], profile: Profile) -> RequestTarget | None:
+def _raw_target(environ: dict[str, Any]) -> RequestTarget | None:
     """Return the target that the server shows, or None if it shows none."""
     if "asgi.scope" in environ:
-        return asgi_scope.request_target(environ["asgi.scope"], profile, server_adds_root_path=False)
+        return asgi_scope.request_target(environ["asgi.scope"], server_adds_root_path=False)
     request_uri, raw_uri = environ.get("REQUEST_URI"), environ.get("RAW_URI")
     if request_uri and raw_uri and request_uri != raw_uri:
         raise MalformedURL("REQUEST_URI and RAW_URI are different targets", rule=_RULE)

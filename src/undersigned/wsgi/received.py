@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.admission import Admission
     from undersigned.middleware.service import Service
-    from undersigned.signature.profile import Profile
     from undersigned.url import CanonicalURL, Origin
     from undersigned.wsgi.interface import Environ
 
@@ -93,13 +92,13 @@ class EnvironReceived(Received):
             return ()
         return [name.decode("latin-1") for name, _ in self.environ["asgi.scope"].get("headers", ())]
 
-    def check_server(self, profile: Profile) -> None:
+    def check_server(self) -> None:
         """Check that neither the server nor what is in front of the middleware hides what was signed."""
-        check_server(self.server, self.environ, profile)
+        check_server(self.server, self.environ)
 
-    def target(self, profile: Profile) -> tuple[RequestTarget, bool]:
+    def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether a lone `?` may be missing."""
-        target = request_target(self.environ, profile, reconstruct=self.reconstruct, server=self.server)
+        target = request_target(self.environ, reconstruct=self.reconstruct, server=self.server)
         # An environ without a raw target shows no lone `?`.
         return target, target.query is None and not (self.environ.get("REQUEST_URI") or self.environ.get("RAW_URI"))
 
@@ -108,9 +107,8 @@ class EnvironReceived(Received):
         shown, query = shown_target(self.environ), self.environ.get("QUERY_STRING")
         return shown or quote(_path(self.environ)) + (f"?{query}" if query else "")
 
-    def routed_path(self, profile: Profile) -> str:
+    def routed_path(self) -> str:
         """Return the percent-decoded path as the application's router reads it."""
-        del profile
         return _path(self.environ)
 
 

@@ -84,6 +84,6 @@ class ResponseSigningMiddleware:
 
     def _request(self, environ: Environ, start_response: StartResponse) -> Request | None:
         server = detected_server(environ, start_response)
-        target = partial(request_target, environ, self._signing.profile, reconstruct=self._reconstruct, server=server)
+        target = partial(request_target, environ, reconstruct=self._reconstruct, server=server)
         fields = HeaderFields(field_lines(environ))
         return self._signing.request(environ["REQUEST_METHOD"], fields, http_version(environ), target)

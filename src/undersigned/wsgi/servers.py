@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undersigned.middleware import authority
+from undersigned.middleware.authority import UnsupportedServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from undersigned.errors import SignatureError
-    from undersigned.signature.profile import Profile
 
 _INSTEAD = "run the application under gunicorn, waitress, uWSGI or mod_wsgi"
 
@@ -72,34 +69,25 @@ def may_have_workers(environ: Mapping[str, Any]) -> bool:
     return bool(environ.get("wsgi.multiprocess")) and not is_client
 
 
-def check_server(server: str | None, environ: Mapping[str, Any], profile: Profile) -> None:
+def check_server(server: str | None, environ: Mapping[str, Any]) -> None:
     """Check that neither the server nor what is in front of the middleware hides what was signed.
 
     Raises:
-        VerificationUnavailable: one of them does. The detail names it and the fix.
+        UnsupportedServer: one of them does.
     """
     if server in _REFUSED:
-        raise authority.unsupported_error(profile, _REFUSED[server])
+        raise UnsupportedServer(_REFUSED[server])
     if "werkzeug.proxy_fix.orig" in environ:
-        raise authority.unsupported_error(
-            profile, "ProxyFix runs before this middleware: put SignatureMiddleware outside ProxyFix"
-        )
+        raise UnsupportedServer("ProxyFix runs before this middleware: put SignatureMiddleware outside ProxyFix")
     # The value does not matter: gunicorn uses the last of several fields as SCRIPT_NAME, but joins all of them here.
     if environ.get("SCRIPT_NAME") and "HTTP_SCRIPT_NAME" in environ:
-        raise authority.unsupported_error(
-            profile,
+        raise UnsupportedServer(
             "a SCRIPT_NAME header may have set SCRIPT_NAME, which decides how the request is routed. Set it "
-            "in gunicorn's environment, and have the proxy send no such header",
+            "in gunicorn's environment, and have the proxy send no such header"
         )
 
 
-def missing_target_error(server: str | None, profile: Profile) -> SignatureError:
-    """Return the error for a server that shows no raw target. The detail says how to get one."""
-    return authority.unsupported_error(
-        profile,
-        _RAW_TARGET.get(
-            server or "",
-            f"the server gives neither RAW_URI nor REQUEST_URI: {_INSTEAD}, or accept plain paths only with "
-            "reconstruct=True",
-        ),
-    )
+def missing_target_error(server: str | None) -> UnsupportedServer:
+    """Return the error for a server that shows no raw target. It says how to get one."""
+    otherwise = f"the server gives neither RAW_URI nor REQUEST_URI: {_INSTEAD}, or accept plain paths only with "
+    return UnsupportedServer(_RAW_TARGET.get(server or "", f"{otherwise}reconstruct=True"))

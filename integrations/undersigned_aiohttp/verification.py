@@ -52,6 +52,7 @@ def route_of(request: web.Request) -> str | None:
 
 PUBLISHED = Published[web.Request](
     lambda request: vars(request)["_state"],  # aiohttp warns of a key that is a string
+    is_request=lambda argument: isinstance(argument, web.Request),
     error=lambda _request, error: SignatureRequired(error),
     route=route_of,
     advice="pass web.Application(middlewares=[SignatureMiddleware(...)])",
@@ -64,18 +65,13 @@ def signature_required(handler: Guarded) -> Guarded:
     """Let a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
 
     Args:
-        handler: the async function of a request, or the method of a `web.View`.
+        handler: the async function of a request, or a method of a `web.View` or of any other class.
 
     Raises:
         ConfigurationError: `handler` is not an async function; or, during a request, no middleware has verified it.
     """
     given = handler if iscoroutinefunction(handler) else None
-    guarded = PUBLISHED.guarded(given, decorate="an async function, or the methods of a web.View", request_of=_request)
-    return cast("Guarded", guarded)
-
-
-def _request(target: web.Request | web.View, *_args: object, **_kwargs: object) -> web.Request:
-    return target.request if isinstance(target, web.View) else target
+    return cast("Guarded", PUBLISHED.guarded(given, decorate="an async function, or the methods of a web.View"))
 
 
 @web.middleware
@@ -127,10 +123,7 @@ class SignatureMiddleware:
             return web.Response(status=admission.status, body=admission.body, headers=dict(admission.fields))
         PUBLISHED.publish(request, admission)
         try:
-            found = request.match_info
-            if found.http_exception is None and not _answers_405(found.handler, request.method):
-                route = _matched(found.handler, found.route.name, dict(found), route_of(request))
-                await PUBLISHED.check_route(request, route)
+            await PUBLISHED.check_route(request, _found(request))
             if body.chunks:
                 # aiohttp has deprecated this method for years, and has no other way.
                 with catch_warnings(action="ignore", category=DeprecationWarning):
@@ -142,6 +135,13 @@ class SignatureMiddleware:
                 raise
             return answer
         return _replaced(answer, received)
+
+
+def _found(request: web.Request) -> MatchedRoute | None:
+    found = request.match_info
+    if found.http_exception is not None or _answers_405(found.handler, request.method):
+        return None
+    return _matched(found.handler, found.route.name, dict(found), route_of(request))
 
 
 def _replaced(answer: web.StreamResponse, received: WireReceived) -> web.StreamResponse:

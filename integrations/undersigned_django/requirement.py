@@ -103,20 +103,23 @@ def note_denial(request: HttpRequest, detail: str, applies: Callable[[], bool] =
 def answered_by_view(request: HttpRequest, answered: HttpResponseBase) -> HttpResponseBase:
     """Return the response to a request, after a view has answered it.
 
+    Django answers `SignatureRequired` of a middleware with its 403, and REST framework that of a view: then it becomes
+    the 401, and the body stays that of REST framework.
     If `note_denial` was called and the view answered so, that rejection is recorded. `UNDERSIGNED["REJECTION"]` shapes
     whatever a view has rejected. Without it, the view's own response is sent. That to an unsigned request that was
     denied then also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
     """
     admission = PUBLISHED.admission(request)
-    rejected = vars(request).pop("signature_rejected", None)
+    rejected, page = vars(request).pop("signature_rejected", None), None
     if rejected is not None and answered.status_code == HTTPStatus.FORBIDDEN:
         answer = ErrorResponse.of(rejected)
+        page = None if hasattr(answered, "data") else answer
         answered.status_code = answer.status
         for name, value in answer.headers.items():
             answered[name] = value
     detail, applies = vars(request).pop("signature_denial", ("", lambda: False))
     if rejected is not None or answered.status_code not in _DENIED or not applies():
-        shaped = admission.received.replacement(answered.status_code)
+        shaped = admission.received.replacement(answered.status_code) or page
     else:
         is_shaped = admission.service.rejection is not None
         sent = None if is_shaped else answered.status_code
@@ -147,9 +150,9 @@ class SignatureRequired(PermissionDenied):
 
 
 def _reject(request: HttpRequest, error: SignatureError) -> SignatureRequired:
-    # REST framework has the request of Django in its own, and answers a PermissionDenied of its views with 403.
-    if (inner := getattr(request, "_request", None)) is not None:
-        vars(inner)["signature_rejected"] = error
+    # Django answers what a middleware raises with 403, and REST framework, which has Django's request in its own, what
+    # its views raise.
+    vars(getattr(request, "_request", request))["signature_rejected"] = error
     return SignatureRequired(error)
 
 
@@ -160,6 +163,7 @@ def _place(request: HttpRequest) -> MutableMapping[str, Any]:
 
 PUBLISHED = Published[HttpRequest](
     _place,
+    is_request=lambda argument: hasattr(argument, "META"),
     error=_reject,
     route=route,
     advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '

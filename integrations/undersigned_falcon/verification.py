@@ -7,12 +7,11 @@ from functools import partial
 from typing import Any, TypeVar, Unpack, overload
 
 import falcon.asgi
-from falcon.constants import COMBINED_METHODS
 from falcon.routing import StaticRoute
 
 from undersigned import ConfigurationError, SignatureError, asgi, wsgi
 from undersigned.middleware import ASGISetup, ErrorResponse, Published, WSGISetup
-from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes
+from undersigned.policy import ListedRoute, MatchedRoute, Routes
 
 Guarded = TypeVar("Guarded")
 
@@ -31,6 +30,7 @@ class SignatureRequired(falcon.HTTPUnauthorized):
 
 PUBLISHED = Published[falcon.Request](
     lambda request: request.scope if isinstance(request, falcon.asgi.Request) else request.env,
+    is_request=lambda argument: isinstance(argument, falcon.Request),
     error=lambda _request, error: SignatureRequired(error),
     route=lambda request: request.uri_template,
     advice="serve SignatureMiddleware(app, ...) instead of the application",
@@ -50,33 +50,22 @@ def signature_required(resource: Guarded) -> Guarded:
     Raises:
         ConfigurationError: `resource` is neither; or, during a request, no middleware has verified the request.
     """
-    methods = {f"on_{method.lower()}" for method in COMBINED_METHODS if isinstance(resource, type)}
+    methods = {f"on_{method.lower()}" for method in ("request", *falcon.COMBINED_METHODS) if isinstance(resource, type)}
     responders = [name for name in dir(resource) if "_".join(name.split("_")[:2]) in methods]
     for name in responders:
         setattr(resource, name, signature_required(getattr(resource, name)))
-    decorate = "a responder, or the class of a resource that has some"
-    return resource if responders else PUBLISHED.guarded(resource, decorate=decorate, request_of=_request)
-
-
-def _request(_resource: object, request: falcon.Request, *_rest: object, **_found: object) -> falcon.Request:
-    return request
+    return resource if responders else PUBLISHED.guarded(resource, decorate="a responder, or a class that has some")
 
 
 @overload
-def SignatureMiddleware(  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
-    app: falcon.asgi.App[Any, Any], **options: Unpack[ASGISetup]
-) -> asgi.SignatureMiddleware: ...
-
-
+def SignatureMiddleware(app: falcon.asgi.App[Any, Any], **options: Unpack[ASGISetup]) -> asgi.SignatureMiddleware: ...  # type: ignore[overload-overlap]  # pyright: ignore[reportOverlappingOverload]
 @overload
 def SignatureMiddleware(app: falcon.App[Any, Any], **options: Unpack[WSGISetup]) -> wsgi.SignatureMiddleware: ...
-
-
 def SignatureMiddleware(app: Any, **options: Any) -> Any:  # noqa: N802 - as in each package
     """Return a middleware around a Falcon application, which the server calls instead of the application.
 
-    With a `RouteResolver`, the application asks the policy about the resource that it has found, or the sink, before
-    any of it runs. A resource is listed by its class or by its URI template, and static routes as `static_files`.
+    The application asks the policy of a `RouteResolver` about the resource or sink that it has found, before any of it
+    runs. A resource is listed by its class or by its URI template, and static routes as `static_files`.
 
     Args:
         app: the application. Add its own middlewares before, so that none changes a path that the policy has seen.
@@ -89,27 +78,21 @@ def SignatureMiddleware(app: Any, **options: Any) -> Any:  # noqa: N802 - as in 
     if not isinstance(app, falcon.App):
         raise ConfigurationError("app: pass the Falcon application, not what is wrapped around it")
     package = asgi if isinstance(app, falcon.asgi.App) else wsgi
-    middleware = package.SignatureMiddleware(Routes(given, partial(_listed, given), lambda: True), **options)
-    if isinstance(getattr(options.get("policy"), "resolver", None), RouteResolver):
-        given.add_middleware(_Asking(given))
-    return middleware
+    given.add_middleware(_Asking(given))
+    return package.SignatureMiddleware(Routes(given, partial(_listed, given), lambda: True), **options)
 
 
 def _listed(app: Any) -> list[ListedRoute] | None:
     # Falcon shows its routes by `falcon.inspect` only, which has no resources.
-    if (waiting := getattr(app._router, "_roots", None)) is None:  # noqa: SLF001
+    if (roots := getattr(app._router, "_roots", None)) is None:  # noqa: SLF001
         return None
     sinks: list[Any] = app._sink_and_static_routes  # noqa: SLF001
-    found = [ListedRoute("*", getattr(matcher, "pattern", "/*"), _matched(one, {})) for matcher, one, _ in sinks]
-    waiting = [*waiting]
-    while waiting:
-        node = waiting.pop(0)
-        waiting += node.children
-        for method in sorted(node.method_map or ()):
-            if not _is_falcons(node.method_map[method]):
-                route = _matched(node.resource.__class__, {}, node.uri_template)
-                found.append(ListedRoute(method, node.uri_template, route))
-    return found
+    found = [("*", getattr(matcher, "pattern", "/*"), _matched(one, None, {}, None)) for matcher, one, _ in sinks]
+    for node in (nodes := [*roots]):
+        nodes += node.children
+        runs, path = sorted((node.method_map or dict[str, Any]()).items()), node.uri_template
+        found += [(method, path, _matched(one, node.resource, {}, path)) for method, one in runs]
+    return [ListedRoute(method, path, route) for method, path, route in found if route is not None]
 
 
 @dataclass
@@ -118,31 +101,24 @@ class _Asking:
 
     app: Any
 
-    def process_request(self, request: falcon.Request, _answer: object, *found: Any) -> None:
-        if route := self._route(request, *found):
-            PUBLISHED.check_route_now(request, route)
+    def process_request(self, request: falcon.Request, _answer: object, *found: object) -> None:
+        PUBLISHED.check_route_now(request, self._route(request, *found))
 
-    async def process_request_async(self, request: falcon.Request, _answer: object, *found: Any) -> None:
-        if route := self._route(request, *found):
-            await PUBLISHED.check_route(request, route)
+    async def process_request_async(self, request: falcon.Request, _answer: object, *found: object) -> None:
+        await PUBLISHED.check_route(request, self._route(request, *found))
 
     process_resource = process_request
     process_request_ws = process_resource_async = process_resource_ws = process_request_async
 
-    def _route(self, request: falcon.Request, resource: Any = None, found: Any = None) -> MatchedRoute | None:
-        # Falcon has no public way to see which responder it is about to call.
-        responder, parameters, at, _ = self.app._get_responder(request)  # noqa: SLF001
-        if _is_falcons(responder):
-            return None
-        if resource is not None:
-            return _matched(resource.__class__, found, request.uri_template)
-        return _matched(responder, parameters) if at is None else None
+    def _route(self, request: falcon.Request, *found: object) -> MatchedRoute | None:
+        # Falcon has no public way to see which responder it is about to call. It asks again with the resource.
+        responder, parameters, resource, template = self.app._get_responder(request)  # noqa: SLF001
+        return None if resource and not found else _matched(responder, resource, parameters, template)
 
 
-def _is_falcons(responder: object) -> bool:
-    return getattr(responder, "__module__", "") == "falcon.responders"
-
-
-def _matched(runs: object, found: dict[str, Any], template: str | None = None) -> MatchedRoute:
+def _matched(responder: object, resource: object, found: dict[str, Any], template: str | None) -> MatchedRoute | None:
+    if getattr(responder, "__module__", "") == "falcon.responders":
+        return None
+    runs = responder if resource is None else type(resource)
     name = "static_files" if isinstance(runs, StaticRoute) else template or ""
     return MatchedRoute(runs, (name,), found, path=template)

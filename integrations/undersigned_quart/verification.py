@@ -105,10 +105,9 @@ SignatureMiddleware = Undersigned
 
 async def _ask(app: Quart) -> None:
     asked = _received()
-    if asked.url_rule is None or asked.routing_exception is not None or _answers_itself(asked):
-        PUBLISHED.admission(asked)
-    else:
-        await PUBLISHED.check_route(asked, _matched(app, asked.url_rule, asked.view_args or {}))
+    is_answered = asked.url_rule is None or asked.routing_exception is not None or _answers_itself(asked)
+    route = None if is_answered else _matched(app, asked.url_rule, asked.view_args or {})
+    await PUBLISHED.check_route(asked, route)
 
 
 def _matched(app: Quart, rule: Any, parameters: dict[str, Any]) -> MatchedRoute:

@@ -56,6 +56,7 @@ class SignatureRequired(Unauthorized):
 PUBLISHED = Published[Request[Any, Any]](
     # Sanic has a scope on an ASGI server only.
     lambda request: cast("dict[str, Any]", request.scope if request.app.asgi else vars(request.ctx)),
+    is_request=lambda argument: isinstance(argument, Request),
     error=lambda _request, error: SignatureRequired(error),
     route=lambda request: None if request.route is None else f"/{request.route.path}",
     advice="call Undersigned(app, ...) before the application is served, and set config.TOUCHUP = False for every "
@@ -73,8 +74,8 @@ def signature_required(handler: Handler) -> Handler:
     closed; in a blueprint that is guarded, it gets 401.
 
     Args:
-        handler: the function of a request, sync or async, or the blueprint. In a class, use
-            `decorators = [signature_required]`.
+        handler: the function of a request, sync or async, a method of an `HTTPMethodView`, or the blueprint. For the
+            whole class, use `decorators = [signature_required]`.
 
     Raises:
         ConfigurationError: `handler` is neither; or, during a request, nothing has verified it.

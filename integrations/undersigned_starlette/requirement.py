@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.exceptions import HTTPException, WebSocketException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import Scope, is_closed_only
 from undersigned.middleware import ErrorResponse, Published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from undersigned import SignatureError
     from undersigned.publishing import PublishedKeys
 
 Endpoint = TypeVar("Endpoint", bound="Callable[..., object]")
@@ -51,6 +51,7 @@ def _route(connection: HTTPConnection) -> str | None:
 
 PUBLISHED = Published[HTTPConnection](
     lambda connection: connection.scope,
+    is_request=lambda argument: isinstance(argument, HTTPConnection),
     error=lambda connection, error: rejection(connection.scope, error),
     route=_route,
     advice="put SignatureMiddleware outside the application, with verifier= and origins=",
@@ -72,19 +73,7 @@ def signature_required(endpoint: Endpoint) -> Endpoint:
     Raises:
         ConfigurationError: `endpoint` is not a function; or, during a request, no middleware has verified it.
     """
-    return PUBLISHED.guarded(
-        endpoint, decorate="a function, or the methods of an HTTPEndpoint and not the class", request_of=_connection
-    )
-
-
-def _connection(*args: object, **kwargs: object) -> HTTPConnection:
-    for argument in (*args, *kwargs.values()):
-        if isinstance(argument, HTTPConnection):
-            return cast("HTTPConnection", argument)
-    raise ConfigurationError(
-        "signature_required: the endpoint is called without its request; give it a request: Request parameter, or in "
-        "FastAPI use the dependency Depends(signature_required) instead of the decorator"
-    )
+    return PUBLISHED.guarded(endpoint, decorate="a function, or the methods of an HTTPEndpoint and not the class")
 
 
 def jwks_route(published: PublishedKeys, path: str | None = None) -> Route:

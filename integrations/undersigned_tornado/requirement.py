@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from tornado.httputil import HTTPServerRequest
 from tornado.web import HTTPError
 
 from undersigned.middleware import ErrorResponse, Published
@@ -12,7 +13,6 @@ from undersigned.middleware import ErrorResponse, Published
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tornado.httputil import HTTPServerRequest
     from tornado.web import RequestHandler
 
     from undersigned import SignatureError
@@ -42,17 +42,14 @@ def _reject(request: HTTPServerRequest, error: SignatureError) -> SignatureRequi
 
 
 # Tornado makes the request of the headers that the middleware passes on, and nothing else of it gets there.
-PUBLISHED = Published["HTTPServerRequest"](
+PUBLISHED = Published[HTTPServerRequest](
     lambda request: vars(request.headers),
+    is_request=lambda argument: isinstance(argument, HTTPServerRequest),
     error=_reject,
     advice="serve HTTPServer(Undersigned(app, ...)) instead of app.listen(...)",
 )
 find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature
-
-
-def _request(handler: RequestHandler, *_args: object, **_kwargs: object) -> HTTPServerRequest:
-    return handler.request
 
 
 def signature_required(method: Method) -> Method:
@@ -67,7 +64,7 @@ def signature_required(method: Method) -> Method:
     Raises:
         ConfigurationError: `method` is not a function; or, during a request, no middleware has verified it.
     """
-    guarded = PUBLISHED.guarded(method, decorate="the methods of a RequestHandler, not the class", request_of=_request)
+    guarded = PUBLISHED.guarded(method, decorate="the methods of a RequestHandler, not the class")
     if getattr(method, "__name__", "") != "prepare":
         return guarded
 

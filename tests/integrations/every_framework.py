@@ -765,9 +765,10 @@ def aiohttp(options):
     async def signed(request):
         return guarded(request, await request.read())
 
-    @signature_required
-    async def streamed(request):
-        return guarded(request, b"".join([chunk async for chunk in request.content.iter_any()]))
+    class Streamed:
+        @signature_required
+        async def read(self, request):
+            return guarded(request, b"".join([chunk async for chunk in request.content.iter_any()]))
 
     class Signed(web.View):
         @signature_required
@@ -812,7 +813,7 @@ def aiohttp(options):
     for method in ("GET", "POST"):
         app.router.add_route(method, "/open/{name:.+}", show)
         app.router.add_route(method, "/signed/{name:.+}", signed)
-        app.router.add_route(method, "/streamed/{name:.+}", streamed)
+        app.router.add_route(method, "/streamed/{name:.+}", Streamed().read)
     app.router.add_view("/class/{name:.+}", Signed)
     app.router.add_post("/upload", upload)
     app.router.add_post("/read", read)
@@ -980,17 +981,17 @@ def sanic(options):
     def guarded(request, name):
         return json_response(shown(verified_signature(request), name, request.body))
 
-    @signature_required
-    async def guarded_async(request, name):
-        return guarded(request, name)
-
-    class Signed(HTTPMethodView):
-        decorators = (signature_required,)
-
+    class Asked(HTTPMethodView):
         async def post(self, request, name):
             return guarded(request, name)
 
         get = post
+
+    class Signed(Asked):
+        decorators = (signature_required,)
+
+    class Methods(Asked):
+        get = post = signature_required(Asked.post)
 
     blueprint = Blueprint("all", url_prefix="/blueprint")
 
@@ -1000,7 +1001,7 @@ def sanic(options):
 
     methods = ["GET", "POST"]
     app.add_route(signature_required(guarded), "/sync/<name:path>", methods, name="sync")
-    app.add_route(guarded_async, "/async/<name:path>", methods, name="async")
+    app.add_route(Methods.as_view(), "/methods/<name:path>")
     app.add_route(Signed.as_view(), "/class/<name:path>")
     blueprint.add_route(guarded, "/<name:path>", methods)
     app.blueprint(blueprint)
@@ -1039,7 +1040,7 @@ def guards(written: str, *prefixes: str, **other: str | None) -> dict[str, str |
 
 FLASK = guards("{}/<path:name>", "/async", "/class", "/blueprint", "/nested")
 DJANGO = {prefix: f"{prefix[1:]}/<path:name>" for prefix in ("/signed", "/async", "/class", "/rest")}
-SANIC = guards("{}/<name:path>", "/sync", "/async", "/class", "/blueprint")
+SANIC = guards("{}/<name:path>", "/sync", "/methods", "/class", "/blueprint")
 _FIRST = "as the first of MIDDLEWARE"
 
 FRAMEWORKS = (

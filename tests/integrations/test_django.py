@@ -140,6 +140,24 @@ def test_middleware_works_around_sync_only_and_async_only_middlewares(interface,
         assert_rejected(ask(port, CHANGES["path"].raw(party, "/view")), CHANGES["path"].code)
 
 
+def requires(get_response):
+    def respond(request):
+        verified_signature(request)
+        return get_response(request)
+
+    return respond
+
+
+@interfaces
+def test_signature_that_a_middleware_requires_is_answered_401_with_the_fields_of_other_middlewares(interface, party):
+    stack = [FIRST, "django.middleware.security.SecurityMiddleware", f"{__name__}.requires"]
+    with serve(interface, party.verifier(), middleware=stack) as port:
+        assert ask(port, party.raw("GET", "/public")).status == 200
+        answer = ask(port, raw_request("GET", "/public"))
+    assert_rejected(answer, UNSIGNED)
+    assert answer.fields["x-content-type-options"] == "nosniff"
+
+
 def reads_headers(get_response):
     def respond(request):
         assert request.headers["Transfer-Encoding"] == "chunked"

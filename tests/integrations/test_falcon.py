@@ -1,4 +1,4 @@
-"""Falcon asks the policy about its sinks and static routes."""
+"""Falcon asks the policy about its sinks and static routes, and a guarded class has no open responder."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import asyncio
 
 import falcon
 import falcon.asgi
+import pytest
+from falcon.testing import create_req
 from tests.drive import Message, call_asgi, call_wsgi, scope_of
 from tests.integrations.routes import environ_of
 from tests.keys import ORIGINS, verifier
 
 from undersigned import Policy
-from undersigned_falcon import RouteResolver, SignatureMiddleware
+from undersigned.testing import put_signature
+from undersigned_falcon import RouteResolver, SignatureMiddleware, SignatureRequired, signature_required
 
 
 def options(*required, runs) -> dict:
@@ -55,3 +58,10 @@ def test_policy_decides_about_a_sink(tmp_path):
 
 def test_policy_decides_about_a_static_route(tmp_path):
     assert statuses("files", tmp_path) == [(200, 401)] * 2
+
+
+@pytest.mark.parametrize("name", ["on_get", "on_get_item", "on_request", "on_request_item", "on_websocket"])
+def test_every_responder_of_a_guarded_class_is_guarded(name):
+    resource = signature_required(type("Plans", (), {name: sink, "on_sale": "everything"}))()
+    with pytest.raises(SignatureRequired):
+        getattr(resource, name)(put_signature(create_req(), None), falcon.Response())

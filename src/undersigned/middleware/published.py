@@ -24,10 +24,6 @@ _BRIDGED = ("asgi.scope", "wsgi_environ")
 """Where bridges between ASGI and WSGI keep the scope or environ outside of them."""
 
 
-def _first(request: Asked, *_args: object, **_kwargs: object) -> Asked:
-    return request
-
-
 class Published(Generic[Asked]):
     """The requests of a framework, as its package asks them for what the middleware has published.
 
@@ -35,6 +31,7 @@ class Published(Generic[Asked]):
 
     Args:
         place: returns what keeps it for a request: a scope, an environ, or attributes.
+        is_request: returns whether an argument of a guarded function is its request; by default the first one is.
         error: makes the framework's exception for an unsigned request of a `SignatureError`.
         route: returns the path of the route as the framework spells it, for the `Decision`.
         advice: how to add the middleware, for the error.
@@ -44,11 +41,13 @@ class Published(Generic[Asked]):
         self,
         place: Callable[[Asked], MutableMapping[str, Any]],
         *,
+        is_request: Callable[[object], bool] = lambda _argument: True,
         error: Callable[[Asked, SignatureError], Exception] = lambda _request, error: error,
         route: Callable[[Asked], str | None] = lambda _request: None,
         advice: str,
     ) -> None:
         self._place = place
+        self._is_request = is_request
         self._error = error
         self._route = route
         self._advice = advice
@@ -95,14 +94,14 @@ class Published(Generic[Asked]):
         except SignatureError as error:
             raise self._error(request, error) from None
 
-    async def check_route(self, request: Asked, route: MatchedRoute) -> VerifiedSignature | None:
+    async def check_route(self, request: Asked, route: MatchedRoute | None) -> VerifiedSignature | None:
         """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
 
         Nothing is exempt here. The request then has the operation of the route, also in its signature.
 
         Args:
             request: the request, as the middleware passed it to the application.
-            route: the route as the framework found it.
+            route: the route as the framework found it, or None if the framework answers by itself, such as 405.
 
         Returns:
             The signature, or None if the request is unsigned and needs none.
@@ -111,31 +110,36 @@ class Published(Generic[Asked]):
             SignatureRequired: the policy requires a signature and the request has none. As in `verified_signature`.
             ConfigurationError: no middleware has verified the request.
         """
+        admission = self.admission(request)
+        if route is None:
+            return admission.signature
         try:
-            checked = await self.admission(request).check_route(route)
+            checked = await admission.check_route(route)
         except SignatureError as error:
             raise self._error(request, error) from None
         self.publish(request, checked)
         return checked.signature
 
-    def check_route_now(self, request: Asked, route: MatchedRoute) -> VerifiedSignature | None:
+    def check_route_now(self, request: Asked, route: MatchedRoute | None) -> VerifiedSignature | None:
         """Apply the policy as `check_route` does, where nothing can be awaited."""
         return finish(self.check_route(request, route))
 
-    def guarded(self, function: Guarded, *, decorate: str, request_of: Callable[..., Asked] = _first) -> Guarded:
+    def guarded(self, function: Guarded, *, decorate: str, request_of: Callable[..., Asked] | None = None) -> Guarded:
         """Return a function that requires a signature before it runs, sync or async as it was.
 
         Args:
             function: the function.
             decorate: what may be given as `function`, for the error.
-            request_of: returns the request of a call from its arguments; by default the first one.
+            request_of: returns the request of a call from its arguments. By default it is the first that is one, or
+                that has one as its attribute `request`, as views of a class do.
 
         Raises:
-            ConfigurationError: `function` is not a function.
+            ConfigurationError: `function` is not a function; or, during a request, it is called without its request.
         """
         if isinstance(function, type) or not callable(function):
             raise ConfigurationError(f"signature_required: decorate {decorate}")
         called: Callable[..., Any] = function
+        request_of = request_of or self._request_of
 
         async def guard_async(*args: object, **kwargs: object) -> object:
             self.verified_signature(request_of(*args, **kwargs))
@@ -146,6 +150,16 @@ class Published(Generic[Asked]):
             return called(*args, **kwargs)
 
         return cast("Guarded", wraps(called)(guard_async if iscoroutinefunction(called) else guard))
+
+    def _request_of(self, *args: object, **kwargs: object) -> Asked:
+        given = (*args, *kwargs.values())
+        for found in (*given, *(getattr(one, "request", None) for one in given)):
+            if self._is_request(found):
+                return cast("Asked", found)
+        raise ConfigurationError(
+            "signature_required: the function is called without its request; give it a request: Request parameter, or "
+            "in FastAPI use the dependency Depends(signature_required) instead of the decorator"
+        )
 
 
 PUBLISHED = Published["MutableMapping[str, Any]"](

@@ -239,6 +239,15 @@ BASES: dict[str, Callable[[str], str | bytes]] = {
     "no parentheses in its last line": lambda base: base.replace("(", "").replace(")", ""),
     "4 spaces before each line but the first": lambda base: base.replace("\n", "\n    "),
     "4 spaces before each line, between line ends": lambda base: "\n    " + base.replace("\n", "\n    ") + "\n",
+    "names without quotation marks, and with a line end after the last line": lambda base: (
+        re.sub('^"(.*?)"', r"\1", base, flags=re.MULTILINE) + "\n"
+    ),
+    "no quotation marks around @signature-params, and with the label in its last line": lambda base: base.replace(
+        '"@signature-params": ', "@signature-params: sig1="
+    ),
+    "@path in place of @target-uri": lambda base: base.replace(
+        '"@target-uri": https://seller.example.com', '"@path": '
+    ),
     "its text in UTF-16-LE": lambda base: base.encode("utf-16-le"),
 }
 """Bases that a signer writes by hand."""
@@ -435,6 +444,15 @@ CHANGED = {
     },
     "a base without a line": _hand_written(
         "other base form", lambda base: re.sub('"@authority".*\n', "", base), 'without the line of "@authority"'
+    ),
+    "a base without two lines": _hand_written(
+        "other base form", lambda base: base.split("\n", 2)[2], 'without the lines of "@method" "@target-uri", in place'
+    ),
+    "a URL in place of the base": _hand_written("other base form", lambda _: keys.URL, "signed the URL, in place of"),
+    "another authority, and a line end": _hand_written(
+        "other component value and other base form",
+        lambda base: base.replace('rity": seller.example.com', 'rity": seller.example.com:443') + "\n",
+        "com:443, in a base with a line end after the last line; you received",
     ),
     "a base with lines in another order": _hand_written(
         "reordered lines", lambda base: "\n".join([*sorted(base.split("\n")[:-1]), base.split("\n")[-1]]), "@authority"

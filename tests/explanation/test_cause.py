@@ -147,7 +147,16 @@ def test_long_texts_of_a_cause_are_shown_from_shortly_before_their_difference():
         (b'{"a": 12.5, "b": 1.0}', b'{"a":12.50,"b":1.00}', "as json.dumps does, with numbers as Python writes them"),
         (b'{"a":1.0}', b'{"a": 1}', "with .0 after whole numbers"),
         (b'{"a":12.50}', b'{"a": 12.5}', "with two decimals"),
-        (b'{\n  "a" : 1\n}', b'{"a": 1}', "as Swift and Jackson do"),
+        (b'{\n  "a" : [ 1, { } ]\n}', b'{"a":[1,{}]}', "indented by 2, as Jackson does"),
+        (b'{\n  "a" : [\n\n  ]\n}', b'{"a":[]}', "indented by 2, as Swift does"),
+        (b'{\n   "a": [\n      1\n   ]\n}', b'{"a":[1]}', "written indented by 3"),
+        (b'{\n\t"a":1\n}\n', b'{"a":1}', "indented by tabs with no space after a colon, and LF"),
+        (b'{"a": 1, "c": 2, "aa": 3}', b'{"aa":3,"a":1,"c":2}', "sorted by length"),
+        (b'{"a":1.0E7,"b":1.5E-4}', b'{"a":10000000.0,"b":0.00015}', "as Java writes them"),
+        (b'{"a":1.0e+20}', b'{"a":1E20}', "as Ruby writes them"),
+        (b'{"a":0.10000000000000001,"b":1}', b'{"a":0.1,"b":1}', "as PHP before 7.1 writes them"),
+        (b'{"a":"1.5"}', b'{"a":1.5}', "with numbers as strings"),
+        (b'{\n "a": 1e999\n}', b'{"a":1e999}', "indented by 1"),
         (b'{\r\n  "a": 1\r\n}', b'{"a": 1}', "indented by 2, with CRLF"),
         (b'{"a": 1,"b":[{}]}'.replace(b'"b":', b'"b": '), b'{"a":1,"b":[{"c":null}]}', ", without null members"),
         (b"%b\x00%b" % (GZIP[:9], GZIP[10:]), JSON, "the body compressed with gzip"),
@@ -175,6 +184,7 @@ def test_content_that_was_changed_is_described(signed, received, words):
         b'{"a": 1, "a": 2}',
         b'"\\ud800"',
         b"[" * 100_000,
+        b"[" * 40 + b"]" * 40,
         b"x" * 200_000,
         b'{"a": 1.5}' + b" " * 140_000,
         b"a=%FF",
@@ -186,19 +196,6 @@ def test_content_that_nothing_explains_is_said_plainly(body):
     assert found.cause is None
     assert found.summary.startswith("No cause found: neither JSON written again, other line ends or charsets nor usual")
     assert found.summary.endswith("compare its length with that of the body that was sent")
-
-
-def test_json_that_is_nested_too_deeply_to_be_written_is_not_explained(monkeypatch):
-    write = json.dumps
-
-    def too_deep(value, **options):
-        if "indent" in options:
-            raise RecursionError
-        return write(value, **options)
-
-    request = keys.replace_parts(keys.signed_request(body=b"else"), body=JSON)
-    monkeypatch.setattr(json, "dumps", too_deep)
-    assert explain(request).cause is None
 
 
 def test_body_that_did_not_arrive_is_said_to_be_lost():

@@ -23,6 +23,7 @@ from undersigned.explanation.mistakes import (
     other_values,
     permuted,
     signature_forms,
+    two_mistakes,
 )
 from undersigned.explanation.values import Alternative, SignedValues
 from undersigned.message.content_digest import content_digest
@@ -95,7 +96,7 @@ def alternatives(values: SignedValues) -> Iterator[Alternative]:
             for second in other(first.values):
                 yield Alternative(f"{first.name} and {second.name}", second.values)
     if base is not None:
-        yield from other_orders(values, base, permuted)
+        yield from chain(two_mistakes(values, base), other_orders(values, base, permuted))
 
 
 def _each(change: Callable[[str], SignedValues], changes: Mapping[str, _Texts]) -> Iterator[Alternative]:

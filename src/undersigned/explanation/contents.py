@@ -10,17 +10,16 @@ import re
 import unicodedata
 import zlib
 from contextlib import suppress
-from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
+from undersigned.explanation.json_forms import other_json
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.content_digest import read_digests
-from undersigned.message.strict_json import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from undersigned.message.content_digest import DigestAlgorithm
     from undersigned.message.structured_fields import Encoding
@@ -54,20 +53,7 @@ _FORMS: Final = (
     ("%20 for a space and plain brackets", quote, "[]", "~"),
 )
 """How languages write a form: the space, the octets that they leave, and the tilde."""
-_NUMBER: Final = re.compile(r'"\\u0000([^"]*)"')
-_NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _SYSTEMS: Final = (3, 0, 255, 10, 11, 19)
-_SAFE_INTEGER: Final = 1 << 53
-_STYLES: Final[tuple[tuple[str, int | str | None, tuple[str, str]], ...]] = (
-    ("compactly", None, (",", ":")),
-    ("with spaces, as json.dumps does", None, (", ", ": ")),
-    ("with a space after each colon", None, (",", ": ")),
-    ("indented by 2", 2, (",", ": ")),
-    ("indented by 4", 4, (",", ": ")),
-    ("indented by tabs", "\t", (",", ": ")),
-    ("indented by 2 with a space before each colon, as Swift and Jackson do", 2, (",", " : ")),
-    ("indented by 3 with a space before each colon, as Perl does", 3, (",", " : ")),
-)
 
 
 def digest_forms(declared: str | None) -> Iterator[tuple[tuple[DigestAlgorithm, ...], Encoding]]:
@@ -148,7 +134,7 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     yield from _decompressed(body)
     if len(body) > MOST_REWRITTEN:
         return
-    yield from _json(body)
+    yield from other_json(body)
     yield from _text(body)
     yield "the Base64 of the body", base64.b64encode(body)
     yield "the hexadecimal form of the body", body.hex().encode()
@@ -189,118 +175,6 @@ def _text(body: bytes) -> Described:
         keys = ", with sorted names" if sort else ""
         text = urlencode(sorted(pairs) if sort else pairs, quote_via=encode, safe=safe).replace("~", tilde)
         yield f"the form written again with {words}{keys}", text.encode()
-
-
-def _json(body: bytes) -> Described:
-    """Yield the same JSON as the usual languages and libraries write it."""
-    try:
-        read = loads(body)
-    except ValueError:
-        return
-    if isinstance(read, (dict, list)):
-        yield "the JSON as str() of Python writes it", _octets(str(read))
-    if isinstance(read, str):
-        yield "the JSON in the string that the body is", read.encode("utf-8", "surrogatepass")
-    seen: set[int] = set()
-    for about, value in _read_again(body):
-        for sort, (style, indent, separators) in product((False, True), _STYLES):
-            try:
-                text = json.dumps(value, ensure_ascii=False, sort_keys=sort, indent=indent, separators=separators)
-            except RecursionError:
-                # The standard library reads JSON that is nested more deeply than what it writes.
-                return
-            text = _NUMBER.sub(r"\1", text)
-            for escapes, escape in _ESCAPES.items():
-                escaped = escape(text)
-                if hash(escaped) not in seen:
-                    seen.add(hash(escaped))
-                    words = f"the same JSON written {style}{', with sorted keys' if sort else ''}{escapes}{about}"
-                    yield words, _octets(escaped)
-                    yield f"{words}, and LF", _octets(f"{escaped}\n")
-                    yield f"{words}, with CRLF", _octets(escaped.replace("\n", "\r\n"))
-
-
-def _read_again(body: bytes) -> Iterator[tuple[str, object]]:
-    """Yield the value of JSON with its numbers spelled in each way, and without the members that are null."""
-    for number, spelled in _NUMBERS.items():
-        value = json.loads(body, parse_float=_spelling(spelled), parse_int=_spelling(spelled))
-        yield number, value
-        if b"null" in body:
-            yield f"{number}, without null members", _without_nulls(value)
-
-
-def _without_nulls(value: object) -> object:
-    """Return JSON without the members of objects that are null, as libraries leave them out."""
-    if isinstance(value, dict):
-        members = cast("dict[str, object]", value)
-        return {name: _without_nulls(one) for name, one in members.items() if one is not None}
-    return list(map(_without_nulls, cast("list[object]", value))) if isinstance(value, list) else value
-
-
-def _octets(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _spelling(spelled: Callable[[str], str]) -> Callable[[str], str]:
-    """Return a reader of a JSON number that marks it as one in a string, so that it is written as it is spelled."""
-    return lambda text: f"\0{spelled(text)}"
-
-
-def _is_whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
-
-
-def _of_javascript(text: str) -> str:
-    """Return a number as JavaScript writes it (ECMA-262, Number::toString)."""
-    number = float(text)
-    if number.is_integer() and abs(number) < 1e21:  # noqa: PLR2004 - from there on, it has an exponent
-        return str(int(number)) if abs(number) < _SAFE_INTEGER else format(Decimal(repr(number)), "f").partition(".")[0]
-    if 1e-6 <= abs(number) < 1e-4:  # noqa: PLR2004 - where Python writes an exponent, and JavaScript none
-        return format(Decimal(repr(number)), "f")
-    return re.sub(r"(e[-+])0+(?=\d)", r"\1", repr(number))
-
-
-_NUMBERS: Final[Mapping[str, Callable[[str], str]]] = {
-    "": str,
-    ", with numbers as JavaScript writes them": _of_javascript,
-    ", with numbers as Python writes them": lambda text: text if _is_whole(text) else repr(float(text)),
-    ", with .0 after whole numbers": lambda text: f"{text}.0" if _is_whole(text) else text,
-    ", with two decimals": lambda text: text if _is_whole(text) else f"{float(text):.2f}",
-}
-"""How languages write numbers."""
-
-
-def _escaped(text: str, form: str = "04x") -> str:
-    """Return JSON with its non-ASCII characters escaped, beyond the first plane as two surrogates."""
-
-    def escape(found: re.Match[str]) -> str:
-        octets = found[0].encode("utf-16-be", "surrogatepass")
-        units = (int.from_bytes(octets[at : at + 2], "big") for at in range(0, len(octets), 2))
-        return "".join(f"\\u{unit:{form}}" for unit in units)
-
-    return _NON_ASCII.sub(escape, text)
-
-
-def _with_escapes(characters: str, form: str = "04x") -> Callable[[str], str]:
-    """Return a function that escapes these characters, which JSON has in strings alone."""
-    table = {ord(one): f"\\u{ord(one):{form}}" for one in characters}
-    return lambda text: text.translate(table)
-
-
-_ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
-    "": str,
-    ", with non-ASCII escaped": _escaped,
-    ", with slashes escaped": lambda text: text.replace("/", "\\/"),
-    ", with slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(text.replace("/", "\\/")),
-    ", with <, > and & escaped, as Go does": _with_escapes("<>&\u2028\u2029"),
-    ", with <, >, &, = and ' escaped, as Gson does": _with_escapes("<>&='\u2028\u2029"),
-    ", with U+2028 and U+2029 escaped": _with_escapes("\u2028\u2029"),
-    ", with non-ASCII escaped in upper case": lambda text: _escaped(text, "04X"),
-    ", with HTML and non-ASCII escaped in upper case, as .NET does": lambda text: _escaped(
-        _with_escapes("<>&'+`", "04X")(text).replace('\\"', "\\u0022"), "04X"
-    ),
-}
-"""How languages escape characters."""
 
 
 def _decompressed(body: bytes) -> Described:

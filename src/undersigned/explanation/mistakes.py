@@ -7,7 +7,8 @@ import hashlib
 import json
 import re
 from contextlib import suppress
-from itertools import combinations, permutations, product
+from functools import partial
+from itertools import chain, combinations, permutations, product
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote, quote_plus, unquote
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 _RIGHT_BASE: Final = "the base of RFC 9421 section 2.5"
 _RIGHT_SIGNATURE: Final = "the bytes of a signature in Base64"
 _NAME: Final = re.compile(r'^"([^"]+)"((?:;[^:]*)?): ', re.MULTILINE)
+_HEADER_NAME: Final = re.compile(r'^"([^@"]+)"', re.MULTILINE)
+_HEADER: Final = re.compile(r'"(?!@)[a-z0-9-]+"(?=[ ):])')
+_VALUE: Final = re.compile(r"^(.*?: )(.*)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r';[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\.)*"|[^;"]*))?')
 _LAST: Final = '"@signature-params": '
 _LISTED: Final = re.compile(r'"@signature-params": \((?:[^")]|"[^"]*")*\)')
@@ -38,18 +42,22 @@ _LIST: Final = re.compile(r"\(([^)]*)\)")
 _LONG_TIME: Final = re.compile(r"(;\s*(?:created|expires)=[0-9]{10})[0-9]{6,}")
 _HEXADECIMAL: Final = re.compile(r"%[0-9A-F]{2}")
 _TIME: Final = re.compile("=([0-9]+)")
-_QUOTED, _LONG = r'="\1"', r"=\g<1>000"
 _MOST_PERMUTED: Final = 6
 _MOST_MOVED: Final = 32
 _FRAGMENTS: Final = ("", "top", "fragment", "frag", "section", "section1", "details", "main", "content", "anchor", "a")
 _PORTS: Final = (":443", ":80")
 _LENGTHS: Final = (64, 96)
+_OFTEN: Final = (
+    "a line end after the last line", "CRLF between the lines", "the label in its last line",
+    "names without quotation marks", "no last line, @signature-params",
+)  # fmt: skip
+"""The most usual mistakes of a base, which are tried together with another value of a component."""
 _CODINGS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "": bytes,
     " in hexadecimal": lambda octets: octets.hex().encode(),
+    " in upper-case hexadecimal": lambda octets: octets.hex().upper().encode(),
     " in Base64": base64.b64encode,
 }
-_INDENTS: Final = {"2 spaces": "  ", "4 spaces": "    ", "8 spaces": " " * 8, "a tab": "\t"}
 
 
 def syntax_fault(field: str) -> str:
@@ -74,77 +82,132 @@ def syntax_fault(field: str) -> str:
 
 
 def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
-    """Yield the other forms in which a sender may write the whole base of `values`, and hashes of it."""
-    head, _, last = base.rpartition("\n")
-    names, _, parameters = last.removeprefix(_LAST).partition(")")
-    crlf, bare_names = base.replace("\n", "\r\n"), _NAME.sub(r"\1\2: ", base)
-    titled = _NAME.sub(lambda name: name[0] if name[1][0] == "@" else name[0].title(), base)
+    """Yield what a sender may have signed in place of the base of `values`: a form or hash of it, or other text."""
+    url, body = str(values.target), bytes(values.content)
+    line, rest = f'"@target-uri": {url}', url.partition("://")[2].partition("/")[2]
+    texts = {f"a base with {words}": change(base) for words, change in _forms(values.label).items()} | {
+        "a base with @request-target in place of @target-uri": base.replace(line, f'"@request-target": /{rest}'),
+        "a base with @path in place of @target-uri": base.replace(line, f'"@path": {values.path}'),
+        "the base as a JSON string": json.dumps(base),
+        "the method and the URL": f"{values.method} {url}",
+        "the URL": url,
+        "the value of Signature-Input": f"{values.label}={values.read.text}",
+        "the parameters of the signature": values.read.text,
+        "the field Content-Digest": values.fields.combined.get("content-digest", ""),
+    }
+    octets = {words: text.encode("utf-8", "surrogatepass") for words, text in texts.items()}
+    octets |= {f"a base with its text in {name}": base.encode(name) for name in ("UTF-16-LE", "UTF-16-BE", "UTF-16")}
+    octets |= {f"the base{words}": code(base.encode()) for words, code in _CODINGS.items() if words}
+    octets |= {"the body": body, "the base with the body after it": b"%b\n%b" % (base.encode(), body)}
+    for words, signed in octets.items():
+        yield Alternative("other base form", values, signed, (words, _RIGHT_BASE))
+    for name, (words, code) in product(("sha256", "sha512", "sha384", "sha1"), _CODINGS.items()):
+        digest = code(hashlib.new(name, base.encode(), usedforsecurity=False).digest())
+        yield Alternative("hashed base", values, digest, (f"the {name} of the base{words}", "the base itself"))
+
+
+def two_mistakes(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield the base with two mistakes of its signer at once."""
+    forms = _forms(values.label)
+    for (one, first), (other, second) in combinations(forms.items(), 2):
+        signed = second(first(base)).encode("utf-8", "surrogatepass")
+        yield Alternative("other base form", values, signed, (f"a base with {one}, and with {other}", _RIGHT_BASE))
+    for alternative in other_values(values, base):
+        signed, (text, received) = alternative.octets or b"", alternative.told or ("", "")
+        for words in _OFTEN:
+            form = forms[words](signed.decode("utf-8", "surrogatepass")).encode("utf-8", "surrogatepass")
+            told = f"{text}, in a base with {words}", received
+            yield Alternative("other component value and other base form", values, form, told)
+
+
+def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
+    """Return the mistakes of a base by their words: first those in its lines, then those between and around them."""
     between = {
         "CRLF": "\r\n", "CR": "\r", "\\n as two characters": "\\n", "nothing": "", "spaces": " ", "commas": ",",
         "commas and spaces": ", ", "an empty line": "\n\n",
     }  # fmt: skip
-    texts = {
-        "a line end after the last line": f"{base}\n",
-        "a line end before the first line": f"\n{base}",
-        "line ends before the first line and after the last": f"\n{base}\n",
-        **{f"{words} between the lines": base.replace("\n", separator) for words, separator in between.items()},
-        "CRLF between the lines and after the last": f"{crlf}\r\n",
-        "CRLF after the last line": f"{base}\r\n",
-        "an empty line before the last line": f"{head}\n\n{last}",
-        "a space at the end of each line": base.replace("\n", " \n") + " ",
-        "a space at the end of each line but the last": base.replace("\n", " \n"),
-        "no last line, @signature-params": head,
-        "no last line, @signature-params, but the line end before it": f"{head}\n",
-        "only its last line": last,
-        "its last line first": f"{last}\n{head}",
-        "the label in its last line": base.replace(_LAST, f"{_LAST}{values.label}="),
-        "signature-params for @signature-params": base.replace(_LAST, '"signature-params": '),
-        "signature-input for @signature-params": base.replace(_LAST, f'"signature-input": {values.label}='),
-        "the header Signature-Input as its last line": base.replace(_LAST, f"Signature-Input: {values.label}="),
-        "no name in its last line": base.replace(_LAST, ""),
-        "no quotation marks around @signature-params": base.replace(_LAST, _LAST.replace('"', "")),
-        "names without quotation marks": bare_names,
-        "names without quotation marks, except the last": f"{bare_names.rpartition(chr(10))[0]}\n{last}",
-        "names of headers in title case": titled,
-        "names of headers in title case, without quotation marks": _NAME.sub(r"\1\2: ", titled),
-        "single quotation marks": _NAME.sub(r"'\1'\2: ", base),
-        "values in quotation marks": _values(base, '"{}"'.format),
-        "no space after the colons": _NAME.sub(r'"\1"\2:', base),
-        "a space before the colons": _NAME.sub(r'"\1"\2 : ', base),
-        "two spaces after the colons": _NAME.sub(r'"\1"\2:  ', base),
-        "a tab after the colons": _NAME.sub('"\\1"\\2:\t', base),
-        "an equals sign for the colons": _NAME.sub(r'"\1"\2=', base),
-        "no names": _NAME.sub("", base),
-        "names in upper case": _NAME.sub(lambda name: name[0].upper(), base),
-        "names in title case": _NAME.sub(lambda name: name[0].title(), base),
-        "values in lower case": _values(base, str.lower),
-        "values in upper case": _values(base, str.upper),
-        "all of it in lower case": base.lower(),
-        "spaces between the parameters": f"{head}\n{last.replace(';', '; ')}",
-        "parameters without quotation marks": f"{head}\n{_LAST}{names}){parameters.replace(chr(34), '')}",
-        "numbers in quotation marks": f"{head}\n{_LAST}{names}){_TIME.sub(_QUOTED, parameters)}",
-        "times in milliseconds": f"{head}\n{_LAST}{names}){_TIME.sub(_LONG, parameters)}",
-        "commas between the components": f"""{head}\n{last.replace('" "', '", "')}""",
-        "no spaces between the components": f"""{head}\n{last.replace('" "', '""')}""",
-        "bare names in its last line": f"{head}\n{_LAST}{names.replace(chr(34), '')}){parameters}",
-        "no parentheses in its last line": f"{head}\n{_LAST}{names[1:]}{parameters}",
-        "no components in its last line": f"{head}\n{_LAST}{parameters}",
+    indents = {"2 spaces": "  ", "4 spaces": "    ", "8 spaces": " " * 8, "a tab": "\t"}
+    return {
+        "no quotation marks around @signature-params": _put(_LAST, _LAST.replace('"', "")),
+        "names without quotation marks": partial(_NAME.sub, r"\1\2: "),
+        "names without quotation marks, except the last": _lines(partial(_NAME.sub, r"\1\2: ")),
+        "names of headers without quotation marks": partial(_HEADER_NAME.sub, r"\1"),
+        "names of headers in title case": partial(_HEADER_NAME.sub, lambda name: name[0].title()),
+        "names of headers in title case, in the last line too": partial(_HEADER.sub, lambda name: name[0].title()),
+        "single quotation marks": partial(_NAME.sub, r"'\1'\2: "),
+        "no space after the colons": partial(_NAME.sub, r'"\1"\2:'),
+        "no space after the colons, except the last": _lines(partial(_NAME.sub, r'"\1"\2:')),
+        "a space before the colons": partial(_NAME.sub, r'"\1"\2 : '),
+        "two spaces after the colons": partial(_NAME.sub, r'"\1"\2:  '),
+        "a tab after the colons": partial(_NAME.sub, '"\\1"\\2:\t'),
+        "an equals sign for the colons": partial(_NAME.sub, r'"\1"\2='),
+        "no names": partial(_NAME.sub, ""),
+        "names in upper case": partial(_NAME.sub, lambda name: name[0].upper()),
+        "names in title case": partial(_NAME.sub, lambda name: name[0].title()),
+        "host in place of @authority": _put('"@authority": ', '"host": '),
+        "values in quotation marks": _values('"{}"'.format),
+        "values in lower case": _values(str.lower),
+        "values in upper case": _values(str.upper),
+        "all of it in lower case": str.lower,
+        "the label in its last line": _last(_put(": (", f": {label}=(")),
+        "signature-params for @signature-params": _put(_LAST, '"signature-params": '),
+        "signature-input for @signature-params": _put(_LAST, f'"signature-input": {label}='),
+        "the header Signature-Input as its last line": _put(_LAST, f"Signature-Input: {label}="),
+        "no name in its last line": _put(_LAST, ""),
+        "spaces between the parameters": _last(_put(";", "; ")),
+        "parameters without quotation marks": _parameters(_put('"', "")),
+        "numbers in quotation marks": _parameters(partial(_TIME.sub, r'="\1"')),
+        "times in milliseconds": _parameters(partial(_TIME.sub, r"=\g<1>000")),
+        "commas between the components": _last(_put('" "', '", "')),
+        "no spaces between the components": _last(_put('" "', '""')),
+        "bare names in its last line": _last(partial(_LIST.sub, lambda names: names[0].replace('"', ""))),
+        "no parentheses in its last line": _last(partial(_LIST.sub, r"\1")),
+        "no components in its last line": _last(partial(_LIST.sub, "")),
+        "an empty line before the last line": _last("\n{}".format),
+        "no last line, @signature-params": lambda base: base.rpartition("\n")[0],
+        "only its last line": lambda base: base.rpartition("\n")[2],
+        "its last line first": lambda base: "\n".join([*base.split("\n")[-1:], *base.split("\n")[:-1]]),
+        "all its lines sorted": lambda base: "\n".join(sorted(base.split("\n"))),
+        "a space at the end of each line but the last": _put("\n", " \n"),
+        "a space at the end of each line": lambda base: base.replace("\n", " \n") + " ",
+        **{f"{words} between the lines": _put("\n", separator) for words, separator in between.items()},
+        **{f"{words} before each line but the first": _put("\n", f"\n{space}") for words, space in indents.items()},
+        **{f"{words} before each line": _indented(space) for words, space in indents.items()},
+        **{f"{words} before each line, between line ends": _indented(space, "\n") for words, space in indents.items()},
+        "a byte order mark (BOM) before it": "\ufeff{}".format,
+        "a line end before the first line": "\n{}".format,
+        "a line end after the last line": "{}\n".format,
+        "CRLF after the last line": "{}\r\n".format,
+        "an octet of zero after it": "{}\0".format,
     }
-    octets = {words: text.encode("utf-8", "surrogatepass") for words, text in texts.items()}
-    for words, indent in _INDENTS.items():
-        indented = base.replace("\n", f"\n{indent}").encode()
-        octets[f"{words} before each line but the first"] = indented
-        octets[f"{words} before each line"] = indent.encode() + indented
-        octets[f"{words} before each line, between line ends"] = f"\n{indent}".encode() + indented + b"\n"
-    octets |= {f"its text in {name}": base.encode(name) for name in ("UTF-16-LE", "UTF-16-BE", "UTF-16")}
-    signed = base.encode()
-    whole = {f"the base{words}": code(signed) for words, code in _CODINGS.items() if words}
-    forms = {f"a base with {words}": form for words, form in octets.items()} | whole
-    for words, form in (forms | {"the base as a JSON string": json.dumps(base).encode()}).items():
-        yield Alternative("other base form", values, form, (words, _RIGHT_BASE))
-    for name, (words, code) in product(("sha256", "sha512", "sha384", "sha1"), _CODINGS.items()):
-        digest = code(hashlib.new(name, signed, usedforsecurity=False).digest())
-        yield Alternative("hashed base", values, digest, (f"the {name} of the base{words}", "the base itself"))
+
+
+def _put(old: str, new: str) -> Callable[[str], str]:
+    return lambda base: base.replace(old, new)
+
+
+def _lines(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a function that changes a base except its last line."""
+    return lambda base: change(base.rpartition("\n")[0]) + "".join(base.rpartition("\n")[1:])
+
+
+def _last(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a function that changes the last line of a base."""
+    return lambda base: "".join(base.rpartition("\n")[:2]) + change(base.rpartition("\n")[2])
+
+
+def _parameters(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a function that changes the parameters in the last line of a base."""
+    return _last(lambda last: "".join(last.partition(")")[:2]) + change(last.partition(")")[2]))
+
+
+def _values(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a function that changes the values in the lines of a base, except the last."""
+    return _lines(partial(_VALUE.sub, lambda line: line[1] + change(line[2])))
+
+
+def _indented(space: str, end: str = "") -> Callable[[str], str]:
+    return lambda base: f"{end}{space}" + base.replace("\n", f"\n{space}") + end
 
 
 def moved(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -185,9 +248,9 @@ def fewer_parts(values: SignedValues, base: str) -> Iterator[Alternative]:
         for kept in combinations(parameters, count):
             signed = "\n".join([*components, head + "".join(kept)]).encode()
             yield Alternative("added parameters", values, signed, (_names(kept), _names(parameters)))
-    for line in components:
-        rest = "\n".join([one for one in (*components, last) if one != line]).encode()
-        words = f"a base without the line of {_names([line])}"
+    for lines in chain(combinations(components, 1), combinations(components[:_MOST_PERMUTED], 2)):
+        rest = "\n".join([one for one in (*components, last) if one not in lines]).encode()
+        words = f"a base without the line{'' if len(lines) == 1 else 's'} of {_names(lines)}"
         yield Alternative("other base form", values, rest, (words, _RIGHT_BASE))
 
 
@@ -315,11 +378,3 @@ def _raw_signatures(octets: bytes) -> Iterator[bytes]:
     for size in (32, 48):
         if 0 <= r < 1 << 8 * size and 0 <= s < 1 << 8 * size:
             yield r.to_bytes(size, "big") + s.to_bytes(size, "big")
-
-
-def _values(base: str, change: Callable[[str], str]) -> str:
-    """Return a base with the values of its lines changed, except the last."""
-    lines = [line.partition(": ") for line in base.split("\n")]
-    return "\n".join(
-        [*("".join((name, colon, change(value))) for name, colon, value in lines[:-1]), "".join(lines[-1])]
-    )

@@ -1,0 +1,251 @@
+"""JSON as languages and libraries write it: a template of the value, which each style fills in."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from itertools import product
+from math import isinf
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from undersigned.message.strict_json import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_COMMA, _COLON, _LINE, _ELEMENT, _OBJECT, _ARRAY, _EMPTY = map(chr, range(1, 8))
+"""Marks of a template: separators, line ends in objects and arrays, levels of both, and what is empty.
+
+JSON has no control characters in its strings, so a mark is nothing else.
+"""
+_LEVELS: Final = f"[{_OBJECT}{_ARRAY}]*"
+_NOTHING: Final = re.compile(f"{_EMPTY}({_LINE}{_LEVELS})")
+_ELEMENTS: Final = re.compile(f"{_ELEMENT}{_LEVELS}")
+_NUMBER: Final = re.compile("\0([^\0]*)\0")
+_NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+_DEEPEST: Final = 32
+
+
+def other_json(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the same JSON as the usual languages and libraries write it, each with a description."""
+    try:
+        read = loads(body)
+        value = cast("object", json.loads(body, parse_float=_Number, parse_int=_Number))
+        if isinstance(read, (dict, list)):
+            yield "the JSON as str() of Python writes it", _octets(str(read))
+    except (ValueError, RecursionError):
+        return
+    if isinstance(read, str):
+        yield "the JSON in the string that the body is", _octets(read)
+    for styles in (_USUAL, _UNUSUAL):
+        seen: set[int] = set()
+        for about, template in _templates(value):
+            if hash(template) in seen:
+                continue
+            seen.add(hash(template))
+            for style in styles:
+                words, text = f"the same JSON written {style.words}{about}", style.fill(template)
+                yield words, _octets(text)
+                yield f"{words}, and LF", _octets(f"{text}\n")
+                yield f"{words}, with CRLF", _octets(text.replace("\n", "\r\n"))
+
+
+class _Number(str):
+    """A number as the JSON spells it."""
+
+    __slots__ = ()
+
+
+class _Style(NamedTuple):
+    """How the parts of JSON are separated. Without an indent, all of it is in one line."""
+
+    words: str
+    indent: str | None
+    comma: str
+    colon: str
+    empty: str = ""
+    arrays_in_lines: bool = True
+
+    def fill(self, text: str) -> str:
+        """Return a template in this style."""
+        if not self.arrays_in_lines:
+            text = _ELEMENTS.sub(" ", text).replace(_ARRAY, "")
+        text = _NOTHING.sub(self.empty, text)
+        for line in (_LINE, _ELEMENT):
+            text = text.replace(line, "" if self.indent is None else "\n")
+        for level in (_OBJECT, _ARRAY):
+            text = text.replace(level, self.indent or "")
+        return text.replace(_COMMA, self.comma).replace(_COLON, self.colon)
+
+
+_USUAL: Final = (
+    _Style("compactly", None, ",", ":"),
+    _Style("with spaces, as json.dumps does", None, ", ", ": "),
+    _Style("indented by 2", "  ", ",", ": "),
+    _Style("indented by 4", "    ", ",", ": "),
+)
+_INDENTS: Final = {"tabs": "\t"} | {str(width): " " * width for width in range(1, 9)}
+_COLONS: Final = {"": ": ", " with a space before each colon": " : ", " with no space after a colon": ":"}
+_UNUSUAL: Final = (
+    _Style("with a space after each colon", None, ",", ": "),
+    _Style("with a space after each comma", None, ", ", ":"),
+    _Style("indented by 2, as Jackson does", "  ", ",", " : ", " ", arrays_in_lines=False),
+    _Style("indented by 2, as Swift does", "  ", ",", " : ", r"\n\1"),
+    *(
+        _Style(f"indented by {words}{about}", indent, ",", colon)
+        for (words, indent), (about, colon) in product(_INDENTS.items(), _COLONS.items())
+    ),
+    *(
+        _Style(f"indented by {words} with a space after each comma, as Python 2 does", indent, ", ", ": ")
+        for words, indent in _INDENTS.items()
+    ),
+)
+
+
+def _templates(value: object) -> Iterator[tuple[str, str]]:
+    """Yield templates of a value with its members in each order, and its numbers and characters in each spelling."""
+    for (number, spell), (order, sort), (nulls, kept) in product(
+        _NUMBERS.items(), _ORDERS.items(), {"": True, ", without null members": False}.items()
+    ):
+        text = _NUMBER.sub(lambda found: spell(found[1]), _template(value, sort, nulls=kept))  # noqa: B023 - used here
+        for escapes, escape in _ESCAPES.items():
+            yield f"{order}{escapes}{number}{nulls}", escape(text)
+
+
+def _template(value: object, sort: Callable[[str], object] | None, *, nulls: bool, depth: int = 0) -> str:
+    """Return the template of a value, or "" if it is nested too deeply to be tried."""
+    if isinstance(value, _Number):
+        return f"\0{value}\0"
+    if not isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        begin, end, line, level = "{", "}", _LINE, _OBJECT
+        texts = [
+            f"{json.dumps(name, ensure_ascii=False)}{_COLON}"
+            + _template(members[name], sort, nulls=nulls, depth=depth + 1)
+            for name in (members if sort is None else sorted(members, key=sort))
+            if nulls or members[name] is not None
+        ]
+    else:
+        begin, end, line, level = "[", "]", _ELEMENT, _ARRAY
+        texts = [_template(one, sort, nulls=nulls, depth=depth + 1) for one in cast("list[object]", value)]
+    if not texts:
+        return f"{begin}{_EMPTY}{_LINE}{end}"
+    inner = f"{_COMMA}{line}".join(texts)
+    for mark in (_LINE, _ELEMENT):
+        inner = inner.replace(mark, f"{mark}{level}")
+    return f"{begin}{line}{level}{inner}{line}{end}"
+
+
+_ORDERS: Final[Mapping[str, Callable[[str], object] | None]] = {
+    "": None,
+    ", with sorted keys": str,
+    ", with keys sorted by length, as jsonb of PostgreSQL does": lambda name: (len(name.encode()), name),
+}
+
+
+def _octets(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _double(least: int, most: int, *, exponent: str, whole: str = "", mantissa: str = "") -> Callable[[str], str]:
+    """Return a function that writes a number as a double.
+
+    Args:
+        least: the least power of ten that is written without an exponent.
+        most: the power of ten from which on a number has an exponent.
+        exponent: how an exponent is written.
+        whole: what follows a whole number.
+        mantissa: what follows a whole number before an exponent.
+    """
+
+    def spell(text: str) -> str:
+        number = float(text)
+        if isinf(number):
+            return text
+        decimal = Decimal(repr(number or 0.0)).normalize()
+        first, _, power = f"{decimal:e}".partition("e")
+        if least <= int(power) < most:
+            plain = f"{decimal:f}"
+            return plain if "." in plain else plain + whole
+        return f"{first if '.' in first else first + mantissa}{exponent.format(int(power))}"
+
+    return spell
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()
+
+
+def _unless_whole(spell: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda text: text if _is_whole(text) else spell(text)
+
+
+_DOUBLES: Final[Mapping[str, Callable[[str], str]]] = {
+    "Python": lambda text: repr(float(text)),
+    "Java": _double(-3, 7, exponent="E{}", whole=".0", mantissa=".0"),
+    "Ruby": _double(-4, 16, exponent="e{:+03d}", whole=".0", mantissa=".0"),
+    "C#": _double(-5, 15, exponent="E{:+03d}"),
+    "PHP": _double(-4, 17, exponent="e{:+d}", mantissa=".0"),
+    "PHP before 7.1": lambda text: f"{float(text):.17g}",
+    "Rust": _double(-5, 16, exponent="e{}", whole=".0"),
+}
+_NUMBERS: Final[Mapping[str, Callable[[str], str]]] = {
+    "": str,
+    ", with numbers as JavaScript writes them": _double(-6, 21, exponent="e{:+d}"),
+    **{f", with numbers as {name} writes them": _unless_whole(spell) for name, spell in _DOUBLES.items()},
+    ", with .0 after whole numbers": lambda text: f"{text}.0" if _is_whole(text) else text,
+    ", with two decimals": _unless_whole(lambda text: f"{float(text):.2f}"),
+    ", with two decimals of all numbers": lambda text: f"{float(text):.2f}",
+    **{f", with all numbers as {name} writes doubles": spell for name, spell in _DOUBLES.items()},
+    ", with numbers as strings": '"{}"'.format,
+}
+"""How languages write numbers."""
+
+
+def _escaped(text: str, form: str = "04x") -> str:
+    """Return JSON with its non-ASCII characters escaped, beyond the first plane as two surrogates."""
+
+    def escape(found: re.Match[str]) -> str:
+        octets = found[0].encode("utf-16-be", "surrogatepass")
+        units = (int.from_bytes(octets[at : at + 2], "big") for at in range(0, len(octets), 2))
+        return "".join(f"\\u{unit:{form}}" for unit in units)
+
+    return _NON_ASCII.sub(escape, text)
+
+
+def _with_escapes(characters: str, form: str = "04x") -> Callable[[str], str]:
+    """Return a function that escapes these characters, which JSON has in strings alone."""
+    table = {ord(one): f"\\u{ord(one):{form}}" for one in characters}
+    return lambda text: text.translate(table)
+
+
+def _slashes(text: str) -> str:
+    return text.replace("/", "\\/")
+
+
+_ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
+    "": str,
+    ", with non-ASCII escaped": _escaped,
+    ", with slashes escaped": _slashes,
+    ", with slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(_slashes(text)),
+    ", with <, > and & escaped, as Go does": _with_escapes("<>&\u2028\u2029"),
+    ", with <, >, &, = and ' escaped, as Gson does": _with_escapes("<>&='\u2028\u2029"),
+    ", with U+2028 and U+2029 escaped": _with_escapes("\u2028\u2029"),
+    ", with non-ASCII escaped in upper case": lambda text: _escaped(text, "04X"),
+    ", with HTML and non-ASCII escaped in upper case, as .NET does": lambda text: _escaped(
+        _with_escapes("<>&'+`", "04X")(text).replace('\\"', "\\u0022"), "04X"
+    ),
+    ", with HTML, slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(
+        _with_escapes("<>&'", "04X")(_slashes(text)).replace('\\"', "\\u0022")
+    ),
+    ", with <, >, &, slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(
+        _with_escapes("<>&", "04X")(_slashes(text))
+    ),
+    ", with the slash of </ escaped, as org.json of Java does": lambda text: text.replace("</", "<\\/"),
+}
+"""How languages escape characters."""

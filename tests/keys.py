@@ -34,7 +34,7 @@ from undersigned.signature import ComponentValues, signature_base
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from undersigned import Profile
+    from undersigned import Profile, SignedFields
 
 NOW = 1_776_520_800
 ORIGIN = f"https://{HOST}"
@@ -202,10 +202,20 @@ def signed_request(
     key: SigningKey = KEY,
     **options,
 ) -> Request:
-    """A request signed as the profile says."""
-    given = list(fields)
-    added = signer(profile, key=key).sign(Request(method, url, given, body), **{"nonce": NONCE, **options})
-    return Request(method, url, [*given, *added], body)
+    """A request signed as the profile says, whatever its content is."""
+    request = Request(method, url, list(fields), body)
+    added = sign_unread(signer(profile, key=key), request, **{"nonce": NONCE, **options})
+    return Request(method, url, [*request.fields, *added], body)
+
+
+def sign_unread(signing: Signer, request: Request, **options) -> SignedFields:
+    """Sign a request as others do, who do not look at its content."""
+    if request.body and "content-digest" not in request.fields.combined:
+        digest = signing.digest_builder()
+        digest.update(request.body)
+        options["digest"] = digest.value()
+        request = Request(request.method, request.url, request.fields, has_body=True)
+    return signing.sign(request, **options)
 
 
 def hostile_request(request: Request, signature_input: str, *, key: SigningKey = KEY, encoding="base64") -> Request:
@@ -220,7 +230,7 @@ def hostile_request(request: Request, signature_input: str, *, key: SigningKey =
 
 def foreign_fields(request: Request, *, by: Signer, **options) -> list[tuple[str, str]]:
     """The fields of a request, signed as others do who also sign a URL that RFC 3986 does not allow."""
-    *digest, (_, text), _ = by.sign(Request(request.method, URL, request.fields, request.body), **options)
+    *digest, (_, text), _ = sign_unread(by, Request(request.method, URL, request.fields, request.body), **options)
     given = Request(request.method, request.url, [*request.fields, *digest], request.body)
     return list(hostile_request(given, text).fields)
 
@@ -287,7 +297,8 @@ class Party:
         given = [*extra, *(fields if fields is not None else JSON if body else ())]
         url = f"{ORIGIN}{target}" if target.startswith("/") else target
         created = int(time.time()) - age
-        signed = (signer or self.signer).sign(Request(method, url, given, body), **{"created": created, **options})
+        request = Request(method, url, given, body)
+        signed = sign_unread(signer or self.signer, request, **{"created": created, **options})
         return [*given, *signed]
 
     def raw(

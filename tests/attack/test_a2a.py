@@ -9,7 +9,7 @@ import logging
 
 from tests.attack import bodies, targets
 from tests.drive import Message, call_asgi, scope_of, takes
-from tests.keys import HOST, ORIGIN, signer, verifier
+from tests.keys import HOST, ORIGIN, sign_unread, signer, verifier
 
 from undersigned import A2AResolver, Policy, Request, asgi
 
@@ -219,7 +219,9 @@ def test_a_signed_message_runs(search):
         server = Server()
         await server.started()
         message = message_of(path, bodies.plain(document))
-        added = signer().sign(Request("POST", f"{ORIGIN}{path}", [("Host", HOST), *message.fields], message.body))
+        added = sign_unread(
+            signer(), Request("POST", f"{ORIGIN}{path}", [("Host", HOST), *message.fields], message.body)
+        )
         return await server.ask(Message(path, "POST", [*message.fields, *added], message.body))
 
     assert asyncio.run(run()) == ["bought"]

@@ -9,7 +9,7 @@ import logging
 import pytest
 from tests.attack import bodies
 from tests.drive import Message, call_asgi, scope_of
-from tests.keys import HOST, ORIGIN, signer, verifier
+from tests.keys import HOST, ORIGIN, sign_unread, signer, verifier
 
 from undersigned import JSONRPCResolver, Policy, Request, asgi
 
@@ -106,7 +106,7 @@ def message_of(made: bodies.Message, version: str = "") -> Message:
 
 def signed(document: dict) -> Message:
     message = message_of(bodies.plain(document))
-    added = signer().sign(Request("POST", f"{ORIGIN}/mcp", [("Host", HOST), *message.fields], message.body))
+    added = sign_unread(signer(), Request("POST", f"{ORIGIN}/mcp", [("Host", HOST), *message.fields], message.body))
     return Message("/mcp", "POST", [*message.fields, *added], message.body)
 
 

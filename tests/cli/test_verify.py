@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given
 from tests.cli.command import GET, NOTHING, POST, REQUESTS, answers, invoke, lines, objects, run
 from tests.cli.conftest import KEYID
+from tests.keys import sign_unread
+
+from undersigned import Request, Signer, SigningKey, profiles
 
 NOW = 1776520800
 
@@ -105,7 +108,11 @@ def test_key_is_unknown_when_the_set_lacks_it(keys):
 
 
 def test_signed_body_with_a_repeated_key_is_rejected_at_the_last_step(keys):
-    [answer] = verify(keys, sign(keys, {**POST, "body": '{"a": 1, "a": 2}'}))
+    signer = Signer(SigningKey.from_file(keys.private), profile=profiles.ADCP_3_2)
+    request = {**POST, "body": '{"a": 1, "a": 2}'}
+    message = Request("POST", POST["url"], POST["headers"], request["body"])
+    headers = [*POST["headers"].items(), *sign_unread(signer, message, created=NOW)]
+    [answer] = verify(keys, {**request, "headers": headers})
     assert answer == rejection_line("request_body_malformed", 14, answer["detail"])
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+from tests.keys import sign_unread
 from tests.packages import PACKAGES
 
 from undersigned import (
@@ -165,7 +166,7 @@ class Down(MemoryReplayStore):
 
 def sign(body: bytes) -> list[tuple[str, str]]:
     signer = Signer(SigningKey.from_jwk(KEY.private), profile=profiles.ADCP_3_2)
-    return [*signer.sign(Request("POST", URL, FIELDS, body), created=NOW)]
+    return [*sign_unread(signer, Request("POST", URL, FIELDS, body), created=NOW)]
 
 
 def verifier(replay: MemoryReplayStore, **options) -> Verifier:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.hostile import hostile_values
-from tests.keys import JSON_FIELD, signer
+from tests.keys import BODY, JSON_FIELD, signer
 from tests.work import lines_run
 
 from undersigned import Request, SigningError, UndersignedError
@@ -213,13 +213,13 @@ def test_values_separated_by_commas_are_a_list(value):
 
 @pytest.mark.parametrize("key", ["a", "*", *(f"a{character}" for character in "az09_.*-")])
 def test_key_has_lower_case_letters_digits_and_four_other_characters(key):
-    assert signer().sign(Request("POST", URL, [JSON_FIELD], b"x"), label=key)
+    assert signer().sign(Request("POST", URL, [JSON_FIELD], BODY), label=key)
 
 
 @pytest.mark.parametrize("key", ["", "A", "aA", "0", "_", "-a", "a~", "a\n"])
 def test_other_text_is_not_a_key(key):
     with pytest.raises(SigningError, match=r"^label: "):
-        signer().sign(Request("POST", URL, [JSON_FIELD], b"x"), label=key)
+        signer().sign(Request("POST", URL, [JSON_FIELD], BODY), label=key)
 
 
 def test_last_of_repeated_signatures_counts_when_the_reading_says_so():

@@ -6,10 +6,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from tests.keys import PUBLIC, OneKey, key_pair, signing_key, verification_key
+from tests.keys import PUBLIC, OneKey, key_pair, sign_unread, signing_key, verification_key
 
 from undersigned import (
     KeySet,
+    MalformedSignature,
     MemoryReplayStore,
     Request,
     Response,
@@ -18,6 +19,7 @@ from undersigned import (
     SigningError,
     Verifier,
 )
+from undersigned.message.content_digest import content_digest
 from undersigned.profiles import (
     ACTIVITYPUB,
     BY_NAME,
@@ -89,6 +91,44 @@ def outcomes(profile, message, verify) -> list[bool | None]:
         except SignatureError:
             new.append(None)
     return new
+
+
+CONTENTS = {
+    b'{"a": 1, "\\u0061": 2}': "duplicate keys: 'a'",
+    b'{"a": [{"b": 1, "b": 2}]}': "duplicate keys: 'b'",
+    b'{"a": NaN}': "NaN",
+    b'{"a": -Infinity}': "NaN and Infinity",
+    b"[" * 100_000 + b"]" * 100_000: "nested too deeply",
+    b"[" + b"9" * 5000 + b"]": "a number too long",
+    b"not JSON": "from offset 0",
+    b'{"a": 1,}': "from offset",
+    b'{"a": 1} {}': "from offset 9",
+    b'{"a": "\xff"}': "from offset 7",
+    b"\xef\xbb\xbf{}": "from offset 0",
+    '{"a": 1}'.encode("utf-16"): "from offset 0",
+    b'{"a": "\\ud800", "b": 1e999}': None,
+}
+
+
+@pytest.mark.parametrize("profile", BY_NAME.values(), ids=lambda profile: profile.name)
+@pytest.mark.parametrize("body", CONTENTS, ids=lambda body: body[:20].decode("latin-1"))
+def test_json_is_signed_only_if_its_verifier_takes_it(profile, body):
+    algorithm = "ed25519" if "ed25519" in profile.algorithms else "rsa-v1_5-sha256"
+    request, subject, signing = replace(POST, body=body), verifier(profile, algorithm), signer(profile, algorithm)
+    if profile.message == "request":
+        unread, sign, verify = sign_unread(signing, request), signing.sign, subject.verify
+    else:
+        request = Response(200, [FIELDS[0], FIELDS[-1]], body, request=POST)
+        bare = replace(request, body=b"", has_body=True)
+        unread = signing.sign_response(bare, digest=content_digest(body, "base64"))
+        sign, verify = signing.sign_response, subject.verify_response
+    try:
+        verify(replace(request, fields=[*request.fields, *unread]))
+    except MalformedSignature:
+        with pytest.raises(SigningError, match=f"^content: .*{CONTENTS[body]}.*; receivers reject it"):
+            sign(request)
+    else:
+        assert sign(request)
 
 
 FAR = NOW + 370 * 86_400

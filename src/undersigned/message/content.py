@@ -132,3 +132,30 @@ def strict_json(fields: HeaderFields, content: Content) -> JSONValue:
     if "\0" in text or text[:1] == "\ufeff":
         raise ValueError("not UTF-8 without a byte order mark")
     return content.json(text)
+
+
+def check_json(fields: HeaderFields, content: Content, *, is_strict: bool) -> None:
+    """Check that content of a JSON type can be read in one way only. Content of another type is not looked at.
+
+    Args:
+        fields: the headers of the message.
+        content: its content.
+        is_strict: whether it must also be JSON, in UTF-8, and not compressed (AdCP). With other profiles, it may be
+            compressed, or anything else.
+
+    Raises:
+        AmbiguousJSON: two readers could find different members, or the content is no JSON and must be.
+    """
+    if len(content) == 0 or not is_json(fields):
+        return
+    try:
+        if is_strict:
+            strict_json(fields, content)
+        else:
+            content.json()
+    except AmbiguousJSON:
+        raise
+    except ValueError as error:
+        if is_strict:
+            at = getattr(error, "pos", getattr(error, "start", 0))  # of JSONDecodeError, or of UnicodeDecodeError
+            raise AmbiguousJSON(f"the body is not JSON in UTF-8, from offset {at}") from None

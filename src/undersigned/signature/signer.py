@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_FIELDS
+from undersigned.log_text import cut_name
 from undersigned.message import token
+from undersigned.message.content import check_json
 from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
 from undersigned.message.covered import Component
 from undersigned.message.header_fields import check_fields
@@ -23,6 +25,7 @@ from undersigned.message.signature_input import (
     parse_signature_input,
     serialize_signature_input,
 )
+from undersigned.message.strict_json import AmbiguousJSON
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,
@@ -114,7 +117,7 @@ class SignatureOptions(TypedDict, total=False):
         label: the signature's label; by default the profile's.
         parameters: further signature parameters, such as the profile's own.
         digest: the Content-Digest to add, as `digest_builder` made it, if the message does not have its content: it
-            is then made with `has_body=True`.
+            is then made with `has_body=True`, and whether its JSON can be read in one way only is not checked.
     """
 
     created: int | None
@@ -201,8 +204,9 @@ class Signer:
         Raises:
             MalformedURL: the URL or Host has no canonical form, or no receiver reads the target: it is too long, or a
                 character must be percent-encoded.
-            SigningError: the request lacks a component to cover, or a receiver could not read its fields. Or an
-                argument is out of the profile's bounds. Or a remote key returned something that is not a signature.
+            SigningError: the request lacks a component to cover, or a receiver could not read its fields, or its JSON
+                in one way only (with AdCP's profiles, its JSON at all). Or an argument is out of the profile's bounds.
+                Or a remote key returned something that is not a signature.
             ConfigurationError: the `sign` of the key must be awaited.
         """
         prepared = self.prepare(request, **options)
@@ -298,6 +302,8 @@ class Signer:
             self._check_digest(message, digest)
         elif digest is None:
             digest = content_digest(message.body, profile.digest.encodings[0], algorithms=profile.digest.algorithms[:1])
+        if "content-digest" in names:
+            _check_json(message, profile)
         check_sent_fields(message, canonical, added=_ADDED if digest is None else (*_ADDED, "content-digest"))
         text = f"{listed}{self._parameters(created, expires, nonce)}"
         if parameters or profile.parameters.own:
@@ -462,6 +468,15 @@ def _check_content_type(message: Request | Response) -> None:
             f"headers: Content-Type has several values, or more than {LONGEST_FIELD:,} characters, which receivers "
             "reject; send one"
         )
+
+
+def _check_json(message: Request | Response, profile: Profile) -> None:
+    """Check that covered JSON can be read in one way only, as a verifier does at the end (step 14)."""
+    try:
+        check_json(message.fields, message.content, is_strict=profile.is_of_adcp)
+    except AmbiguousJSON as ambiguous:
+        names = "".join([f": {cut_name(name)!r}" for name in ambiguous.duplicates[:1]])
+        raise SigningError(f"content: {ambiguous}{names}; receivers reject it, so correct it first") from None
 
 
 def _check_length(message: Request | Response, signature: str) -> None:

@@ -46,7 +46,7 @@ from undersigned.limits import (
     MOST_SELECTED,
 )
 from undersigned.log_text import cut_name
-from undersigned.message.content import Content, is_json, strict_json
+from undersigned.message.content import Content, check_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.covered import whole_field
 from undersigned.message.draft_signature import is_other_scheme, unsigned_detail, without_draft
@@ -612,24 +612,16 @@ def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> Ve
             (RFC 8259), so that a lenient reader may see a repeated key that others do not see.
     """
     request = signature.request
-    if len(content) > 0 and is_json(request.fields):
-        # AdCP's content is JSON. The content of other profiles may be compressed, or anything else.
-        is_strict = signature.profile.is_of_adcp
-        try:
-            if is_strict:
-                strict_json(request.fields, content)
-            else:
-                content.json()
-        except ValueError as error:
-            ambiguous = error if isinstance(error, AmbiguousJSON) else None
-            if ambiguous is not None or is_strict:
-                repeated = ", ".join(map(cut_name, ambiguous.duplicates)) if ambiguous is not None else ""
-                raise signature.profile.error(
-                    "body_malformed",
-                    step=14,
-                    detail=str(ambiguous or "the body is not JSON in UTF-8"),
-                    received=f"nonce {signature.nonce}, {len(content)} bytes, repeated keys: {repeated}",
-                ) from None
+    try:
+        check_json(request.fields, content, is_strict=signature.profile.is_of_adcp)
+    except AmbiguousJSON as ambiguous:
+        repeated = ", ".join(map(cut_name, ambiguous.duplicates))
+        raise signature.profile.error(
+            "body_malformed",
+            step=14,
+            detail=str(ambiguous),
+            received=f"nonce {signature.nonce}, {len(content)} bytes, repeated keys: {repeated}",
+        ) from None
     tag: Any = signature.parameters.get("tag", "")
     return VerifiedSignature(
         keyid=signature.keyid,

@@ -60,12 +60,13 @@ def SignatureMiddleware(app: Litestar, **options: Unpack[ASGISetup]) -> Litestar
         options: those of `undersigned.asgi.SignatureMiddleware`: `verifier`, `origins`, `mode` and so on.
 
     Raises:
-        ConfigurationError: an option has a wrong value.
+        ConfigurationError: an option has a wrong value; or, when the server starts, the routes do not fit the policy.
     """
     if not isinstance(app, Litestar):
         raise ConfigurationError("app: pass the Litestar application, not what is wrapped around it")
-    routes: Any = Routes(app.asgi_handler, partial(_listed, app), lambda: True)
-    app.asgi_handler = cast("Any", asgi.SignatureMiddleware(routes, **options))
+    routes = Routes(cast("Any", app).asgi_handler, partial(_listed, app), lambda: True)
+    app.asgi_handler = middleware = cast("Any", asgi.SignatureMiddleware(routes, **options))
+    app.on_startup.append(middleware.check_start)
     # Handlers that are registered later get the guards of the application.
     for guards in (cast("Any", app).guards, *(handler.resolve_guards() for _, handler, _ in _handlers(app))):
         if _ask not in guards:
@@ -91,8 +92,8 @@ def _handlers(app: Litestar) -> list[tuple[str, Any, list[str]]]:
 
 
 def _listed(app: Litestar) -> list[ListedRoute]:
-    found = [(path, _matched(handler, path, {}), methods) for path, handler, methods in _handlers(app)]
-    return [ListedRoute(method, path, matched) for path, matched, methods in found for method in methods]
+    found = _handlers(app)
+    return [ListedRoute(method, path, _matched(one, path, {})) for path, one, methods in found for method in methods]
 
 
 def document_policy(app: Litestar) -> None:
@@ -110,8 +111,7 @@ def document_policy(app: Litestar) -> None:
     plain = app.openapi_schema.to_schema
 
     def marked() -> dict[str, Any]:
-        document, outer = plain(), cast("object", app.asgi_handler)
-        service = outer.service if isinstance(outer, asgi.SignatureMiddleware) else None
+        document, service = plain(), cast("Any", getattr(app.asgi_handler, "service", None))
         for path, handler, methods in _handlers(app):
             # Litestar wraps a guard that is not async.
             guards = [getattr(guard, "func", guard) for guard in handler.resolve_guards()]

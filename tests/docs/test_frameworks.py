@@ -325,6 +325,11 @@ def test_sanic_on_an_asgi_server(run, party):
         check(port, party)
 
 
+def test_litestar_injects_the_signature(run, party):
+    with uvicorn_server(run("frameworks/litestar", "One route", "Policy", "Dependencies")["app"]) as port:
+        check(port, party)
+
+
 # The page about all of them
 
 

@@ -11,6 +11,7 @@ import inspect
 import json
 import logging
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import product
@@ -28,6 +29,7 @@ import quart
 import sanic
 import tornado.httputil
 import tornado.web
+import trio
 from django.http import JsonResponse
 from django.test import RequestFactory
 from falcon import HTTPUnauthorized
@@ -806,6 +808,23 @@ def test_view_learns_that_a_client_left_early_although_a_policy_has_read_some_co
     with framework.running({"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}) as port:
         leave_early(port, LEAVING)
         assert uploads_ended(port, at_least=1) == ["left"]
+
+
+@pytest.mark.parametrize("name", ["starlette", "fastapi", "litestar", "quart", "falcon-asgi"])
+def test_start_on_trio_fails_and_says_so(name, party):
+    [framework] = [one for one in FRAMEWORKS if one.name == name]
+    app, sent = framework.make(optional(party)), []
+
+    async def receive():
+        return {"type": "lifespan.startup"}
+
+    async def send(message):
+        sent.append(message)
+
+    with suppress(ConfigurationError, ExceptionGroup):
+        trio.run(app, {"type": "lifespan"}, receive, send)
+    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
+    assert "trio, which undersigned does not support" in sent[0]["message"]
 
 
 UPGRADES_FIRST = {"sanic", "sanic-asgi"}

@@ -73,6 +73,16 @@ class SignatureMiddleware:
         """What the middleware was told to verify."""
         return self._guard.service
 
+    def check_start(self) -> None:
+        """Check what else the start of a server shows: for a framework that keeps its lifespan to itself.
+
+        Raises:
+            ConfigurationError: the server runs on trio, or the routes do not fit the policy.
+        """
+        if (failure := self._failure or _unsupported({"type": "lifespan"})) is not None:
+            raise failure
+        self._guard.check_names()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""
         failure = self._failure or _unsupported(scope)

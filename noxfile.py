@@ -22,6 +22,8 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 REPORTS = Path(os.environ.get("UNDERSIGNED_REPORTS", ".nox/reports")).absolute()
 CONSTRAINTS = ("-c", ".ci/constraints.txt")
 PARALLEL = ("-n", "auto", "--maxprocesses", "4")
+# These tests wait for servers more than they compute.
+WAITING = ("-n", "3", "--dist", "worksteal")
 # Some lines run only with real stores. So the coverage is checked after the tests of the stores.
 COVERED = ("--cov", "--cov-branch", "--cov-report=", "--cov-fail-under=0", "--cov-append")
 ROOMS = {
@@ -77,15 +79,18 @@ def lowest(session: nox.Session) -> None:
 
 
 @nox.session
-def coverage(session: nox.Session) -> None:
-    """Check that the tests run every line: what README says to run, and the rooms beside it."""
-    session.install(*CONSTRAINTS, "-e", ".[test]")
-    for old in Path().glob(".coverage*"):
-        old.unlink()
-    pytest(session, f"{session.name}.readme", *PARALLEL, *COVERED)
+@nox.parametrize("part", [nox.param(part, id=part) for part in ("tests", "rooms")])
+def coverage(session: nox.Session, part: str) -> None:
+    """Check that the tests run every line: what README says to run, and after it the rooms beside it."""
+    if part == "tests":
+        session.install(*CONSTRAINTS, "-e", ".[test]")
+        for old in Path().glob(".coverage*"):
+            old.unlink()
+        pytest(session, session.name, *PARALLEL, *COVERED)
+        return
     session.install(*CONSTRAINTS, "-e", ".[test,sodium]", "--group", "stores", "--group", "attack")
     rooms = (f"--room={room}" for room in ("stores", "examples", "sodium"))
-    pytest(session, f"{session.name}.rooms", *PARALLEL, *COVERED, *rooms)
+    pytest(session, session.name, *WAITING, *COVERED, *rooms)
     session.run("coverage", "report")
 
 
@@ -102,8 +107,11 @@ def interop(session: nox.Session) -> None:
     """Sign and verify with other implementations. Those of PyPI need other versions of the SDKs of agents than ours."""
     peers, npm = Path(session.create_tmp(), "peers"), Path(session.create_tmp(), "npm")
     session.install(*CONSTRAINTS, "-e", ".[test]", "--group", "attack")
-    session.run("python", "-m", "venv", "--clear", str(peers))
-    session.run(f"{peers}/bin/pip", "install", "-q", "-r", "tests/interop/pypi.txt", external=True)
+    make, install = ["python", "-m", "venv"], [f"{peers}/bin/pip", "install"]
+    if session.venv_backend == "uv":
+        make, install = ["uv", "venv"], ["uv", "pip", "install", "--python", str(peers)]
+    session.run(*make, "--clear", str(peers), external=True)
+    session.run(*install, "-q", "-r", "tests/interop/pypi.txt", external=True)
     npm.mkdir(exist_ok=True)
     shutil.copy("tests/interop/package.json", npm)
     options = ("--no-package-lock", "--no-audit", "--no-fund", "--silent", "--prefix", str(npm))

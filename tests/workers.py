@@ -47,9 +47,9 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
         yield
     finally:
         process.terminate()
-        # On a busy machine, granian with several workers may never end by itself.
+        # On a busy machine, granian and uWSGI with several workers may never end by themselves.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(60)
+            process.wait(10)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -99,8 +99,13 @@ def measure(name: str, seconds: float, folder: Path) -> tuple[Answered, Answered
         keys.answers["/bot"] = response(bot.pair.public)
         many = response({"keys": [KeyPair.generate().public["keys"][0] for _ in range(256)]})
         keys.answers |= {f"/many/{number}": many for number in range(1000)}
-        silent = {f"/silent/{number}": lambda *_: over.wait(60) for number in range(1000)}
-        keys.answers |= silent
+        asked = threading.Semaphore(0)
+
+        def hang(*_) -> None:
+            asked.release()
+            over.wait(60)
+
+        keys.answers |= {f"/silent/{number}": hang for number in range(1000)}
         agent = keys.url("/bot")
         assert bot.send(port, agent) == 200
         alone = honest(bot, port, agent, seconds)
@@ -111,7 +116,8 @@ def measure(name: str, seconds: float, folder: Path) -> tuple[Answered, Answered
         ]
         for thread in threads:
             thread.start()
-        time.sleep(1)
+        for _ in range(_STRANGERS):
+            assert asked.acquire(timeout=60)
         beside = honest(bot, port, agent, seconds)
         over.set()
         for thread in threads:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from tests.attack.crowd import SERVERS, measure
 
-SECONDS = 6
+SECONDS = 3
 
 
 @pytest.mark.parametrize("name", SERVERS)

@@ -77,7 +77,6 @@ def running(server: Server, **variables: str) -> Iterator[Running]:
         "PYTHONPATH": ":".join((str(ROOT), *sys.path)),
         "PROBE_HTTP2_SERVER": server.http2,
         "PROBE_READS_LESS": "yes" * server.waits,
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
     environment |= variables
     log = directory / "log"

@@ -48,6 +48,17 @@ def test_module_and_script_are_the_same_command():
     assert module.stdout.startswith(b"undersigned ")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it")  # noqa: PTH110 - one name
+@pytest.mark.parametrize("command", [["--version"], ["canonicalize", "https://a.example"], ["canonicalize", "-"]])
+def test_output_that_cannot_be_written_is_one_line_with_exit_1(command):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - as above
+        done = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", "undersigned", *command], input=b'""\n', stdout=full, stderr=-1, check=False
+        )
+    said = done.stderr.decode()
+    assert (done.returncode, said) == (1, "undersigned: the output cannot be written: No space left on device\n")
+
+
 def test_closed_pipe_ends_the_command_without_a_traceback():
     with subprocess.Popen(
         [sys.executable, "-m", "undersigned", "canonicalize", "-"],

@@ -211,19 +211,28 @@ def test_key_of_the_last_rotation_is_kept_and_the_set_is_as_it_was(folder):
     assert names(folder) == {"private.jwk.json", "public.jwks.json", there}
 
 
-def test_set_does_not_change_when_the_disk_is_full(folder, monkeypatch):
-    def full(*_arguments):
-        raise OSError(28, "No space left on device")
+FULL = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+del sys.argv[1]
+from undersigned.__main__ import main
+main()
+"""
 
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX")
+@pytest.mark.parametrize(("room", "wanting"), [(100, "private.next.jwk.json.new"), (400, "public.jwks.json.new")])
+def test_rotation_that_cannot_write_names_the_file_and_says_where_it_stands(folder, room, wanting):
     before = (folder / "public.jwks.json").read_text()
-    monkeypatch.setattr("pathlib.Path.replace", full)
-    result = run(folder, "--kid", "new")
-    assert (result.exit_code, "No space left on device" in result.stderr) == (2, True)
+    command = [sys.executable, "-c", FULL, str(room), "rotate", "--jwks", str(folder / "public.jwks.json")]
+    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own command
+    assert done.returncode == 2
+    assert f"{folder / wanting}: File too large. The set is as it was." in done.stderr.decode()
     assert (folder / "public.jwks.json").read_text() == before
-    assert names(folder) == {"private.jwk.json", "public.jwks.json", "private.next.jwk.json"}
-    monkeypatch.undo()
-    assert run(folder).exit_code == 0
-    assert list(read_published(folder)) == ["old", "new"]
+    private = {"private.next.jwk.json"} if room == 400 else set()
+    assert names(folder) == {"private.jwk.json", "public.jwks.json", *private}
+    again = run(folder)
+    assert (again.exit_code, "this run publishes it" in again.stdout) == (0, bool(private))
 
 
 MISTAKES = {

@@ -119,9 +119,11 @@ def create_files(files: Mapping[Path, tuple[int, bytes]]) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(descriptor)
-    except BaseException:
+    except BaseException as failure:
         for path in created:
             path.unlink(missing_ok=True)
+        if isinstance(failure, OSError) and created:
+            failure.filename = failure.filename or str(created[-1])
         raise
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -63,19 +63,21 @@ def answer_lines(
         click.ClickException: the file cannot be read.
     """
     good = True
+    for line in _lines(file):
+        try:
+            members = answer(_value(line))
+        except MalformedLine as malformed:
+            members = on_error(malformed)
+        good = good and "error" not in members
+        write_object(members)
+    return good
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
     try:
-        for line in filter(bytes.strip, file):
-            try:
-                members = answer(_value(line))
-            except MalformedLine as malformed:
-                members = on_error(malformed)
-            good = good and "error" not in members
-            write_object(members)
-    except BrokenPipeError:
-        raise
+        yield from filter(bytes.strip, file)
     except OSError as failure:
         raise click.ClickException(f"{file_name(file)} cannot be read: {failure.strerror}") from None
-    return good
 
 
 def _value(line: bytes) -> JSONValue:

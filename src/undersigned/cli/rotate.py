@@ -108,7 +108,9 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
         raise click.UsageError(f"{click.format_filename(path)}: {wrong}") from None
     except OSError as failure:
         name = click.format_filename(failure.filename or path)
-        raise click.UsageError(f"{name}: {failure.strerror}") from None
+        raise click.UsageError(
+            f"{name}: {failure.strerror}. The set is as it was. Once this is mended, run again: the rotation goes on"
+        ) from None
     click.echo("\n".join(lines))
 
 

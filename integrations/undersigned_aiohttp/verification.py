@@ -123,7 +123,10 @@ class SignatureMiddleware:
             return web.Response(status=admission.status, body=admission.body, headers=dict(admission.fields))
         PUBLISHED.publish(request, admission)
         try:
-            await PUBLISHED.check_route(request, _found(request))
+            try:
+                await PUBLISHED.check_route(request, _found(request))
+            except SignatureRequired as required:
+                handler = self._rejecting(request, required)
             if body.chunks:
                 # aiohttp has deprecated this method for years, and has no other way.
                 with catch_warnings(action="ignore", category=DeprecationWarning):
@@ -135,6 +138,20 @@ class SignatureMiddleware:
                 raise
             return answer
         return _replaced(answer, received)
+
+    def _rejecting(self, request: web.Request, required: SignatureRequired) -> Handler:
+        """Return what answers instead of the handler: the exception, in the middlewares that come after this one."""
+
+        async def reject(_request: web.Request) -> web.StreamResponse:
+            raise required
+
+        rejecting: Handler = reject
+        # Those without a version are factories of an older form.
+        every = [one for app in request.match_info.apps for one in app.middlewares]
+        listed = [one for one in every if hasattr(one, "__middleware_version__")]
+        for one in reversed(listed[listed.index(self) + 1 :] if self in listed else []):
+            rejecting = partial(one, handler=rejecting)
+        return rejecting
 
 
 def _found(request: web.Request) -> MatchedRoute | None:

@@ -223,15 +223,23 @@ def test_page_of_another_site_reads_every_answer(page, run, party):
 
 
 CODES = {"drf": "not_authenticated"}
+MADE_ANEW = {"django", "drf", "falcon", "litestar", "tornado"}
+"""The pages whose section of errors makes an application without a policy."""
 
 
-@pages_with("Errors")
-def test_handler_of_the_application_answers_when_a_route_rejects_a_request(page, run, party):
-    with PAGES[page](run(f"frameworks/{page}", "One route", "Errors")) as port:
+@pytest.mark.parametrize(
+    ("page", "titles"),
+    [
+        *((page, ["One route", "Errors"]) for page in PAGES),
+        *((page, ["One route", "Policy", "Errors"]) for page in sorted(PAGES.keys() - MADE_ANEW)),
+    ],
+)
+def test_handler_of_the_application_answers_when_a_route_rejects_a_request(page, titles, run, party):
+    with PAGES[page](run(f"frameworks/{page}", *titles)) as port:
         unsigned = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
         assert (unsigned.status, unsigned.json) == (401, {"problem": CODES.get(page, "request_signature_required")})
         assert_unsigned(unsigned)
-        assert ask(port, party.raw("POST", "/plans/gold", BODY)).json["caller"] == "acme"
+        assert ask(port, party.raw("POST", "/plans/gold", BODY)).json["plan"] == "gold"
         assert ask(port, raw_request("POST", "/nothing", JSON, BODY)).status == 404
 
 

@@ -62,8 +62,10 @@ class UndersignedError(Exception):
     """The base of every error this package raises."""
 
 
-class ConfigurationError(UndersignedError, ValueError):
+class ConfigurationError(UndersignedError):
     """Raised when an option is wrong. The operator must act: the message names the option and the fix.
+
+    It is no ValueError: the commands of waitress and Sanic exit with 0 after a ValueError of the application.
 
     Attributes:
         option: the name of the option, which the message begins with, or "" if it names none.

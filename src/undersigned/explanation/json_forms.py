@@ -113,7 +113,7 @@ def _templates(value: object) -> Iterator[tuple[str, str]]:
             yield f"{order}{escapes}{number}{nulls}", escape(text)
 
 
-def _template(value: object, sort: Callable[[str], object] | None, *, nulls: bool, depth: int = 0) -> str:
+def _template(value: object, sort: Callable[[str], tuple[int, str]] | None, *, nulls: bool, depth: int = 0) -> str:
     """Return the template of a value, or "" if it is nested too deeply to be tried."""
     if isinstance(value, _Number):
         return f"\0{value}\0"
@@ -141,9 +141,9 @@ def _template(value: object, sort: Callable[[str], object] | None, *, nulls: boo
     return f"{begin}{line}{level}{inner}{line}{end}"
 
 
-_ORDERS: Final[Mapping[str, Callable[[str], object] | None]] = {
+_ORDERS: Final[Mapping[str, Callable[[str], tuple[int, str]] | None]] = {
     "": None,
-    ", with sorted keys": str,
+    ", with sorted keys": lambda name: (0, name),
     ", with keys sorted by length, as jsonb of PostgreSQL does": lambda name: (len(name.encode()), name),
 }
 

@@ -19,7 +19,7 @@ from undersigned.message.strict_json import loads
 from undersigned.signature.profile import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from undersigned.errors import MalformedURL
 
@@ -50,6 +50,11 @@ def imported(module: str, name: str) -> object:
     return attrgetter(name)(import_module(module))
 
 
+def _closest(text: str, names: Iterable[str]) -> str:
+    close = get_close_matches(text, names, 1)
+    return f"did you mean {close[0]}? " if close else ""
+
+
 def read_profile(_ctx: click.Context, _param: click.Parameter, text: str | None) -> Profile | None:
     """Return a profile for requests: a published one by its name, or one's own by its import path, as uvicorn has it.
 
@@ -62,17 +67,18 @@ def read_profile(_ctx: click.Context, _param: click.Parameter, text: str | None)
         return None if text is None else profiles.BY_NAME[text]
     module, colon, name = text.partition(":")
     if not (module and colon and name):
-        close = get_close_matches(text, _NAMES, 1)
         raise click.BadParameter(
-            f"{text!r} is no published profile: {f'did you mean {close[0]}? ' if close else ''}Give one of "
+            f"{text!r} is no published profile: {_closest(text.lower().replace('_', '-'), _NAMES)}Give one of "
             f"{', '.join(_NAMES)}, or the import path of your own, such as main:PROFILE"
         )
     try:
         found = imported(module, name)
     except ModuleNotFoundError as missing:
-        raise click.BadParameter(f"no module {missing.name}: give its import path from the current folder") from None
+        close = _closest(str(missing.name), [path.stem for path in Path.cwd().glob("*.py")])
+        raise click.BadParameter(f"no module {missing.name}: {close}Give its path from the current folder") from None
     except AttributeError:
-        raise click.BadParameter(f"the module {module} has no {name}") from None
+        close = _closest(name, vars(sys.modules[module]))
+        raise click.BadParameter(f"the module {module} has no {name}{close and f': {close}'.rstrip()}") from None
     except Exception as failure:  # noqa: BLE001 - a module of someone else may raise anything
         raise click.BadParameter(f"{module} cannot be imported: {type(failure).__name__}: {failure}") from None
     if not isinstance(found, Profile) or found.message != "request":

@@ -185,7 +185,7 @@ def explain_request(
     error = _rejection(request, by, keys, now)
     values = None if signature is None else _values(request, by, signature, keys, origins)
     base = None if values is None else values.base
-    known = None if signers_base is None else signers_base.decode("latin-1").removesuffix("\n").removesuffix("\r")
+    known = None if signers_base is None else _as_saved(signers_base).decode("latin-1")
     # Nearly every signature is one of DEFAULT, so that says nothing.
     others = (one for one in candidates if one not in (by, profiles.DEFAULT))
     valid = (one.name for one in others if _rejection(request, one, keys, now) is None)
@@ -206,7 +206,7 @@ def explain_request(
     else:
         summary = ""
         if values is not None and signers_base is not None:
-            summary = _of_base(values, base, signers_base)
+            summary = _of_base(values, base, signers_base, error)
         summary = summary or _unproven(request, error, keys, validity, values, clock_offsets)
     return ExplainedRequest(by.name, error, cause, summary, base, theirs, difference, validity, _digests(request))
 
@@ -407,17 +407,24 @@ def _compare(rebuilt: str, signers: str) -> BaseDifference | None:
     return BaseDifference(common(rebuilt, signers), at + 1, column, our_line, their_line)
 
 
-def _of_base(values: SignedValues, base: str | None, signers_base: bytes) -> str:
+def _as_saved(base: bytes) -> bytes:
+    """Return a base without what an editor adds to a file: a byte order mark, CRLF and a line end after the last."""
+    return base.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").removesuffix(b"\n")
+
+
+def _of_base(values: SignedValues, base: str | None, signers_base: bytes, error: SignatureError) -> str:
     """Return what the signer's base tells about a signature that is not valid, or "" if the rejection is another."""
-    stripped = signers_base.removesuffix(b"\n").removesuffix(b"\r")
     every = values._replace(keys=(*values.keys, *values.others))
     if base is not None and every.signer(base.encode("latin-1")):
         return ""
-    key = every.signer(stripped) or every.signer(signers_base)
-    gap = None if base is None else _compare(base, stripped.decode("latin-1"))
+    saved = _as_saved(signers_base)
+    signed = next((one for one in (saved, signers_base, signers_base.rstrip(b"\r\n")) if every.signer(one)), None)
+    key = None if signed is None else every.signer(signed)
+    gap = None if base is None else _compare(base, (signed or saved).decode("latin-1"))
     if key is None and gap is None and base is not None:
         return "Cause: the two bases are equal, so another key signed, or the signature was changed"
-    where = "the request has no base to compare with"
+    seen = f": {printable(error.received)} has no value" if error.received else ""
+    where = f"the request has no base to compare with{seen}"
     if gap is not None:
         given, received = (printable(line) or "no more" for line in (gap.signers, gap.rebuilt))
         texts = f"the given one has {given}; you received {received}"

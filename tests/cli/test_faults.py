@@ -144,9 +144,10 @@ def test_every_command_has_the_same_profiles(command):
     [
         ("own_profiles:OWN", "Missing "),
         ("own_profiles:OTHER", "the module own_profiles has no OTHER"),
+        ("own_profiles:OWNN", "the module own_profiles has no OWNN: did you mean OWN?"),
         ("own_profiles:NUMBER", "own_profiles:NUMBER is not a Profile for requests"),
         ("own_profiles:RESPONSE", "own_profiles:RESPONSE is not a Profile for requests"),
-        ("own_profilez:OWN", "no module own_profilez"),
+        ("own_profilez:OWN", "no module own_profilez: did you mean own_profiles?"),
         ("broken_profiles:OWN", "broken_profiles cannot be imported: ZeroDivisionError: division by zero"),
     ],
 )

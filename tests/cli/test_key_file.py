@@ -22,17 +22,24 @@ def verify(path) -> str:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"[]", b'"key"', b"{", b"\xff", b'{"kid": "a", "kid": "b"}', b"[" * 100_000, b"9" * 10_000],
-    ids=["empty", "list", "string", "cut off", "not UTF-8", "repeated key", "deep", "long"],
+    ("content", "form"),
+    [
+        (b"", "it is empty"),
+        *((text, "it is not a JSON object without") for text in (b"[]", b'"key"', b"{", b"[" * 100_000)),
+        (b'{"kid": "a", "kid": "b"}', "it is not a JSON object without repeated keys"),
+        (b"\xff", "it is neither JSON nor PEM"),
+        (b"9" * 10_000, "it is bare Base64 or hexadecimal: give the whole file"),
+        ("-----BEGIN".encode("utf-16"), "it is in UTF-16: save it as UTF-8"),
+        (b"ssh-ed25519 AAAA me", "it is an OpenSSH public key: `ssh-keygen"),
+        (b"\x30\x2e\x02\x01\x00\xff", "it is DER: `openssl pkey"),
+    ],
 )
-def test_key_file_is_rejected_by_option_and_name_unless_a_json_object(content, tmp_path):
+def test_key_file_that_is_no_key_is_rejected_by_option_and_form(content, form, tmp_path):
     path = tmp_path / "key"
     path.write_bytes(content)
-    assert "'--key': " in sign(path)
-    assert "not a JSON object without repeated keys" in sign(path)
-    assert "'--jwks': " in verify(path)
-    assert "not a JSON object without repeated keys" in verify(path)
+    for option, said in (("--key", sign(path)), ("--jwks", verify(path))):
+        assert f"'{option}': " in said
+        assert form in " ".join(said.split())
 
 
 def test_key_file_is_rejected_when_it_does_not_exist(tmp_path):

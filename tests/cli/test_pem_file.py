@@ -136,6 +136,12 @@ def test_password_of_a_key_comes_from_a_file_or_the_terminal(given, tmp_path, mo
     assert (result.exit_code, "Signature-Input: " in result.stdout) == (0, True)
     assert "secret" not in result.output
     assert "--key-password" in error("sign", "--key", path, "--keyid", KEYID, "https://seller.example.com/")
+    assert (
+        invoke(
+            "keygen", "--pem", str(path), "--key-password", where, "--out", str(tmp_path / "keys"), stdin=b"secret\n"
+        ).exit_code
+        == 0
+    )
     password.write_bytes(b"other")
     assert "does not fit" in error("sign", "--key", path, "--key-password", password, "--keyid", KEYID, "https://a.b/")
 

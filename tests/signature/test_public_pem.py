@@ -77,6 +77,13 @@ LINE = PRIVATE.splitlines()[1]
 LOCKED = ED25519.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"secret")).decode()
 
 
+SSH_LOCKED = (
+    "-----BEGIN OPENSSH PRIVATE KEY-----\n"
+    f"{base64.encodebytes(b'openssh-key-v1' + bytes(4) + bytes([10]) + b'aes256-ctr').decode()}"
+    "-----END OPENSSH PRIVATE KEY-----\n"
+)
+
+
 def of_version_2() -> str:
     """Return the key in PKCS #8 with its public key, as Java and Go write it (RFC 5958)."""
     seed, point = ED25519.private_bytes_raw(), ED25519.public_key().public_bytes_raw()
@@ -91,9 +98,10 @@ def of_version_2() -> str:
         of_version_2(),
         ED25519.private_bytes(PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()),
         PRIVATE.replace("\n", "\\n"),
+        PRIVATE.replace("\n", "\\r\\n"),
         PRIVATE.replace("\n", "\r\n").encode(),
     ],
-    ids=["PKCS #8 v2", "OpenSSH", "line ends as two characters", "CRLF"],
+    ids=["PKCS #8 v2", "OpenSSH", "line ends as two characters", "CRLF as four", "CRLF"],
 )
 def test_private_key_is_read_in_every_usual_form(pem):
     assert SigningKey.from_pem(pem, keyid="own").sign(b"base") == ED25519.sign(b"base")
@@ -110,6 +118,12 @@ def test_private_key_is_read_in_every_usual_form(pem):
         (PRIVATE, b"secret", "the password does not fit the key, or the key is not encrypted"),
         (LOCKED, None, "the key is encrypted: give its password, as password= or with --key-password"),
         (LOCKED, b"other", "the password does not fit the key"),
+        (
+            SSH_LOCKED,
+            None,
+            "the key is encrypted: give its password, as password= or with --key-password; for a key of",
+        ),
+        (SSH_LOCKED, b"other", "the text is damaged; for a key of OpenSSH, the package bcrypt is needed too"),
         (public_pem(ED25519).decode(), None, "this is a public key: give the private one"),
         (
             "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
@@ -117,7 +131,7 @@ def test_private_key_is_read_in_every_usual_form(pem):
             "this is a certificate, and",
         ),
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_text_that_is_no_private_key_is_said_to_be_what_it_is(pem, password, fault):
     with pytest.raises(ConfigurationError, match=f"^pem: .*{re.escape(fault)}") as caught:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, get_args
 
 import click
 
-from undersigned.cli.keys import warn_if_exposed
+from undersigned.cli.keys import key_password, password_option, warn_if_exposed
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
 
@@ -35,8 +35,9 @@ algorithm_option = click.option(
     "--pem",
     type=click.File("rb"),
     metavar="FILE",
-    help="A private key in PEM, without a password, to take instead of a new one.",
+    help="A private key in PEM to take instead of a new one.",
 )
+@password_option
 @click.option(
     "--out",
     "directory",
@@ -88,7 +89,7 @@ def key_pair(algorithm: Algorithm | None, keyid: str | None, pem: BinaryIO | Non
     try:
         if pem is None:
             return KeyPair.generate(algorithm or "ed25519", keyid=keyid)
-        pair = KeyPair.from_pem(pem.read(), keyid=keyid, algorithm=algorithm)
+        pair = KeyPair.from_pem(pem.read(), keyid=keyid, password=key_password(), algorithm=algorithm)
     except ConfigurationError as wrong:
         hint = "--kid" if pem is None else "--pem, --kid or --alg"
         raise click.BadParameter(str(wrong), param_hint=hint) from None

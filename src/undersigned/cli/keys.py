@@ -48,7 +48,12 @@ def _keep_password(ctx: click.Context, _param: click.Parameter, file: BinaryIO |
     ctx.meta[_PLACE] = octets.rstrip(b"\r\n")
 
 
-_password_option = click.option(
+def key_password() -> bytes | None:
+    """Return the password of the key that this run of a command was given, or None."""
+    return click.get_current_context().meta.get(_PLACE)
+
+
+password_option = click.option(
     "--key-password",
     type=click.File("rb", lazy=False),
     metavar="FILE | -",
@@ -69,7 +74,7 @@ _key_option = click.option(
 
 def key_option(command: Command) -> Command:
     """Add the options that name a private key and its password."""
-    return _key_option(_password_option(command))
+    return _key_option(password_option(command))
 
 
 jwks_option = click.option(
@@ -144,7 +149,7 @@ def _wrong(file: BinaryIO, error: ConfigurationError, option: str) -> click.BadP
 
 
 def _from_pem(text: bytes, profile: Profile, keyid: str | None) -> SigningKey:
-    key = read_private_pem(text, click.get_current_context().meta.get(_PLACE))
+    key = read_private_pem(text, key_password())
     if keyid is None:
         raise missing_keyid(key.public_key())
     algorithm = None

@@ -9,7 +9,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.signature.jwk import public_jwk, thumbprint
 from undersigned.signature.key_source import ExaminedKeys
-from undersigned.signature.pem import is_pem, pem_jwks, read_public_pem
+from undersigned.signature.pem import form_of, is_pem, pem_jwks, read_public_pem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,5 +63,5 @@ def json_object(text: bytes, expected: str) -> JSONObject:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ConfigurationError(f"not a JSON object without repeated keys: expected {expected}")
+        raise ConfigurationError(f"expected {expected}: {form_of(text)}")
     return value

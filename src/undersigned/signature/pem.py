@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _BEGIN: Final = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----")
 _END: Final = re.compile(rb"-----END [A-Z0-9 ]+-----")
 _BLOCK: Final = re.compile(rb"-----BEGIN PRIVATE KEY-----([^-]+)-----END")
+_OPEN_SSH: Final = b2a_base64(b"openssh-key-v1\0\0\0\0\x04none\0")[:-1]
+"""How the contents of an OpenSSH key begin if it has no password."""
+_BARE: Final = re.compile(rb"[A-Za-z0-9+/_=\s-]+")
 _LONG_FORM: Final = 128
 """The length of DER from which its length has several bytes. No Ed25519 key is that long."""
 
@@ -38,6 +41,23 @@ _OTHERS: Final = {
 def is_pem(text: bytes) -> bool:
     """Return whether a text is meant to be a PEM block, and not JSON."""
     return b"-BEGIN " in text and not text.lstrip().startswith((b"{", b"["))
+
+
+def form_of(text: bytes) -> str:
+    """Return what a text is that is neither PEM nor the JSON that is expected, and what to do."""
+    forms = {
+        "it is empty": not text.strip(),
+        "it is in UTF-16: save it as UTF-8": b"\0" in text[:4] and text[:1] != b"0",
+        "it is an OpenSSH public key: `ssh-keygen -e -m PKCS8 -f FILE` writes it as PEM": text.startswith(
+            (b"ssh-", b"ecdsa-")
+        ),
+        "it is DER: `openssl pkey -inform DER -in FILE` writes it as PEM": text[:1] == b"0" and not text.isascii(),
+        "it is bare Base64 or hexadecimal: give the whole file, from its line -----BEGIN to its line -----END": bool(
+            _BARE.fullmatch(text)
+        ),
+        "it is neither JSON nor PEM": text.lstrip()[:1] not in {b"{", b"[", b'"'},
+    }
+    return next((words for words, is_one in forms.items() if is_one), "it is not a JSON object without repeated keys")
 
 
 def read_key_file(path: str | PathLike[str], *, keyid: str | None, expected: str) -> object:
@@ -59,7 +79,7 @@ def read_key_file(path: str | PathLike[str], *, keyid: str | None, expected: str
         try:
             return json.loads(text)
         except ValueError:
-            raise ConfigurationError(f"path: {path} is not {expected}") from None
+            raise ConfigurationError(f"path: {path} is not {expected}: {form_of(text)}") from None
     if keyid is None:
         raise ConfigurationError(f"keyid: {path} is a PEM, which has no key ID: pass keyid=")
     return text
@@ -111,11 +131,16 @@ def _fault(pem: bytes, expected: Literal["PUBLIC", "PRIVATE"], password: bytes |
     if label in _OTHERS or (other in label and expected not in label):
         half = f"this is a {other.lower()} key: give the {expected.lower()} one, which begins with {line}"
         return _OTHERS.get(label, half)
+    is_ssh = b"OPENSSH" in pem and _OPEN_SSH not in pem
+    needed = "; for a key of OpenSSH, the package bcrypt is needed too" if is_ssh else ""
     if password is not None:
-        return "the password does not fit the key, or the key is not encrypted and needs none, or the text is damaged"
-    if b"ENCRYPTED" not in pem:
-        return f"what follows -----BEGIN {label}----- is no key that is read: it is damaged, cut or of another kind"
-    return "the key is encrypted: give its password, as password= or with --key-password"
+        return (
+            "the password does not fit the key, or the key is not encrypted and needs none, or the text is damaged"
+            + needed
+        )
+    if is_ssh or b"ENCRYPTED" in pem:
+        return f"the key is encrypted: give its password, as password= or with --key-password{needed}"
+    return f"what follows -----BEGIN {label}----- is no key that is read: it is damaged, cut or of another kind"
 
 
 def _without_public_key(pem: bytes) -> bytes:
@@ -170,5 +195,5 @@ def _pem_octets(pem: object) -> bytes:
     """Return a PEM text as bytes. A line end may be two characters, as environment files have it."""
     octets = pem.encode("utf-8", "surrogatepass") if isinstance(pem, str) else pem
     if isinstance(octets, bytes):
-        return octets.replace(b"\\n", b"\n")
+        return octets.replace(b"\\r", b"").replace(b"\\n", b"\n")
     raise ConfigurationError("pem: give the text of a PEM file, as str or bytes")

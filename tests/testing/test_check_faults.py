@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 
 import pytest
@@ -147,6 +148,38 @@ def test_source_that_blocks_the_event_loop_is_named(monkeypatch):
     monkeypatch.setattr("undersigned.testing.faults._LONGEST_BLOCKED", 0.015)
     with pytest.raises(AssertionError, match=r"^never asked, timeout: the source blocks the event loop$"):
         asyncio.run(check_async_faults(Blocks, faults=["timeout"]))
+
+
+class Warns(Database):
+    """A source that warns of each fault once."""
+
+    logger = "undersigned.discovery"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.questions, self.has_warned = 0, False
+
+    def find(self, asked):
+        self.questions += 1
+        if self.fault == "5xx" and not self.has_warned:
+            self.has_warned = True
+            logging.getLogger(self.logger).warning("down")
+        return super().find(asked)
+
+    def asked(self):
+        return self.questions
+
+
+def test_warnings_count_although_the_program_has_turned_them_off():
+    logger = logging.getLogger(Warns.logger)
+    logging.disable()
+    logger.setLevel(logging.CRITICAL)
+    try:
+        check_faults(Warns, faults=["5xx"])
+        assert (logger.level, logging.root.manager.disable) == (logging.CRITICAL, logging.CRITICAL)
+    finally:
+        logging.disable(logging.NOTSET)
+        logger.setLevel(logging.NOTSET)
 
 
 def test_source_for_tasks_is_rejected_with_the_right_check():

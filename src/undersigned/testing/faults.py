@@ -252,19 +252,24 @@ class _Trial:
 
 
 class _Heard(logging.Handler):
-    """What a logger warns of meanwhile."""
+    """What a logger warns of meanwhile, although the program may have turned its warnings off."""
 
     def __init__(self, logger: str) -> None:
         super().__init__(logging.WARNING)
         self._logger = logging.getLogger(logger or __name__)
+        self._level, self._disabled = self._logger.level, self._logger.manager.disable
         self.lines: list[logging.LogRecord] = []
 
     def __enter__(self) -> Self:
         self._logger.addHandler(self)
+        self._logger.setLevel(logging.WARNING)
+        logging.disable(logging.NOTSET)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._logger.removeHandler(self)
+        self._logger.setLevel(self._level)
+        logging.disable(self._disabled)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note a line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import logging
 from functools import cache
@@ -25,7 +26,7 @@ RequestT = TypeVar("RequestT")
 ResponseT = TypeVar("ResponseT")
 TransportT = TypeVar("TransportT")
 
-_MOST_CALLERS, _MOST_AROUND = 12, 3
+_MOST_CALLERS, _MOST_AROUND = 12, 6
 """How far the client is looked for among the callers, and a transport that signs inside of another one."""
 
 _LEFT = (
@@ -273,15 +274,15 @@ def _url_of(pattern: Any) -> str:
 
 
 def _signs(transport: object, depth: int = 0) -> bool:
-    """Return whether a transport signs, or is around one that does."""
+    """Return whether a transport signs, or is around one that does, whatever it keeps that one in."""
     if isinstance(transport, _Signing):
         return True
-    parts: list[object] = list(getattr(transport, "__dict__", {}).values()) if depth < _MOST_AROUND else []
-    return any(
-        _signs(part, depth + 1)
-        for part in parts
-        if hasattr(part, "handle_request") or hasattr(part, "handle_async_request")
+    is_looked_into = isinstance(transport, (dict, list, tuple)) or any(
+        hasattr(transport, method) for method in ("handle_request", "handle_async_request")
     )
+    if isinstance(transport, type) or not is_looked_into or depth > _MOST_AROUND:
+        return False
+    return any(_signs(part, depth + 1) for part in gc.get_referents(transport))
 
 
 def _given_file(stream: object) -> Any | None:

@@ -201,14 +201,14 @@ class Around(httpx.BaseTransport, httpx2.BaseTransport, httpx.AsyncBaseTransport
     """A transport that sends by another one, as those that retry do."""
 
     def __init__(self, inner):
-        self.inner = inner
+        self.inner = [inner]
         self.own = self
 
     def handle_request(self, request):
-        return self.inner.handle_request(request)
+        return self.inner[0].handle_request(request)
 
     async def handle_async_request(self, request):
-        return await self.inner.handle_async_request(request)
+        return await self.inner[0].handle_async_request(request)
 
 
 @every_means

@@ -20,6 +20,10 @@ _Version: TypeAlias = tuple[int, int, int]
 _logger = logging.getLogger("undersigned")
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 class WatchedFile(Generic[Value]):
     """A value that is read from a file, and read again when the file changes. Safe to share between threads.
 
@@ -81,7 +85,8 @@ class WatchedFile(Generic[Value]):
         value, version = self._state
         fault = ""
         try:
-            with self.path.open("rb") as file:
+            # A named pipe would be waited for, also on an event loop.
+            with open(self.path, "rb", opener=_open_at_once) as file:
                 status = os.fstat(file.fileno())
                 found = status.st_mtime_ns, status.st_size, status.st_ino
                 if found == version:

@@ -61,7 +61,7 @@ def test_file_without_keys_leaves_none(source, path, clock):
     assert find(source, "buyer-ed25519") is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"keys": 5}', '{"keys": []} ' + " " * (1 << 20)])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"keys": 5}', '{"keys": [5]}', '{"keys": []} ' + " " * (1 << 20)])
 def test_broken_file_leaves_the_last_good_keys_and_says_so_once(source, path, clock, caplog, text):
     replace(path, text)
     for _ in range(3):
@@ -72,6 +72,14 @@ def test_broken_file_leaves_the_last_good_keys_and_says_so_once(source, path, cl
     clock.now += 1
     assert find(source, "buyer-ed25519") is None
     assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_leaves_the_last_good_keys_and_is_not_waited_for(source, path, clock, make):
+    path.unlink()
+    make(path)
+    clock.now += 1
+    assert find(source, "buyer-ed25519") is not None
 
 
 def test_missing_file_leaves_the_last_good_keys_and_is_read_when_it_is_back(source, path, clock, caplog):

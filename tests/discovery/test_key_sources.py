@@ -134,13 +134,21 @@ def test_sources_of_the_application_may_block_or_be_awaited_or_fail(world):
             await asyncio.sleep(0)
             return self.find(asked)
 
+    class Wrong:
+        blocking = False
+
+        def find(self, _asked):
+            return None
+
     sources = world.sources(
-        {"awaited": Awaited(), "blocking": Blocking(), "broken": Broken(), "broken later": BrokenLater()}
+        {"awaited": Awaited(), "blocking": Blocking(), "broken": Broken(), "broken later": BrokenLater(), "w": Wrong()}
     )
     assert owners(world.find_all(sources, lookup())) == ["awaited"]
     assert owners(world.find_all(sources, lookup(OTHER_PUBLIC["kid"]))) == ["blocking"]
     with pytest.raises(RuntimeError, match="no nobody"):
         world.find_all(sources, lookup("nobody"))
+    with pytest.raises(KeySourceError, match=r"^find of Wrong returned something other than a sequence of keys"):
+        world.find_all(world.sources({"set": KEYS, "wrong": Wrong()}), lookup("nobody"))
 
 
 def test_source_of_the_application_that_hangs_stops_no_other(world, monkeypatch):

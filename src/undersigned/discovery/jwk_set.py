@@ -88,7 +88,8 @@ def members_of(document: Mapping[str, object], arrays: Sequence[str] = _ARRAYS) 
     """Return the objects in the array `keys` of a JWK set, or in those of other arrays that the document has.
 
     Raises:
-        UnusableDocument: there is no such array, one is not an array, or they have more than 256 members.
+        UnusableDocument: there is no such array, one is not an array, they have more than 256 members, or members of
+            which none is an object.
     """
     given = [document[name] for name in arrays if name in document]
     if not given or not all(isinstance(members, list) for members in given):
@@ -96,7 +97,10 @@ def members_of(document: Mapping[str, object], arrays: Sequence[str] = _ARRAYS) 
     listed = list(itertools.chain.from_iterable(cast("list[list[object]]", given)))
     if len(listed) > MOST_KEYS:
         raise UnusableDocument(f"the document has more than {MOST_KEYS} keys")
-    return [cast("Mapping[str, object]", member) for member in listed if isinstance(member, dict)]
+    members = [cast("Mapping[str, object]", member) for member in listed if isinstance(member, dict)]
+    if listed and not members:
+        raise UnusableDocument("the document has no key among its keys")
+    return members
 
 
 def read_jwk_set(

@@ -20,6 +20,7 @@ from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.process import ProcessLock
 from undersigned.signature.key_source import is_key_source
+from undersigned.signature.verification_key import VerificationKey
 from undersigned.verification.asking import finish, from_tasks, from_threads, is_ready, may_block, needs_waiting
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from undersigned.discovery.remote_jwks import FetchedKeys, FetchedQuestion
     from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup
-    from undersigned.signature.verification_key import VerificationKey
 
 _MOST_AT_ONCE: Final = 16
 """Sources that are asked at once for one keyid."""
@@ -166,6 +166,7 @@ class KeySources:
         signer, *others = known.signers()
         found = () if others else _held_by(self._sources[signer], lookup)
         if found != known.found:
+            found = _checked(self._sources[signer], found)
             if any(_name(key, signer) not in known.claims for key in found):
                 return ()
             known.found, known.owned = found, _with_owner(found, signer)
@@ -323,7 +324,7 @@ class _Question:
         # Only a task can be cancelled; a thread goes on.
         if self._future is None or self._future.cancel() or not self._future.done():
             raise KeySourceError("signature_jwks_unavailable", "the source did not return in time")
-        return cast("Sequence[VerificationKey]", self._future.result())
+        return _checked(self._source, self._future.result())
 
     def _ask(self) -> Future[object]:
         source, future = self._source, Future[object]()
@@ -375,6 +376,14 @@ def _held_by(source: AsyncKeySource, lookup: KeyLookup) -> Sequence[Verification
     if iscoroutine(found):
         found.close()
     return cast("Sequence[VerificationKey]", found) if isinstance(found, Sequence) else ()
+
+
+def _checked(source: object, found: object) -> Sequence[VerificationKey]:
+    """Return what a source found, if these are keys. A source that returns anything else spoils no other's answer."""
+    if isinstance(found, Sequence) and all(isinstance(key, VerificationKey) for key in cast("Sequence[object]", found)):
+        return cast("Sequence[VerificationKey]", found)
+    message = f"find of {type(source).__name__} returned something other than a sequence of keys: fix the source"
+    raise KeySourceError("signature_jwks_unavailable", message)
 
 
 def _name(key: VerificationKey, signer: str) -> Hashable:

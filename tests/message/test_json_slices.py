@@ -66,6 +66,19 @@ def test_items_without_the_hint_are_left_out():
     assert found == [{"url": "https://999.example"}, [[[[[[["x"]]]]]]], "x"]
 
 
+def test_text_is_not_looked_at_again_for_each_item_that_has_the_hint():
+    looked = []
+
+    class Hint:
+        def search(self, text, at, end):
+            looked.append(end - at)
+            return text.find(b"a", at, end) >= 0
+
+    text = b"[" + b",".join([b'{"a":1}'] * 2_000) + b"]"
+    assert sum(1 for _ in values(text, 0, hint=Hint())) == 2_000
+    assert sum(looked) < 3 * len(text)
+
+
 @pytest.mark.parametrize("item", [b"[]", b'{"a":1}', b'"\xf0\x9f\x98\x80"', b"[[[[[[[[1]]]]]]]]", b"1"])
 def test_finding_the_values_takes_no_memory(item):
     text = b"[" + b",".join([item] * 20_000) + b"]"

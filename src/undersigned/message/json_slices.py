@@ -49,15 +49,18 @@ def values(text: bytes, at: int, *, hint: re.Pattern[bytes] = _ANY) -> Iterator[
         hint: what is looked for. Items of an array that do not have it are left out.
     """
     space, closing = _patterns().space, _CLOSING.get(text[at : at + 1])
-    at = _end(space, text, at + 1)
+    at = ran = _end(space, text, at + 1)
     while closing is not None and text[at : at + 1] != closing:
         name = ""
         if closing == b"}":
             after = _end(_patterns().name, text, at)
-            name = cast("str", loads(text[at:after].rpartition(b":")[0]))
+            quoted = text[at:after].rpartition(b":")[0].rstrip()
+            # Reading a string that is spelled plainly would take the most of the time.
+            name = cast("str", loads(quoted)) if b"\\" in quoted else quoted[1:-1].decode()
             at = after
-        elif not hint.search(text, at, run := _end(_patterns().run, text, at)):
-            at = run
+        elif at >= ran:
+            ran = _end(_patterns().run, text, at)
+            at = at if hint.search(text, at, ran) else ran
         end = _skip(text, at)
         if closing == b"}" or hint.search(text, at, end):
             yield name, at, end

@@ -531,6 +531,7 @@ def told(text):
     return lambda url: (text % url).encode()
 
 
+BOTH = ("found", "found")
 PINS = {
     "a key": (pinned([{name: PUBLIC[name] for name in ("kty", "crv", "x")}]), "found", "unknown"),
     "another key by this name": (pinned([{**EC_PUBLIC, "kid": "buyer-ed25519"}]), "unknown", "found"),
@@ -538,6 +539,13 @@ PINS = {
     "another scheme": (spelled(lambda url: url.replace("https", "HTTPS")), "found", "found"),
     "upper case": (spelled(lambda url: url.replace("agent", "AGENT")), "found", "found"),
     **{f"keys {keys}": (pinned(keys), "unknown", "unknown") for keys in ([], None, {}, [5], [{"kty": "OKP"}])},
+    "a name in escapes": (told('{"authorized_agents": [{"\\u0075r\\u006C" : "%s"}]}'), *BOTH),
+    "slashes in escapes": (lambda url: told('{"authorized_agents": [{"url": "%s"}]}')(url.replace("/", "\\/")), *BOTH),
+    "letters in escapes": (
+        lambda url: told('{"authorized_agents": [{"url": "%s"}]}')(url.replace("g", "\\u0067")),
+        *BOTH,
+    ),
+    "the URL deeper": (told('{"authorized_agents": [{"a": {"url": "%s"}}]}'), "key_unknown", "key_unknown"),
     "no agent": (listed(), "key_unknown", "key_unknown"),
     "nothing": (lambda _url: {}, "key_unknown", "key_unknown"),
     "other URLs": (listed({"url": "https://[x"}, {"url": 5}), "key_unknown", "key_unknown"),

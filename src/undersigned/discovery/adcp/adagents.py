@@ -71,6 +71,13 @@ NO_KEYS: Final = Pins("", {})
 """The pins of an agent that a publisher does not authorize any more."""
 
 
+_MAY_BE_OF: Final = (
+    rb'"(?:u|\\u0075)(?:r|\\u0072)(?:l|\\u006[cC])"[ \t\n\r]*+:[ \t\n\r]*+'
+    rb'"(?:[^"\\]|\\[^u]){0,16384}?(?:(?i:%b)|\\u|[%%\x80-\xff])'
+)
+"""A member `url` that has a host, escapes or another alphabet in it. Any other host is seen at once."""
+
+
 def load_pins(
     publisher: str, agent: str, loader: Loader, *, last: Pins | None, seconds: Callable[[], float]
 ) -> Copy[Pins]:
@@ -132,8 +139,7 @@ def _read(text: bytes, *, agent: str) -> _Document:
         UnusableDocument: it is not a JSON object, repeats a key that counts, or too many entries could be the agent's.
     """
     wanted, host, compared = canonicalize(agent, received=True), Target.of(agent).host, 0
-    # Another host is seen at once, unless it is spelled with escapes or in another alphabet.
-    hint = re.compile(rb"(?i:%b)|[%%\\\x80-\xff]" % re.escape(host).encode("ascii"))
+    hint = re.compile(_MAY_BE_OF % re.escape(host).encode("ascii"))
     keys: list[bytes | None] = []
     try:
         start = whole(text)
@@ -143,12 +149,15 @@ def _read(text: bytes, *, agent: str) -> _Document:
         listed = document.get("authorized_agents", b"")
         for _, start, _ in values(listed, 0, hint=hint):
             entry = _members(listed, start, ("url", "signing_keys"))
-            url = _string(entry.get("url"))
-            compared += not url.isascii() or "%" in url or host in url.lower()
+            url = entry.get("url")
+            if url is None or not hint.match(b'"url":' + url):
+                continue
+            compared += 1
             if compared > MOST_AUTHORIZED_AGENTS:
                 raise UnusableDocument(f"more than {MOST_AUTHORIZED_AGENTS} authorized_agents could be the agent")
             with suppress(MalformedURL):
-                keys += [entry.get("signing_keys")] if canonicalize(url, received=True) == wanted else []
+                is_agent = canonicalize(_string(url), received=True) == wanted
+                keys += [entry.get("signing_keys")] if is_agent else []
     except ValueError:
         raise UnusableDocument("the document is not JSON, or nested too deeply") from None
     location = "" if "authorized_agents" in document else _string(document.get("authoritative_location"))

@@ -102,10 +102,12 @@ def signed(party):
 BUY, LIST, UNKNOWN = MatchedRoute(create_media_buy, path="/buys/{plan}"), MatchedRoute(get_products), MatchedRoute(None)
 
 
-def test_required_operation_must_be_signed_when_its_route_runs(side, party):
+def test_required_operation_must_be_signed_when_its_route_runs(side, party, caplog):
+    caplog.set_level("DEBUG", "undersigned")
     decisions = []
     gate = side(on_decision=decisions.append)
     assert gate.request(BUY) == 401
+    assert '"url": "/run"' in caplog.messages[-1]
     assert [(decision.outcome, decision.code) for decision in decisions] == [
         ("unsigned", None),
         ("rejected", "request_signature_required"),

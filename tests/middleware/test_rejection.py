@@ -152,8 +152,24 @@ def test_rejection_gets_the_request_as_the_server_has_it(side):
     assert (context["path"] if gate.kind == "asgi" else context["PATH_INFO"]) == "/p"
 
 
-@pytest.mark.parametrize("wrong", [lambda _response, _request: None, lambda response, _request: response.nothing])
-def test_failing_function_leaves_the_usual_answer(side, caplog, wrong):
+def with_field(name, value):
+    return lambda response, _request: response.with_content(b"no", fields=[(name, value)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda _response, _request: None,
+        lambda response, _request: response.nothing,
+        *(lambda response, _request, status=status: replace(response, status=status) for status in
+          (None, "403", 403.0, 0, 100, 204, 205, 304, 600)),
+        lambda response, _request: response.with_content("text"),
+        lambda response, _request: response.with_content(b"no", "text/\u20ac"),
+        with_field("X-A", "a\r\nX-B: c"), with_field("X-A", "\u20ac"), with_field(b"X-A", b"v"), with_field("X A", "v"),
+        with_field("Content-Length", "5"), with_field("Content-Type", "text/html"),
+    ],
+)  # fmt: skip
+def test_function_that_fails_or_returns_what_no_server_can_send_leaves_the_usual_answer(side, caplog, wrong):
     status, _, content = side(rejection=wrong).ask()
     assert (status, content) == (401, b'{"error": "request_signature_required"}')
     assert "rejection raised an exception" in caplog.text

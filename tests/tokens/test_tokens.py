@@ -27,7 +27,6 @@ from undersigned import (
     RevocationList,
     SignatureError,
     Signer,
-    VerificationUnavailable,
     Verifier,
     asgi,
     profiles,
@@ -324,14 +323,6 @@ def test_key_that_cannot_be_used_is_kept_with_its_fault():
 def test_wrong_argument_is_rejected_at_construction(make, option):
     with pytest.raises(ConfigurationError, match=f"^{option}: "):
         make()
-
-
-def test_source_for_threads_is_unavailable_if_the_answers_of_an_issuer_have_to_be_awaited():
-    options = {"clock": lambda: WIMSE.now}
-    keys = WorkloadTokens({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
-    with pytest.raises(VerificationUnavailable) as caught:
-        WIMSE.verifier(keys=keys).verify(WIMSE.request)
-    assert "use AsyncVerifier" in str(caught.value.__cause__)
 
 
 def test_source_may_block_if_a_key_source_of_its_issuers_does_not_say():

@@ -45,10 +45,12 @@ from undersigned import (
     Verifier,
     profiles,
 )
+from undersigned.discovery import KeySources, RevocationSources
 from undersigned.errors import KeySourceError
 from undersigned.message import Content
 from undersigned.replay import NoConnection
 from undersigned.signature.rules import Caps, ReplayRule
+from undersigned.tokens import WorkloadTokenKeys
 
 SECRET = "s3cr3t of the source"
 
@@ -461,12 +463,30 @@ def test_source_without_its_methods_is_no_source(driver, change):
         make(driver, **change)
 
 
+class AwaitedList:
+    """A revocation source whose answers have to be awaited."""
+
+    blocking = True
+
+    async def current(self, _owner):
+        return REVOKED
+
+
 @pytest.mark.parametrize(
-    ("source", "option"), [({"keys": Awaitable(KEYS)}, "keys"), ({"replay": Awaitable(MemoryReplayStore())}, "replay")]
+    ("option", "source"),
+    [
+        ("keys", Awaitable(KEYS)),
+        ("keys", KeySources({"a": KEYS, "b": Awaitable(KEYS)})),
+        ("keys", KeySources({"a": KeySources({"a": Awaitable(KEYS)})})),
+        ("keys", WorkloadTokenKeys({"example.com": Awaitable(KEYS)})),
+        ("replay", Awaitable(MemoryReplayStore())),
+        ("revocations", AwaitedList()),
+        ("revocations", RevocationSources({"a": AwaitedList()})),
+    ],
 )
-def test_sync_verifier_rejects_an_async_source(source, option):
+def test_sync_verifier_rejects_an_async_source_also_inside_another(option, source):
     with pytest.raises(ConfigurationError, match=f"^{option}: .*AsyncVerifier"):
-        make(SyncDriver, **source)
+        make(SyncDriver, **{option: source})
 
 
 @pytest.mark.parametrize(("keys", "replay"), [(False, False), (True, False), (False, True)])
@@ -899,16 +919,8 @@ class Failing(MemoryReplayStore):
 
 
 def test_revocation_source_may_be_awaited_and_may_block():
-    class Awaited:
-        blocking = True
-
-        async def current(self, _owner):
-            return REVOKED
-
     with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
-        asyncio.run(make(AsyncDriver, revocations=Awaited()).verify(signed_request()))
-    with pytest.raises(ConfigurationError, match=r"^revocations: .*AsyncVerifier"):
-        make(SyncDriver, revocations=Awaited())
+        asyncio.run(make(AsyncDriver, revocations=AwaitedList()).verify(signed_request()))
     assert not verifier(revocations=REVOKED).blocking
     blocking = Revoking("", REVOKED)
     blocking.blocking = True

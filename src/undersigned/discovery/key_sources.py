@@ -21,7 +21,15 @@ from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDI
 from undersigned.process import ProcessLock
 from undersigned.signature.key_source import is_key_source
 from undersigned.signature.verification_key import VerificationKey
-from undersigned.verification.asking import finish, from_tasks, from_threads, is_ready, may_block, needs_waiting
+from undersigned.verification.asking import (
+    finish,
+    from_tasks,
+    from_threads,
+    is_awaited,
+    is_ready,
+    may_block,
+    needs_waiting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Hashable, Mapping
@@ -134,6 +142,11 @@ class KeySources:
     def blocking(self) -> bool:
         """Whether one of the sources may block."""
         return may_block(*self._sources.values())
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether answers of one of the sources have to be awaited."""
+        return any(is_awaited(source, "find") for source in self._sources.values())
 
     def is_ready(self) -> bool:
         """Return whether one of the sources can answer. Fetches that are due begin; none is waited for."""

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_LIST_BYTES
-from undersigned.verification.asking import from_tasks, is_ready, may_block
+from undersigned.verification.asking import from_tasks, is_awaited, is_ready, may_block
 from undersigned.verification.revocation import RevocationList
 from undersigned.watched_file import WatchedFile
 
@@ -79,6 +79,11 @@ class RevocationSources:
     def blocking(self) -> bool:
         """Whether one of the sources may block."""
         return may_block(*self._sources.values())
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether answers of one of the sources have to be awaited."""
+        return any(is_awaited(source, "current") for source in self._sources.values())
 
     def is_ready(self, now: float) -> bool:
         """Return whether one of the sources can answer: the keys of its owners can be accepted."""

@@ -7,7 +7,8 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import AnswerForm, MalformedSignature
+from undersigned.errors import AnswerForm, ConfigurationError, MalformedSignature
+from undersigned.message.header_fields import HeaderFields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +20,11 @@ logger = logging.getLogger("undersigned")
 _UNAVAILABLE: Final = 503
 _RETRY_AFTER: Final = "2"
 """Seconds after which a sender may try again when keys, list or store were unavailable: most outages are short."""
+
+_WITH_CONTENT: Final = frozenset(range(200, 600)) - {204, 205, 304}
+"""The statuses of final responses that may have content (RFC 9110 section 6.4.1)."""
+
+_OF_CONTENT: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,10 @@ class ErrorResponse:
         rpc_code: the code of a JSON-RPC error, if the content is one.
         content: the content, if it is another than that of `members`.
         content_type: its media type.
+
+    Raises:
+        ConfigurationError: no server can send it so: the status has no content, the content is not bytes, or a header
+            is malformed or frames the content.
     """
 
     status: int
@@ -42,6 +52,17 @@ class ErrorResponse:
     rpc_code: int | None = None
     content: bytes | None = None
     content_type: str = "application/json"
+
+    def __post_init__(self) -> None:
+        """Check that every server can send it."""
+        if not isinstance(self.status, int) or self.status not in _WITH_CONTENT:
+            raise ConfigurationError("status: give an integer from 200 to 599 whose response may have content")
+        if not isinstance(self.body, bytes):
+            raise ConfigurationError("content: give bytes")
+        others, text = HeaderFields(self.others), "".join([self.content_type, *(value for _, value in self.others)])
+        is_latin_1 = all(character.isprintable() and character <= "\xff" for character in text)
+        if not (is_latin_1 and others.are_valid) or _OF_CONTENT & others.combined.keys():
+            raise ConfigurationError("fields: give tokens and printable Latin-1 values, and nothing of the content")
 
     @classmethod
     def of(cls, error: SignatureError) -> ErrorResponse:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import MutableMapping
 from dataclasses import dataclass
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Required, TypedDict, TypeVar, get_args
 
 from undersigned.errors import ConfigurationError
@@ -184,6 +185,16 @@ class Service:
             raise ConfigurationError(
                 "fallback: pass a function that tells whether the caller is known, together with policy="
             )
+        self._check_values()
+
+    def _check_values(self) -> None:
+        """Check what is not of the type that the options have."""
+        for option in ("on_decision", "rejection", "fallback"):
+            function = getattr(self, option)
+            if function is not None and not callable(function):
+                raise ConfigurationError(f"{option}: pass a function")
+            if option != "fallback" and iscoroutinefunction(function):
+                raise ConfigurationError(f"{option}: pass a function that is not async, as nothing awaits it")
         if self.http2_server is not None and self.http2_server not in HTTP2_SERVERS:
             raise ConfigurationError(
                 f"http2_server: expected one of {', '.join(sorted(HTTP2_SERVERS))}, which compare :authority with "
@@ -192,6 +203,8 @@ class Service:
         for option in ("max_body", "max_unsigned_body"):
             if not isinstance(getattr(self, option), int):
                 raise ConfigurationError(f"{option}: give a number of bytes, such as 65536")
+        if not isinstance(self.body_timeout, (int, float)):
+            raise ConfigurationError("body_timeout: give a number of seconds, such as 30")
 
     @property
     def profile(self) -> Profile:

@@ -10,7 +10,7 @@ from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
-from undersigned.verification.asking import awaited, finish, from_tasks, from_threads, may_block
+from undersigned.verification.asking import awaited, finish, from_tasks, is_awaited, may_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -76,20 +76,22 @@ class WorkloadTokenKeys:
         """Whether looking for the keys of an issuer may block."""
         return may_block(*self._issuers.values())
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether answers of one of the sources have to be awaited."""
+        return any(is_awaited(source, "find") for source in self._issuers.values())
+
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key that is bound to the token.
 
         Raises:
             KeySourceError: there is no token, or it cannot be trusted.
         """
-        return finish(self._find(lookup, self._from_threads))
+        return finish(self._find(lookup, lambda domain: self._issuers[domain].find))
 
     async def async_find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key as `find` does, and await the answer of an issuer's source."""
         return await self._find(lookup, self._from_tasks.__getitem__)
-
-    def _from_threads(self, domain: str) -> Callable[..., Any]:
-        return from_threads(self._issuers[domain], "find", option="issuers")
 
     async def _find(
         self, lookup: KeyLookup, of_domain: Callable[[str], Callable[..., Any]]

@@ -30,6 +30,11 @@ def may_block(*neighbours: object) -> bool:
     return any(getattr(one, "blocking", True) for one in neighbours if one is not None)
 
 
+def is_awaited(neighbour: object, method: str) -> bool:
+    """Return whether answers of the method have to be awaited, or those of a neighbour that it asks."""
+    return iscoroutinefunction(getattr(neighbour, method)) or getattr(neighbour, "is_awaited", False)
+
+
 def needs_waiting(neighbour: object, method: str) -> bool:
     """Return whether the method may block, or its answers have to be awaited."""
     return may_block(neighbour) or iscoroutinefunction(getattr(neighbour, method))
@@ -37,8 +42,8 @@ def needs_waiting(neighbour: object, method: str) -> bool:
 
 def needs_thread(neighbour: object, method: str) -> bool:
     """Return whether an event loop would be blocked, so that the method must be called in a thread."""
-    is_awaited = hasattr(neighbour, f"async_{method}") or iscoroutinefunction(getattr(neighbour, method))
-    return may_block(neighbour) and not is_awaited
+    can_wait = hasattr(neighbour, f"async_{method}") or iscoroutinefunction(getattr(neighbour, method))
+    return may_block(neighbour) and not can_wait
 
 
 def from_threads(neighbour: object, method: str, *, option: str = "") -> Callable[..., Any]:
@@ -47,9 +52,9 @@ def from_threads(neighbour: object, method: str, *, option: str = "") -> Callabl
     Raises:
         ConfigurationError: its answers have to be awaited.
     """
-    ask: Callable[..., Any] = getattr(neighbour, method)
-    if iscoroutinefunction(ask):
+    if is_awaited(neighbour, method):
         raise ConfigurationError(f"{option}: its methods are async; use AsyncVerifier")
+    ask: Callable[..., Any] = getattr(neighbour, method)
     return ask
 
 

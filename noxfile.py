@@ -21,9 +21,8 @@ nox.options.sessions = ["lint", "types", "tests"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 REPORTS = Path(os.environ.get("UNDERSIGNED_REPORTS", ".nox/reports")).absolute()
 CONSTRAINTS = ("-c", ".ci/constraints.txt")
-PARALLEL = ("-n", "auto", "--maxprocesses", "4")
-# These tests wait for servers more than they compute.
-WAITING = ("-n", "3", "--dist", "worksteal")
+# Many tests wait for a server or a thread: four processes keep two processors busy.
+PARALLEL = ("-n", "4", "--dist", "worksteal")
 # Some lines run only with real stores. So the coverage is checked after the tests of the stores.
 COVERED = ("--cov", "--cov-branch", "--cov-report=", "--cov-fail-under=0", "--cov-append")
 ROOMS = {
@@ -90,7 +89,7 @@ def coverage(session: nox.Session, part: str) -> None:
         return
     session.install(*CONSTRAINTS, "-e", ".[test,sodium]", "--group", "stores", "--group", "attack")
     rooms = (f"--room={room}" for room in ("stores", "examples", "sodium"))
-    pytest(session, session.name, *WAITING, *COVERED, *rooms)
+    pytest(session, session.name, *PARALLEL, *COVERED, *rooms)
     session.run("coverage", "report")
 
 

@@ -344,7 +344,7 @@ def leave_early(port: int, request: Unsigned) -> None:
 def uploads_ended(port: int, *, at_least: int = 0) -> list[str]:
     """Return how the uploads of an application ended, as soon as it tells of so many."""
     told: list[str] = []
-    for _ in range(40):
+    for _ in range(100):
         answer = ask(port, Unsigned("GET", "/left"))
         assert isinstance(answer, Answer)
         given = json.loads(answer.content)

@@ -69,7 +69,9 @@ class Place:
         with self.log.open("wb") as log:
             server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - ours
         deadline = time.monotonic() + 60
-        while f":{int(self.port):04X} " not in Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text():
+        # A connection may have the same port at either end: 0A is a socket that listens.
+        listens = re.compile(rf":{int(self.port):04X} 0+:0000 0A ")
+        while not listens.search(Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()):
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.05)
         return server

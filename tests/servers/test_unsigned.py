@@ -44,7 +44,8 @@ EXPECTING = [
 ]
 
 
-def seen(framework, port: int) -> dict[str, object]:
+def seen(framework, port: int, *, ended: int = 1) -> dict[str, object]:
+    """Return every answer. `ended`: of how many uploads the application tells whose clients left early."""
     prefixes = ["", "/rest"] if framework.name.startswith("django") else [""]
     sent = [request for prefix in prefixes for request in requests(prefix)]
     answers: dict[str, object] = {f"{request}, {at}": ask(port, request) for at, request in enumerate(sent)}
@@ -56,7 +57,7 @@ def seen(framework, port: int) -> dict[str, object]:
         answers[f"series {at}"] = answer
     before = len(uploads_ended(port))
     leave_early(port, LEAVING)
-    answers["an upload that ends early"] = uploads_ended(port, at_least=before + 1)[before:]
+    answers["an upload that ends early"] = uploads_ended(port, at_least=before + ended)[before:]
     return answers
 
 
@@ -81,8 +82,10 @@ DOCUMENTED = {"optional": (), "policy": _OF_POLICIES, "policy by route": _OF_POL
 def test_unsigned_request_is_answered_as_without_the_middleware(framework):
     with framework.running() as port:
         alone = seen(framework, port)
+    # Some servers never tell an application of it.
+    ended = len(alone["an upload that ends early"])
     for name, chosen in options(framework).items():
         if "by_route" in chosen and not framework.by_route:
             continue
         with framework.running(chosen) as port:
-            assert differences(alone, seen(framework, port), DOCUMENTED[name]) == [], name
+            assert differences(alone, seen(framework, port, ended=ended), DOCUMENTED[name]) == [], name

@@ -15,7 +15,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Spool, hidden_fields
+from undersigned.client import ClientSigner, FileDigest, Spool
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -75,7 +75,7 @@ class SigningMiddleware:
             request.url = URL(signed.url, encoded=True)
             request.headers.clear()
             for name, value in signed.headers:
-                request.headers.add(name, value.encode("latin-1").decode("utf-8", "surrogateescape"))
+                request.headers.add(name, _as_text(value))
             try:
                 response = await handler(request)
             except ClientError as failure:
@@ -95,23 +95,28 @@ class SigningMiddleware:
             return
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
         try:
-            content = await responses.read(response.content.iter_any())
-            verified = await responses.verify(signed, response.status, fields, content)
+            verified = await responses.verify(signed, response.status, fields, response.content.iter_any())
         except BaseException:
             response.close()
             raise
         loop = asyncio.get_running_loop()
         # aiohttp has no public way to make a stream of content, but for a class of its protocols.
-        stream = StreamReader(BaseProtocol(loop), len(content) + 1, loop=loop)
-        stream.feed_data(content)
+        stream = StreamReader(BaseProtocol(loop), len(verified.content) + 1, loop=loop)
+        stream.feed_data(verified.content)
         stream.feed_eof()
         response.content = stream
-        names = hidden_fields(verified)
-        kept = [(name, value) for name, value in response.headers.items() if name.lower() not in names]
-        if len(kept) < len(response.headers):
-            vars(response).update(_headers=CIMultiDictProxy(CIMultiDict(kept)), _raw_cookie_headers=None, _cookies=None)
+        if verified.headers != fields:
+            kept = [(name, _as_text(value)) for name, value in verified.headers]
+            headers = CIMultiDict(kept)
+            cookies = tuple(headers.getall("Set-Cookie", ())) or None
+            vars(response).update(_headers=CIMultiDictProxy(headers), _raw_cookie_headers=cookies, _cookies=None)
             vars(response)["_cache"].clear()  # aiohttp keeps there what it has read of the fields
-        vars(response)["signature"] = verified
+        vars(response)["signature"] = verified.signature
+
+
+def _as_text(value: str) -> str:
+    """Return a value as aiohttp decodes and encodes it, as UTF-8."""
+    return value.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 class _GuardedRequest(ClientRequest):

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Spool, digest_file, finish, hidden_fields, is_seekable
+from undersigned.client import ClientSigner, FileDigest, Spool, digest_file, finish, is_seekable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -125,16 +125,16 @@ class _Signing(Generic[TransportT]):
         if responses is None:
             return
         try:
-            content = await responses.read(self._each(response.stream))
-            verified = await responses.verify(signed, response.status_code, _fields(response), content)
+            verified = await responses.verify(
+                signed, response.status_code, _fields(response), self._each(response.stream)
+            )
         except BaseException:
             await self._close(response)
             raise
         await self._close(response.stream)
-        response.stream = self._library.ByteStream(content)
-        response.extensions["signature"] = verified
-        for name in hidden_fields(verified):
-            response.headers.pop(name, None)
+        response.stream = self._library.ByteStream(verified.content)
+        response.extensions["signature"] = verified.signature
+        response.headers = self._library.Headers(_octets(verified.headers))
 
     async def _send(self, request: object) -> Any:
         return (
@@ -186,9 +186,10 @@ class _Signing(Generic[TransportT]):
         stream = request.stream
         if isinstance(content, FileDigest):
             stream = _stream(_CheckedStream, self._library)(stream, content)
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in signed.headers]
         extensions = {name: value for name, value in request.extensions.items() if name != _START}
-        return self._library.Request(request.method, signed.url, headers=headers, stream=stream, extensions=extensions)
+        return self._library.Request(
+            request.method, signed.url, headers=_octets(signed.headers), stream=stream, extensions=extensions
+        )
 
     def _look_past(self) -> None:
         """Warn once if the client of this transport sends requests for a listed origin past it.
@@ -266,6 +267,10 @@ class AsyncSigningTransport(_Signing[TransportT], Generic[TransportT, RequestT, 
 
 def _fields(message: Any) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.headers.raw]
+
+
+def _octets(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 def _url_of(pattern: Any) -> str:

@@ -9,7 +9,7 @@ from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLBLOCK, DEFAULT_POOLSIZE, HTTPAdapter
 from requests.auth import AuthBase
 from requests.structures import CaseInsensitiveDict
-from urllib3 import HTTPResponse
+from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from undersigned import ConfigurationError, SigningError
 from undersigned.client import (
@@ -19,7 +19,6 @@ from undersigned.client import (
     FileDigest,
     UnchangedFile,
     finish,
-    hidden_fields,
 )
 
 if TYPE_CHECKING:
@@ -121,21 +120,21 @@ class SignatureAdapter(HTTPAdapter):
             return
         raw = cast("HTTPResponse", response.raw)
         try:
-            content = finish(responses.read(_each(raw)))
-            verified = finish(responses.verify(signed, response.status_code, raw.headers.iteritems(), content))
+            verified = finish(responses.verify(signed, response.status_code, raw.headers.iteritems(), _each(raw)))
         except BaseException:
             response.close()
             raise
         # requests reads cookies from the original response.
         original = vars(raw)["_original_response"]
-        for name in hidden_fields(verified):
-            if response.headers.pop(name, None) is not None:
-                del raw.headers[name], original.msg[name]
-                if name.startswith("set-cookie"):
-                    response.cookies.clear()
+        headers = HTTPHeaderDict(verified.headers)
+        for name in ("Set-Cookie", "Set-Cookie2"):
+            if name in raw.headers and name not in headers:
+                del original.msg[name]
+                response.cookies.clear()
+        response.headers = CaseInsensitiveDict(headers)
         response.raw = HTTPResponse(
-            io.BytesIO(content),
-            raw.headers,
+            io.BytesIO(verified.content),
+            headers,
             raw.status,
             raw.version,
             reason=raw.reason,
@@ -143,7 +142,7 @@ class SignatureAdapter(HTTPAdapter):
             original_response=original,
             request_method=signed.method,
         )
-        vars(response)["signature"] = verified
+        vars(response)["signature"] = verified.signature
 
 
 class SignatureAuth(AuthBase):

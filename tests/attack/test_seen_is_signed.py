@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from typing import Annotated
 
 import falcon
 import falcon.asgi
+import fastapi
 import flask
 import pytest
 import quart
@@ -18,6 +20,7 @@ from sanic import response
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from tests.integrations.django_site import APPLICATIONS, FIRST, site
 from tests.integrations.own_servers import aiohttp_server, sanic_app, sanic_server, tornado_server
 from tests.keys import ORIGIN, ORIGINS
 from tests.servers.spellings import SPELLINGS
@@ -116,6 +119,23 @@ def of_litestar(options):
     return SignatureMiddleware(Litestar([show]), **options)
 
 
+def of_fastapi(options):
+    app = fastapi.FastAPI()
+
+    @app.get("/~a")
+    async def show(
+        x_order: Annotated[list[str], fastapi.Header()], x_note: Annotated[list[str], fastapi.Header()]
+    ) -> list[list[str]]:
+        return [x_order, x_note]
+
+    return SignatureMiddleware(app, **options)
+
+
+def of_django(options, *, interface):
+    with site(options["verifier"], middleware=(FIRST,)):
+        return APPLICATIONS[interface]()
+
+
 class FalconShow:
     def on_get(self, request, response):
         response.media = [[request.get_header(name)] for name in (COVERED, OTHER)]
@@ -150,6 +170,9 @@ MADE = {
     "falcon": (of_falcon, waitress_server),
     "falcon over ASGI": (of_falcon_asgi, partial(uvicorn_server, http="httptools")),
     "flask": (of_flask, waitress_server),
+    "fastapi": (of_fastapi, partial(uvicorn_server, http="httptools")),
+    "django": (partial(of_django, interface="wsgi"), waitress_server),
+    "django over ASGI": (partial(of_django, interface="asgi"), partial(uvicorn_server, http="httptools")),
 }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PROFILE = FAPI_2_RESPONSE.derive(
     name="answers",
     coverage=FAPI_2_RESPONSE.coverage._replace(
-        with_content=("content-type",), offered=("location", "set-cookie", "set-cookie2")
+        with_content=("content-type",), offered=("location", "set-cookie", "set-cookie2", "x-plan")
     ),
 )
 BARE = PROFILE.derive(name="answers-bare", coverage=PROFILE.coverage._replace(with_content=(), offered=()))
@@ -112,11 +112,11 @@ class _Handler(BaseHTTPRequestHandler):
         return self.response(302, [("Location", "/ok")], "")
 
     def answer_relayed(self):
-        """Answer as the server says, with fields that a relay changes after the signature."""
+        """Answer as the server says, but for fields that a relay has changed, which are sent instead."""
         response = self.server.signed(self.response(*self.server.honest))
         named = {name.lower() for name, _ in self.server.relayed}
         kept = [(name, value) for name, value in response.fields if name not in named]
-        return replace(response, fields=[*kept, *self.server.relayed])
+        return replace(response, fields=kept)
 
     def answer_long(self):
         return self.server.signed(self.response(body="x" * 100_000))
@@ -134,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def send(self, response: Response) -> None:
         self.send_response(response.status)
-        for name, value in response.fields:
+        for name, value in [*response.fields, *(self.server.relayed if self.path == "/relayed" else ())]:
             self.send_header(name, value)
         body = response.body
         if "transfer-encoding" in response.fields.combined:

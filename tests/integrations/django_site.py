@@ -99,12 +99,17 @@ def public(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"signed": find_signature(request) is not None, "body": len(request.body), **fields})
 
 
+def orders(request: HttpRequest) -> JsonResponse:
+    return JsonResponse([[request.headers[name]] for name in ("X-Order", "X-Note")], safe=False)
+
+
 urlpatterns = [
     path("view/<path:rest>", view),
     path("async/<path:rest>", asynchronous),
     path("drf", Caller.as_view()),
     path("drf/<str:plan>", Plans.as_view()),
     path("public", public),
+    path("~a", orders),
 ]
 
 

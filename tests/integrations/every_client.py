@@ -39,6 +39,7 @@ class WithHttpx:
             content=body,
         )
         self.headers = response.headers
+        self.cookies = dict(response.cookies)
         return response.status_code, response.text
 
 
@@ -67,6 +68,7 @@ class WithRequests:
             if path == "/cookie":
                 assert session.cookies.get_dict() == {"a": "1"}
             self.headers = response.headers
+            self.cookies = session.cookies.get_dict()
             return response.status_code, b"".join(response.iter_content(4)).decode()
 
 
@@ -90,6 +92,7 @@ class WithAiohttp:
                 ) as response,
             ):
                 self.headers = response.headers
+                self.cookies = {name: one.value for name, one in response.cookies.items()}
                 if self._stream:
                     return response.status, b"".join([chunk async for chunk in response.content]).decode()
                 return response.status, await response.text()

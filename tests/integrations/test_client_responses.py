@@ -7,6 +7,7 @@ from copy import deepcopy
 
 import aiohttp
 import httpx
+import httpx2
 import pytest
 import requests
 from tests.integrations.answering import (
@@ -163,6 +164,49 @@ def test_client_acts_on_no_field_that_a_relay_changed(client, profile, relayed):
             assert (name, got[1]) in {("uri", ""), *((one, JSON) for one in ACTED_ON)}
             assert name not in client.headers
         assert server.asked == ["/relayed"]
+
+
+SPELLED = {
+    "spaces at the end": ("gold", ["gold  "]),
+    "a tab at each end": ("gold", ["\tgold\t"]),
+    "two lines": ("a, b", ["a", "b \t"]),
+    "two lines of a string": ('"a, b"', ['"a', 'b"']),
+    "an empty line first": (", a", ["", "a"]),
+    "an empty line last": ("a", ["a", ""]),
+    "a folded line": ("a b", ["a\r\n  b"]),
+    "another value": ("a", ["a", "b"]),
+    "a vertical tab": ("a", ["a\v"]),
+    "a no-break space": ("a", ["a\xa0"]),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("name", SPELLED)
+def test_covered_field_of_a_response_is_seen_as_it_was_signed_or_the_response_is_rejected(client, name):
+    value, lines = SPELLED[name]
+    with answering() as server:
+        server.honest = (200, [JSON_FIELD, ("X-Plan", value)])
+        server.relayed = [("X-Plan", lines[0]), *(("x-plan", line) for line in lines[1:]), ("X-Note", "n\t")]
+        try:
+            client.send(server, "/relayed", responses=verification())
+        except (SignatureError, httpx.RemoteProtocolError, httpx2.RemoteProtocolError):
+            assert name.startswith(("a ", "an", "another"))
+            return
+    headers = client.headers
+    each = getattr(headers, "getall", getattr(headers, "get_list", lambda name: [headers[name]]))
+    assert (headers["X-Plan"], each("X-Plan")) == (value, [value])
+
+
+@EVERY
+def test_cookies_that_are_covered_line_by_line_are_kept_when_another_field_is_left_out(client):
+    coverage = BARE.coverage._replace(always=(*BARE.coverage.always, '"set-cookie";bs'))
+    profile = BARE.derive(name="answers-cookies", coverage=coverage)
+    with answering(profile) as server:
+        server.honest = (200, [("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; Path=/")])
+        server.relayed = [("Link", "</a>")]
+        assert client.send(server, "/relayed", responses=verification(profile)) == (200, JSON)
+    assert client.cookies == {"a": "1", "b": "2"}
+    assert "Link" not in client.headers
 
 
 def test_cookie_that_is_not_covered_is_not_kept():

@@ -16,7 +16,7 @@ from undersigned.client.content import (
     is_seekable,
 )
 from undersigned.client.double_knock import AnySigner, DoubleKnock
-from undersigned.client.responses import ResponseVerification, hidden_fields
+from undersigned.client.responses import ResponseVerification
 from undersigned.client.signed_request import SignedRequest
 from undersigned.client.signer import (
     SIGNATURE_FIELDS,
@@ -47,6 +47,5 @@ __all__ = [
     "UnchangedFile",
     "digest_file",
     "finish",
-    "hidden_fields",
     "is_seekable",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY
@@ -29,6 +29,21 @@ _FOLLOWED: Final = ("location", "uri")
 _REDIRECTS: Final = range(300, 400)
 _LEFT_OUT: Final = (*ACTED_ON, "accept-signature", "set-cookie", "set-cookie2")
 """What a client obeys, keeps or follows later. A proxy may add it to an honest response, so it is left out."""
+
+
+class VerifiedResponse(NamedTuple):
+    """What a caller gets of a response that was verified.
+
+    Attributes:
+        signature: the verified signature.
+        content: the body before any decoding.
+        headers: the headers: covered ones as the signature base has them, and others as they came. Those that a client
+            obeys, keeps or follows are left out unless they are covered.
+    """
+
+    signature: VerifiedSignature
+    content: bytes
+    headers: list[tuple[str, str]]
 
 
 class ResponseVerification:
@@ -91,40 +106,37 @@ class ResponseVerification:
         """Whether the verifier need not be awaited."""
         return isinstance(self._verifier, Verifier)
 
-    async def read(self, chunks: AsyncIterable[bytes]) -> bytes:
-        """Return the body of a response.
+    async def verify(
+        self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], chunks: AsyncIterable[bytes]
+    ) -> VerifiedResponse:
+        """Read and verify a response. Only `chunks` is awaited if the verifier is a `Verifier`.
 
         Args:
-            chunks: the body before any decoding.
+            signed: the request as it was sent.
+            status: the status of the response.
+            fields: the headers of the response. Text is bytes decoded as Latin-1.
+            chunks: its body before any decoding. What is longer than `max_body` is not read.
 
         Raises:
-            SignatureError: it is longer than `max_body`. The rest has not been read.
+            SignatureError: the response is rejected, or cannot be verified now.
         """
         content = bytearray()
         async for chunk in chunks:
             content += chunk
             if len(content) > self._max_body:
                 raise self._error(f"the response body is longer than max_body ({self._max_body} bytes)")
-        return bytes(content)
+        came = list(fields)
+        response = Response(status, came, bytes(content), request=signed.request)
+        verified: VerifiedSignature = await awaited(self._verifier.verify_response(response))
+        self._check(signed, response, verified)
+        headers = [
+            (name, value)
+            for name, value in response.fields.as_signed(verified.components, came)
+            if (lower := name.lower()) not in _LEFT_OUT or _covers(verified, lower)
+        ]
+        return VerifiedResponse(verified, response.body, headers)
 
-    async def verify(
-        self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]], content: bytes
-    ) -> VerifiedSignature:
-        """Verify a response. Nothing is awaited if the verifier is a `Verifier`.
-
-        Args:
-            signed: the request as it was sent.
-            status: the status of the response.
-            fields: the headers of the response. Text is bytes decoded as Latin-1.
-            content: its body before any decoding.
-
-        Raises:
-            SignatureError: the response is rejected, or cannot be verified now.
-        """
-        response = Response(status, list(fields), content, request=signed.request)
-        return self._check(signed, response, await awaited(self._verifier.verify_response(response)))
-
-    def _check(self, signed: SignedRequest, response: Response, verified: VerifiedSignature) -> VerifiedSignature:
+    def _check(self, signed: SignedRequest, response: Response, verified: VerifiedSignature) -> None:
         """Check who signed, and that the signature covers all that the caller gets of the body."""
         if self._signer_of is not None and (not verified.signer or self._signer_of(signed.origin) != verified.signer):
             raise self._verifier.profile.error(
@@ -137,19 +149,13 @@ class ResponseVerification:
         followed = _FOLLOWED if response.status in _REDIRECTS else ()
         for verb, names in (("decode content", _READ_BY if response.body else ()), ("follow a redirect", followed)):
             for name in names:
-                if name in response.fields.combined and not covers(verified, name):
+                if name in response.fields.combined and not _covers(verified, name):
                     raise self._error(_NOT_COVERED % (verb, name))
-        return verified
 
     def _error(self, detail: str) -> SignatureError:
         return self._verifier.profile.error("signature_digest_mismatch", step=11, detail=detail)
 
 
-def covers(verified: VerifiedSignature, name: str) -> bool:
+def _covers(verified: VerifiedSignature, name: str) -> bool:
     """Return whether a signature covers a header, with its whole value."""
-    return f'"{name}"' in verified.components
-
-
-def hidden_fields(verified: VerifiedSignature) -> list[str]:
-    """Return the fields that a client must not get to see, as the signature of the response does not cover them."""
-    return [name for name in _LEFT_OUT if not covers(verified, name)]
+    return not {f'"{name}"', f'"{name}";bs'}.isdisjoint(verified.components)

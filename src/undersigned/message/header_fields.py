@@ -84,6 +84,34 @@ class HeaderFields:
             return ()
         return tuple(self.repeated.get(name) or (self.combined[name],))
 
+    def as_signed(self, identifiers: Iterable[str], came: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return the lines of headers with the covered ones as the signature base has them.
+
+        A covered field comes in one line, unless `bs` covers its lines one by one. Neither it has white space at its
+        ends. The other fields stay as they came.
+
+        Args:
+            identifiers: the identifiers of the covered components.
+            came: the (name, value) pairs as the server or the client shows them.
+        """
+        covered, whole = set[str](), set[str]()
+        for identifier in identifiers:
+            # Outside of its strings, an identifier has its flags between semicolons.
+            name, flags = identifier[1:].partition('"')[0], "".join(identifier.split('"')[2::2]).split(";")
+            if "req" not in flags:
+                covered.add(name)
+                if "bs" not in flags:
+                    whole.add(name)
+        kept: list[tuple[str, str]] = []
+        for name, value in came:
+            key = name.lower()
+            if key in whole:
+                if all(known.lower() != key for known, _ in kept):
+                    kept.append((name, self.combined[key]))
+            else:
+                kept.append((name, value.strip(" \t") if key in covered else value))
+        return kept
+
 
 def _join(lines: list[tuple[str, str]], combined: dict[str, str]) -> Mapping[str, Sequence[str]]:
     """Join, in `combined`, the values of each field that has several lines, and return these values."""

@@ -68,10 +68,7 @@ class Admission(NamedTuple):
         return Request(received.method, shown, received.fields, has_body=has_body)
 
     def as_signed(self, lines: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]] | None:
-        """Return the lines of headers with the covered ones as the signature base has them, or None if they are.
-
-        A covered field comes in one line, unless `bs` covers its lines one by one. Neither it has white space at its
-        ends. The other fields stay as they came.
+        """Return the lines of headers as `HeaderFields.as_signed` does, or None if they are so already.
 
         Args:
             lines: returns the (name, value) pairs as the server shows them.
@@ -79,21 +76,9 @@ class Admission(NamedTuple):
         fields = self.received.fields
         if self.signature is None or fields.are_as_given:
             return None
-        texts = [text for one in (self.signature, *self.signature.others) for text in one.components]
-        whole = {text[1:].partition('"')[0] for text in texts if not text.endswith(";bs")}
-        covered = whole | {text[1:].partition('"')[0] for text in texts}
-        kept: list[tuple[str, str]] = []
-        seen = set[str]()
         came = list(lines())
-        for name, value in came:
-            key = name.lower()
-            if key not in covered:
-                kept.append((name, value))
-            elif key not in whole:
-                kept.append((name, value.strip(" \t")))
-            elif key not in seen:
-                seen.add(key)
-                kept.append((name, fields.combined[key]))
+        texts = [text for one in (self.signature, *self.signature.others) for text in one.components]
+        kept = fields.as_signed(texts, came)
         return None if kept == came else kept
 
     def require(self, *, route: str | None = None) -> VerifiedSignature:

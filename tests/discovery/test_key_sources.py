@@ -365,9 +365,10 @@ class TestThreads:
         assert not KeySources({"a": KEYS}).blocking
         assert KeySources({"a": KEYS, "b": RemoteJWKS(server.url())}).blocking
 
-    def test_sources_that_find_nothing_are_a_mistake(self):
+    @pytest.mark.parametrize("sources", [{}, [KEYS], KEYS], ids=["none", "a list", "one source"])
+    def test_sources_without_names_of_signers_are_a_mistake(self, sources):
         with pytest.raises(ConfigurationError, match=r"^sources: give a key source for each signer"):
-            KeySources({})
+            KeySources(sources)
 
     def test_slow_servers_are_asked_at_the_same_time(self, server):
         server.answers |= {f"/{number}": jwks() for number in range(4)}

@@ -179,3 +179,8 @@ def test_fixtures_are_those_of_a_project_that_names_the_plugin(tmp_path):
 
 def test_verified_signature_is_that_of_the_key(verified_signature, signing_key):  # noqa: F811 - the fixtures
     assert (verified_signature.signer, verified_signature.keyid) == ("test-signer", signing_key.private["kid"])
+
+
+def test_signed_client_says_that_it_only_makes_clients():
+    with pytest.raises(AttributeError, match=r"has no get: it makes clients, such as signed_client\.starlette\(app\)"):
+        SignedClients(KeyPair.generate()).get("/plans")

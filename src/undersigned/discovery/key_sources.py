@@ -7,7 +7,7 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from undersigned.verification.asking import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Hashable, Mapping
+    from collections.abc import Callable, Coroutine, Hashable
 
     from undersigned.discovery.remote_jwks import FetchedKeys, FetchedQuestion
     from undersigned.discovery.threads_and_tasks import Wait
@@ -124,7 +124,7 @@ class KeySources:
         signer_of: Callable[[KeyLookup], str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if not sources:
+        if not sources or not isinstance(cast("object", sources), Mapping):
             raise ConfigurationError(
                 "sources: give a key source for each signer, such as {'buyer.example.com': source}"
             )

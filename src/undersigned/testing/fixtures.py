@@ -85,6 +85,11 @@ class SignedClients:
     profile: Profile = profiles.DEFAULT
     origin: str = "https://testserver"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> None:
+            raise AttributeError(f"signed_client has no {name}: it makes clients, such as signed_client.starlette(app)")
+
     @property
     def signer(self) -> Signer:
         """A signer with the key."""

@@ -225,9 +225,6 @@ MOST_DEEP_JSON: Final = 100_000
 MOST_AUTHORIZED_AGENTS: Final = 1024
 """entries of an adagents.json that are compared with an agent in canonical form: comparing one takes some 50 us"""
 
-MOST_REGISTRY_BYTES: Final = 1_048_576
-"""bytes of a registry of bots: some 20,000 URLs"""
-
 MOST_REDIRECTS: Final = 3
 """redirects of an adagents.json, all within one registrable domain: each is another fetch"""
 

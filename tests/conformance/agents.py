@@ -1,4 +1,4 @@
-"""What key sources of Web Bot Auth read, and what their guard rejects: fields, cards, registries, addresses, keys."""
+"""What key sources of Web Bot Auth read, and what their guard rejects: fields, cards, addresses, keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.conformance.case import Case, File, same
 from undersigned import UndersignedError, VerificationKey
 from undersigned.discovery import Network
 from undersigned.discovery.fetch_errors import UnusableDocument
-from undersigned.discovery.registry import read_registry
 from undersigned.discovery.web_bot_auth import read_card
 from undersigned.message.signature_agent import read_signature_agent
 
@@ -49,12 +48,6 @@ def card(case: dict[str, Any]) -> None:
         read_card(json.dumps(case["card"]).encode(), url=case["url"])
         valid = True
     same("card is valid", case["valid"], valid)
-
-
-def registry(case: dict[str, Any]) -> None:
-    """Compare the URLs of the cards that a registry lists."""
-    found = read_registry(case["registry_txt"].encode("utf-8", "surrogatepass"))
-    same("cards", case["signature_agent_cards"], list(found))
 
 
 def key_thumbprint(case: dict[str, Any]) -> None:

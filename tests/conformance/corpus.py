@@ -75,7 +75,6 @@ FORMS: list[tuple[Any, tuple[Any, ...]]] = [
     (lists("jwk", "thumbprint"), (agents.listed(agents.key_thumbprint),)),
     (lists("header", "entries"), (agents.listed(agents.agent_field),)),
     (lists("card"), (agents.listed(agents.card),)),
-    (lists("registry_txt"), (agents.listed(agents.registry),)),
     (has("recommended_latest"), (agents.ranges,)),
 ]
 """The shapes in which vectors are published, the most particular first, and what reads them."""

@@ -114,7 +114,6 @@ def test_keys_are_the_nearest_ones_with_their_name(tmp_path, capsys):
         ("adcp-3.2.4/request-signing/body-integrity-policy.json", ('"action": "accept"', '"action": "reject"'), 1),
         ("profiles/web-bot-auth/jwk_thumbprint_vectors.json", ('"thumbprint": "', '"thumbprint": "A'), 2),
         ("profiles/web-bot-auth/web_bot_auth_signature_agent_card_v1.json", ('"valid": true', '"valid": false'), 1),
-        ("profiles/web-bot-auth/web_bot_auth_registry_v1.json", ('"registry_txt"', '"registry_txt": "", "x"'), 2),
         ("profiles/fediverse/fediverse_vectors.json", ("(request-target): ", "(request-target): x"), 1),
     ],
 )

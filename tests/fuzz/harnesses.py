@@ -35,7 +35,6 @@ from undersigned.discovery.activitypub import check_owner, owner_of, published_k
 from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object
-from undersigned.discovery.registry import read_registry
 from undersigned.discovery.remote_revocations import read_signed_list
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.discovery.web_bot_auth import read_card
@@ -70,7 +69,7 @@ _POLICIES = [
 _JSON = [("Content-Type", "application/json")]
 _A2A_URL = "https://seller.example.com/a2a/v1/message:send"
 # Checking a name of 253 characters in A-labels takes most of the constant. A stranger's Host is not checked so far.
-_LINES, _LINES_PER_OCTET = 150_000, 300
+_LINES, _LINES_PER_OCTET = 200_000, 300
 _RULE = KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
 
 
@@ -176,7 +175,6 @@ def document(data: bytes) -> None:
         lambda: read_card(data, url=_ACTOR),
         lambda: RevocationList.from_json(data.decode("latin-1"), issuer=None),
         lambda: read_signed_list(data, keys=KEYS, issuer="a", last=None, now=NOW),
-        lambda: read_registry(data),
         lambda: _read_actor(read_json_object(data)),
         lambda: _bound_key(data),
     ):

@@ -26,7 +26,6 @@ SETS = {
     "profiles/web-bot-auth/negative_vectors_protocol_02": 8,
     "profiles/web-bot-auth/web_bot_auth_architecture_v1": 4,
     "profiles/web-bot-auth/web_bot_auth_architecture_v2": 4,
-    "profiles/web-bot-auth/web_bot_auth_registry_v1": 2,
     "profiles/web-bot-auth/web_bot_auth_signature_agent_card_v1": 4,
     "profiles/web-bot-auth/web_bot_auth_signature_agent_v1": 3,
     "profiles/ssrf/special_ranges": 29,

@@ -1,29 +1,19 @@
 """The requirement by hand: codes, handshakes, the OpenAPI document, and misuse that must not open an endpoint."""
 
 import asyncio
-import contextlib
 from typing import Annotated
 
 import pytest
 from fastapi import Depends, FastAPI, WebSocket
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import WebSocketRoute
 from tests.drive import Message, call_asgi, scope_of
-from tests.keys import KEYID, ORIGINS
+from tests.keys import ORIGINS
 
-from undersigned import (
-    AsyncVerifier,
-    ConfigurationError,
-    KeySet,
-    MemoryReplayStore,
-    VerifiedSignature,
-    profiles,
-)
+from undersigned import ConfigurationError, VerifiedSignature
 from undersigned_fastapi import Signature
 from undersigned_fastapi import signature_required as require
-from undersigned_starlette import SignatureMiddleware, SignatureRequired, signature_required, verified_signature
+from undersigned_starlette import SignatureMiddleware, signature_required
 
 UNSIGNED = "request_signature_required"
 
@@ -57,16 +47,12 @@ def guard(verifier):
 
 def guard_starlette(verifier):
     @signature_required
-    async def endpoint(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(request.scope["undersigned"].signature.keyid)
-
-    @signature_required
     async def talk(websocket: WebSocket) -> None:
         await websocket.accept()
         await websocket.send_text(websocket.scope["undersigned"].signature.keyid)
         await websocket.close()
 
-    app = Starlette(routes=[Route("/", endpoint), WebSocketRoute("/", talk)])
+    app = Starlette(routes=[WebSocketRoute("/", talk)])
     return SignatureMiddleware(app, verifier=verifier, origins=ORIGINS, mode="optional")
 
 
@@ -75,14 +61,6 @@ def challenge(sent: list[dict]) -> str:
 
 
 both = pytest.mark.parametrize("make", [guard, guard_starlette])
-
-
-@both
-def test_async_verifier_is_accepted(make, party):
-    verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=MemoryReplayStore())
-    start, body = run(make(verifier), scope_with(fields=party.fields("GET", "/")))
-    assert start["status"] == 200
-    assert KEYID.encode() in body["body"]
 
 
 # WebSocket handshakes
@@ -102,26 +80,6 @@ def test_unsigned_handshake_is_answered_like_a_request_when_the_server_can(make,
 def test_unsigned_handshake_is_closed_when_the_server_cannot_answer_it(make, extensions, party):
     sent = run(make(party.verifier()), scope_with(kind="websocket", **extensions))
     assert sent == [{"type": "websocket.close", "code": 1008, "reason": UNSIGNED}]
-
-
-def test_lifespan_state_is_kept_next_to_the_signature(party):
-    @contextlib.asynccontextmanager
-    async def lifespan(_app):
-        yield {"database": "open", "signature": "mallory"}
-
-    @signature_required
-    async def endpoint(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(f"{request.state.database} {verified_signature(request).keyid}")
-
-    app = Starlette(routes=[Route("/", endpoint)], lifespan=lifespan)
-    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
-    state: dict[str, str] = {}
-    sent = run(app, {"type": "lifespan", "state": state})
-    assert [message["type"] for message in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-    assert state["database"] == "open"
-    fields = party.fields("GET", "/")
-    assert run(app, scope_with(fields=fields, state=state))[1]["body"] == f"open {KEYID}".encode()
-    assert challenge(run(app, scope_with(state=state))) == f'Signature error="{UNSIGNED}"'
 
 
 # FastAPI
@@ -163,23 +121,6 @@ def test_dependency_runs_on_the_event_loop_without_a_thread(party, monkeypatch):
     monkeypatch.setattr("fastapi.dependencies.utils.run_in_threadpool", no_thread)
     start, _ = run(guard(party.verifier()), scope_with(fields=party.fields("GET", "/")))
     assert start["status"] == 200
-
-
-def test_exception_handler_of_the_application_is_kept(party):
-    app = FastAPI()
-    app.add_middleware(SignatureMiddleware, verifier=party.verifier(), origins=ORIGINS, mode="optional")
-
-    @app.exception_handler(SignatureRequired)
-    async def own(request: Request, required: SignatureRequired) -> PlainTextResponse:  # noqa: ARG001 - Starlette's
-        return PlainTextResponse(f"own answer to {required.error.code}", 401, required.headers)
-
-    @app.get("/")
-    async def endpoint(signature: Signature) -> str:
-        raise AssertionError(signature)
-
-    start, body = run(app, scope_with())
-    assert start["status"] == 401
-    assert body["body"] == f"own answer to {UNSIGNED}".encode()
 
 
 def test_dependency_override_replaces_the_requirement():

@@ -210,4 +210,4 @@ def test_no_cause_of_a_random_alteration_is_false():
 
 
 if __name__ == "__main__":
-    sys.exit(repr(search(int(sys.argv[1]), seed=int(sys.argv[2]))))
+    sys.exit("\n".join(search(int(sys.argv[1]), seed=int(sys.argv[2]))[1]) or 0)

@@ -40,7 +40,7 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
         )
     try:
         deadline = time.monotonic() + 60
-        while not (_answers(port) and _children(process.pid) >= count):
+        while not (answers(port) and _children(process.pid) >= count):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
@@ -55,7 +55,8 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
         process.wait()
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
+    """Whether a server accepts connections. A list of the ports in use would name those of clients too."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False

@@ -14,12 +14,13 @@ from undersigned import Profile, profiles
 from undersigned.signature.rules import CoverageRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 COMPONENTS = ("@method", "@target-uri", "@authority", "content-type", "content-digest")
 FIELDS = {"Content-Type": "application/json", "X-Plan": "gold"}
 ASYMMETRIC = ours.ALGORITHMS[:-1]
 WEB_CRYPTO = ("ed25519", "rsa-pss-sha512")
+OF_ALGORITHMS = ("nothing", "signature", "content")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Package:
     digests: bool = False
     by_requests: bool = False
     covers_any: bool = True
+
+    def changed(self, changes: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Each algorithm with each change on the way that says something of it: the others have one algorithm."""
+        for at, algorithm in enumerate(self.algorithms):
+            yield from ((algorithm, change) for change in ("nothing", *changes) if at == 0 or change in OF_ALGORITHMS)
 
     def order(self, algorithm: str) -> Order:
         return Order(self.components, ours.keyid(algorithm), fields={**FIELDS, **self.fields(algorithm)})

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.workers import free_port
+from tests.workers import answers, free_port
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "other-languages.md").read_text("utf-8")
@@ -57,7 +57,8 @@ class Place:
         if name == "library.mjs":
             if npm is None:
                 pytest.skip("UNDERSIGNED_INTEROP_NPM does not name packages of npm")
-            (self.folder / "node_modules").symlink_to(f"{npm}/node_modules")
+            if not (self.folder / "node_modules").exists():
+                (self.folder / "node_modules").symlink_to(f"{npm}/node_modules")
         command = [program, *options, name]
         environment = {**os.environ, "GOCACHE": f"{self.folder}/.go", "GOFLAGS": "-mod=mod"}
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, env=environment)  # noqa: S603
@@ -66,28 +67,29 @@ class Place:
 
     def start(self, *command: str) -> subprocess.Popen:
         """Start a server, and return it once it accepts connections."""
-        with self.log.open("wb") as log:
+        with self.log.open("ab") as log:
             server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - ours
         deadline = time.monotonic() + 60
-        # A connection may have the same port at either end: 0A is a socket that listens.
-        listens = re.compile(rf":{int(self.port):04X} 0+:0000 0A ")
-        while not listens.search(Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()):
+        while not answers(int(self.port)):
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.05)
         return server
 
 
-@pytest.fixture
-def place(tmp_path) -> Place:
-    return Place(tmp_path)
-
-
-@pytest.fixture
-def quick_start(place):
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    place = Place(tmp_path_factory.mktemp("place"))
     server = place.start(sys.executable, "-m", "uvicorn", "main:app", "--port", place.port)
     yield place
     server.terminate()
     server.wait(60)
+
+
+@pytest.fixture
+def quick_start(started) -> Place:
+    """The quick start, with an empty log."""
+    os.truncate(started.log, 0)
+    return started
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -103,9 +105,10 @@ def test_program_signs_a_request_that_the_quick_start_accepts(name, quick_start)
     assert "200" in said.split()
 
 
-def test_server_in_node_verifies_our_client_and_nothing_else(place):
+def test_server_in_node_verifies_our_client_and_nothing_else(tmp_path):
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
+    place = Place(tmp_path)
     place.write("verify.mjs", PAGE)
     quick_start = (DOCS / "quickstart.md").read_text("utf-8")
     place.write("attack.py", quick_start, "print(", "rejected.status_code == 401 or exit(rejected.text)\n    print(")

@@ -42,8 +42,7 @@ EVERY = pytest.mark.parametrize(
     [
         pytest.param(name, algorithm, change, id=f"{name}-{algorithm}-{change}")
         for name in NAMES
-        for algorithm in PACKAGES[name].algorithms
-        for change in ("nothing", *CHANGES)
+        for algorithm, change in PACKAGES[name].changed(CHANGES)
     ],
 )
 

@@ -136,6 +136,10 @@ def test_status_that_another_attempt_would_not_change_is_final(answer, send, ser
     [
         ('Signature error="webhook_signature_key_unknown"', "webhook_signature_key_unknown"),
         ('Bearer realm="x", Signature error="webhook_signature_invalid"', "webhook_signature_invalid"),
+        ('Bearer realm="x" Signature error="webhook_signature_invalid"', "webhook_signature_invalid"),
+        ("signature Realm = x, ERROR = webhook_signature_invalid", "webhook_signature_invalid"),
+        ('Bearer realm=", Signature error=\\"no\\"", error="invalid_token", Signature', None),
+        ('Signature realm="x", Bearer error="invalid_token"', None),
         ('Signature error="<script>"', None),
         (f'Signature error="{"a" * 65}"', None),
         ("Basic", None),

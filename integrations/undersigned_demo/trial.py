@@ -21,12 +21,12 @@ from flask import Flask, request
 from werkzeug.serving import make_server
 
 from undersigned import KeyPair, MemoryReplayStore, Signer, Verifier
+from undersigned.message import read_challenge
 from undersigned_fastapi import Signature, SignatureMiddleware
 from undersigned_flask import Undersigned, signature_required, verified_signature
 from undersigned_httpx import SignatureTransport
 from undersigned_requests import SignatureAuth
 
-_CODE = re.compile(r'Signature error="([a-z_]+)"')
 _LENGTH = re.compile(rb"\r\ncontent-length: ([0-9]+)\r\n", re.IGNORECASE)
 _Send: TypeAlias = Callable[[str, str, Signer | None], requests.Response | httpx.Response]
 _Server: TypeAlias = tuple[tuple[str, int], Callable[[], None], Callable[[], None]]
@@ -144,8 +144,7 @@ def _try(attempt: Attempt, network: _Network, signer: Signer | None, send: _Send
     """Return the status and the code or the content of the answer to one attempt."""
     network.attempt = attempt
     answer = send(network.origin, attempt.target, signer)
-    match = _CODE.fullmatch(answer.headers.get("WWW-Authenticate", ""))
-    return answer.status_code, answer.text if match is None else match[1]
+    return answer.status_code, read_challenge(answer.headers.get("WWW-Authenticate", "")) or answer.text
 
 
 def _fastapi_server(verifier: Verifier, origin: str) -> _Server:

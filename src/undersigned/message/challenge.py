@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_ERROR: Final = re.compile(r'(?:^|[\s,])Signature error="([a-z_]{1,64})"')
+from undersigned.message import token
+
+# A parameter, or a word that begins a challenge (RFC 9110 section 11.2). What stands between them is passed over.
+_PART: Final = re.compile(rf'({token.ANY}+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|{token.ANY}+))?')
+_CODE: Final = re.compile(r"[a-z_]{1,64}")
 
 
 def write_challenge(code: str) -> str:
@@ -15,5 +19,10 @@ def write_challenge(code: str) -> str:
 
 def read_challenge(value: str) -> str | None:
     """Return the code in a value of WWW-Authenticate, or None. The value may have other challenges too."""
-    found = _ERROR.search(value)
-    return None if found is None else found[1]
+    scheme = ""
+    for name, given in _PART.findall(value):
+        if not given:
+            scheme = name.lower()
+        elif scheme == "signature" and name.lower() == "error" and _CODE.fullmatch(given.strip('"')):
+            return str(given.strip('"'))
+    return None

@@ -191,7 +191,7 @@ class Admission(NamedTuple):
             error.fix = f"{advice}. Otherwise: {fix_of(error)}"
         answer = ErrorResponse.of(error)
         if service.rejection is not None:
-            answer = _shaped(answer, service.rejection, received.context())
+            answer = _reshaped(answer, service.rejection, received.context())
         sent = _CLOSED if received.is_closed_only else sent
         if sent is not None:
             answer = dataclasses.replace(answer, status=sent)
@@ -206,7 +206,9 @@ class Admission(NamedTuple):
         return answer
 
 
-def _shaped(answer: ErrorResponse, rejection: Callable[[ErrorResponse, Any], object], context: object) -> ErrorResponse:
+def _reshaped(
+    answer: ErrorResponse, rejection: Callable[[ErrorResponse, Any], object], context: object
+) -> ErrorResponse:
     """Return the answer that the application's function makes of one; the same answer if it fails."""
     try:
         made = rejection(answer, context)

@@ -116,7 +116,7 @@ class SignatureMiddleware:
         try:
             if self._guard.service.rejection is None:
                 return call(forwarded, start_response)
-            return _shaped(call, forwarded, start_response, received)
+            return _replaced(call, forwarded, start_response, received)
         except SignatureError as error:
             # Nothing else answers for an application without a framework.
             if not isinstance(error.answer, ErrorResponse):
@@ -182,7 +182,7 @@ class _Shown:
             self._show()
 
 
-def _shaped(
+def _replaced(
     app: WSGIApp, environ: Environ, start_response: StartResponse, received: EnvironReceived
 ) -> Iterable[bytes]:
     """Call the application. If a route rejects, the answer by `rejection=` is sent instead of its response."""

@@ -106,6 +106,9 @@ DEFAULT_MAX_UNSIGNED_BODY: Final = 1_048_576
 LONGEST_ON_LOOP: Final = 65_536
 """bytes of such JSON that are parsed on the event loop: more are parsed in a thread, while other requests go on"""
 
+LONGEST_SEARCHED: Final = 65_536
+"""bytes of such JSON that are searched for a member below a webhook: longer JSON with both words must be signed"""
+
 TURNS_BEFORE_REJECTION: Final = 16
 """turns of an event loop that a rejection waits: an accepted request takes several, and many senders may be rejected"""
 

@@ -153,6 +153,16 @@ def test_words_and_escapes_of_an_honest_client_register_nothing(content):
     assert not registers(json.dumps(content).replace("'", "\\u0027").replace("&", "\\u0026").encode())
 
 
+def test_name_with_a_line_feed_must_be_signed():
+    assert registers({"web\nhook": 1, "a": "webhook authentication"})
+
+
+def test_long_content_with_both_words_must_be_signed():
+    text = "x" * 65_536
+    assert registers({"webhook": 1, "note": "authentication", "text": text})
+    assert not registers({"webhook": 1, "note": "authentic", "text": text})
+
+
 def test_nesting_that_the_strict_reader_does_not_survive_must_be_signed():
     assert registers(b'{"webhook":1,"authentication":' + b"[" * 100_000)
 
@@ -201,7 +211,7 @@ def test_content_costs_a_few_lines_for_each_of_its_values(name):
     registers(rb'"\u00e9"')  # the standard library imports a codec
     lines = lines_run(lambda: registers(body, JSON + ";charset=utf-8" * 100)), lines_run(lambda: registers(body))
     assert lines[0] < 300
-    assert lines[1] < 300 + 12 * containers + 2 * values
+    assert lines[1] < 500 + 12 * containers + 2 * values
 
 
 def test_other_profiles_have_no_rule_about_webhooks():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_PARTS
@@ -70,7 +71,6 @@ _CONTENTS = frozenset({"text", "data", "raw", "url", "file"})
 _FILES = frozenset({"raw", "url", "file"})
 _PART = spellings(*_CONTENTS, "kind", "metadata", "filename", "mediaType", "media_type")
 _INVOCATION = spellings("skill")
-_SKILL = re.compile(r"^skill(?:\0.*)?$", re.MULTILINE)
 _ARGUMENTS = frozenset({"input", "parameters"})
 
 
@@ -183,16 +183,17 @@ def _skill(carrier: JSONValue) -> str:
 
 def _names_skill(value: JSONValue) -> bool:
     """Return whether other readers may find a skill somewhere in a value."""
-    stack, names = [value], list[str]()
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            names += value
-            stack += value.values()
-        elif isinstance(value, list):
-            stack += value
-    # A name ends at its first NUL for some readers.
-    return _SKILL.search("\n".join(names).casefold()) is not None
+    level = [value]
+    while level:
+        objects = [one for one in level if isinstance(one, dict)]
+        # A name ends at its first NUL for some readers.
+        if any(name[:5].casefold() == "skill" and name[5:6] in {"", "\0"} for name in chain.from_iterable(objects)):
+            return True
+        level = [
+            *chain.from_iterable(one for one in level if isinstance(one, list)),
+            *chain.from_iterable(one.values() for one in objects),
+        ]
+    return False
 
 
 def _checked_part(part: JSONValue) -> dict[str, JSONValue]:

@@ -10,12 +10,14 @@ hide a word, it must be signed.
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cached_property
-from string import ascii_lowercase, ascii_uppercase, digits
+from itertools import chain
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Final
 
-from undersigned.limits import LONGEST_JSON_START
+from undersigned.limits import LONGEST_JSON_START, LONGEST_SEARCHED
 from undersigned.message.content import has_content_coding
 
 if TYPE_CHECKING:
@@ -25,21 +27,24 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.strict_json import JSONValue
 
-_AUTHENTICATION: Final = re.compile(r"[\W_]*authentication[\W_]*(?:\0.*)?", re.IGNORECASE | re.DOTALL)
 _WEBHOOK: Final = re.compile(r"web[\W_]*hook|notification[\W_]*config", re.IGNORECASE)
-_IN_A_STRING: Final = re.compile(rb'authentication\\"(?:\\[nrt])*:')
-"""A member of JSON that is in a string of JSON, in what `_words` returns."""
+_WEBHOOKS: Final = b"webhook", b"notificationconfig"
+_AUTHENTICATION: Final = b"authentication"
+_GIVEN: Final = re.compile(rb'"authentication(?:u0000[^"]*)?":(?!null)')
+"""A member other than null, in squeezed octets of JSON. A name ends at its first NUL for some readers."""
+_IN_A_STRING: Final = re.compile(rb'authentication\\+"(?:\\+[nrt])*:')
+"""A member of JSON that is in a string of JSON, in squeezed octets."""
 
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
-_LETTERS: Final = (ascii_uppercase + ascii_lowercase + digits).encode()
-_NOT_LETTERS: Final = bytes(set(range(256)) - set(_LETTERS))
-_NOT_QUOTED: Final = bytes(set(_NOT_LETTERS) - set(b'"'))
-_NOT_WORDS: Final = bytes(set(_NOT_LETTERS) - set(b'":\\'))
-_ALIKE: Final = (b"\xe2\x84\xaa", b"k"), (b"\xc5\xbf", b"s")
-"""The characters that are ASCII letters in another case: the Kelvin sign and the long s."""
+_NOT_LETTERS: Final = bytes({*range(256)} - {*(ascii_letters + digits).encode()})
+_ALIKE: Final = b"\xc5\xbf", b"\xe2\x84\xaa"
+"""The characters that are ASCII letters in another case: the long s and the Kelvin sign."""
 
-_HIDING: Final = re.compile(rb"\\u(?:00(?:2[d-fD-F]|3[0-9]|[46][1-9a-fA-F]|5[0-9aAcCfF]|7[0-9aA])|017[fF]|212[aA])")
-"""An escape of a letter, digit, backslash or separator, which no JSON needs."""
+_HIDING: Final = re.compile(rb"\\u(?:00(?:3[0-9]|[46][1-9a-fA-F]|5[0-9aAcC]|7[0-9aA])|017[fF]|212[aA])")
+"""An escape of a letter, digit or backslash, which no JSON needs."""
+_DIGITS: Final = bytes.maketrans(b"4567", b"3333")
+_MAYBE_HIDING: Final = rb"\u003", rb"\u013", rb"\u212"
+"""How such an escape begins, and few others, if each digit above 3 is a 3. To look for it costs much less."""
 
 _NOT_JSON: Final = re.compile(rb"\\(?<!\\\\)(?:[xU0-7]|u\{)")
 """An escape that JSON does not have."""
@@ -95,16 +100,16 @@ def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | No
 class UnsignedContent:
     """The content of an unsigned request, as some reader may read it. Each thing is found out once, and if it matters.
 
+    A word is found without its case, and without what some reader may drop: all but ASCII letters and digits. Each step
+    is one pass over the octets in C, so that no content costs more than a few times what it costs to parse it.
+
     Args:
         request: the request, with its content if it may be JSON.
     """
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        octets = request.body
-        # In UTF-16 and UTF-32, NUL is next to the first character.
-        self._is_wide = octets.lstrip(_BEFORE_JSON)[:2] in {b"{\0", b"[\0", b'"\0'}
-        self._is_json = bool(octets and may_be_json(octets, request.fields, ended=True))
+        self._is_json = bool(request.body and may_be_json(request.body, request.fields, ended=True))
 
     @cached_property
     def _value(self) -> tuple[JSONValue] | None:
@@ -115,49 +120,84 @@ class UnsignedContent:
             return None
 
     @cached_property
-    def _plain(self) -> bytes:
-        """The octets with ASCII letters for those in another case, and without escapes, which hide none."""
+    def _plain(self) -> bytes | None:
+        """The octets without escapes, or None if they may have words that this does not show."""
         octets = self._request.body
-        if not octets.isascii():
-            for character, letter in _ALIKE:
-                octets = octets.replace(character, letter)
+        # In UTF-16 and UTF-32, NUL is next to the first character.
+        is_wide = octets.lstrip(_BEFORE_JSON)[:2] in {b"{\0", b"[\0", b'"\0'}
+        if is_wide or _is_decoded(self._request.fields):
+            return None
+        if b"\\" not in octets:
+            return octets
+        if self._value is None and _NOT_JSON.search(octets) is not None:
+            return None
+        if b"\\u" not in octets:
+            return octets
+        digits = octets.translate(_DIGITS)
+        if any(one in digits for one in _MAYBE_HIDING) and _HIDING.search(octets) is not None:
+            return None
         # JSON in a string has one backslash more for each string around it.
         while b"\\\\" in octets:
             octets = octets.replace(b"\\\\", b"\\")
-        if b"\\u" in octets:
-            octets = octets.replace(rb"\u0022", rb"\"").decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
-        return octets
+        return octets.decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
 
     @cached_property
-    def _letters(self) -> bytes:
-        return self._plain.translate(_LOWER, _NOT_LETTERS)
-
-    @cached_property
-    def _is_hidden(self) -> bool:
-        """Whether it may have words that its octets do not show."""
+    def _dropped(self) -> bytes:
+        """What no word has. If a letter has a double in the content, neither of them counts."""
         octets = self._request.body
-        if self._is_wide or _is_decoded(self._request.fields):
-            return True
-        if _HIDING.search(octets) is not None:
-            return True
-        return b"\\" in octets and self._value is None and _NOT_JSON.search(octets) is not None
+        has_doubles = not octets.isascii() and any(one[:1] in octets and one in octets for one in _ALIKE)
+        return _NOT_LETTERS + (b"kKsS" if has_doubles else b"")
+
+    def _squeezed(self, octets: bytes, kept: bytes = b"") -> bytes:
+        return octets.translate(_LOWER, self._dropped.translate(None, kept))
+
+    @cached_property
+    def _text(self) -> bytes | None:
+        """The words and quotation marks of its octets, or None if some reader may find other words."""
+        if not self._is_json:
+            return b""
+        return None if self._plain is None else self._squeezed(self._plain, b'"')
 
     def registers_webhook(self, *, inside: bool) -> bool:
         """Return whether it registers a webhook with an `authentication` of its own.
 
         That is an `authentication` other than null, at any depth below a member that names a webhook. Content that the
-        strict reader does not take counts if it has both words. JSON in a string, which some SDKs parse, counts too.
+        strict reader does not take, and long content, counts if it has both words. JSON in a string, which some SDKs
+        parse, counts too.
 
         Args:
             inside: whether the whole request registers a webhook. Then an `authentication` anywhere counts.
         """
-        if not self._is_json or self._is_hidden:
-            return self._is_json
-        is_inside = inside or b"webhook" in self._letters or b"notificationconfig" in self._letters
-        if not (is_inside and b"authentication" in self._letters):
+        text, plain, octets = self._text, self._plain, self._request.body
+        if text is None or plain is None:
+            return True
+        if _AUTHENTICATION not in text or not (inside or any(self._squeezed(word) in text for word in _WEBHOOKS)):
             return False
-        is_in_string = _IN_A_STRING.search(self._plain.translate(_LOWER, _NOT_WORDS)) is not None
-        return is_in_string or self._value is None or _registers(self._value[0], inside=inside)
+        if len(octets) > LONGEST_SEARCHED or self._value is None or rb"\u0022" in octets:
+            return True
+        is_in_string = rb"\"" in octets and _IN_A_STRING.search(self._squeezed(plain, b'":\\')) is not None
+        return is_in_string or self._registers(self._value[0], inside=inside)
+
+    def _registers(self, value: JSONValue, *, inside: bool) -> bool:
+        """Search a value, one level after the other. Content may be nested deeper than calls may be."""
+        hook, config = map(self._squeezed, _WEBHOOKS)
+        level: list[JSONValue] = [] if inside else [value]
+        hooks: list[JSONValue] = [value] if inside else []
+        while level:
+            objects = [one for one in level if isinstance(one, dict)]
+            names = [*set(chain.from_iterable(objects))]
+            octets = "\n".join(names).encode("ascii", "ignore")
+            squeezed = self._squeezed(octets, b"\n").split(b"\n")
+            if len(squeezed) > max(len(names), 1):
+                # A name has a line feed.
+                return True
+            found = {name for name, one in zip(names, squeezed, strict=False) if hook in one or config in one}
+            members = [pair for one in objects for pair in one.items()]
+            hooks += [member for name, member in members if name in found]
+            level = [*chain.from_iterable(one for one in level if isinstance(one, list))]
+            level += [member for name, member in members if name not in found]
+        # The values of all these members, as JSON in one spelling.
+        return _GIVEN.search(self._squeezed(json.dumps(hooks).encode(), b'":[{')) is not None
 
     def may_name(self, names: Iterable[str]) -> bool:
         """Return whether some reader may find one of the names in it.
@@ -167,12 +207,11 @@ class UnsignedContent:
         Args:
             names: names in ASCII.
         """
-        if not self._is_json or self._is_hidden:
-            return self._is_json
-        quote, text = (b"", self._letters)
-        if self._value is not None:
-            quote, text = b'"', self._plain.translate(_LOWER, _NOT_QUOTED)
-        return any(quote + name.encode().translate(_LOWER, _NOT_LETTERS) + quote in text for name in names)
+        text, words = self._text, {self._squeezed(name.encode()) for name in names}
+        if text is None:
+            return True
+        quote = b"" if self._value is None else b'"'
+        return any(quote + word + quote in text for word in words)
 
 
 def _is_decoded(fields: HeaderFields) -> bool:
@@ -180,19 +219,3 @@ def _is_decoded(fields: HeaderFields) -> bool:
     types = fields.values("content-type")
     named, plain = (sum(len(pattern.findall(line)) for line in types) for pattern in (_CHARSET, _LIKE_ASCII))
     return named > min(plain, 1) or has_content_coding(fields)
-
-
-def _registers(value: JSONValue, *, inside: bool) -> bool:
-    """Search a value. Content may be nested deeper than calls may be, so it uses a stack."""
-    stack: list[tuple[dict[str, JSONValue] | list[JSONValue], bool]] = [([value], inside)]
-    while stack:
-        container, inside = stack.pop()
-        if isinstance(container, list):
-            stack += [(item, inside) for item in container if isinstance(item, (dict, list))]
-            continue
-        for name, member in container.items():
-            if inside and member is not None and _AUTHENTICATION.fullmatch(name) is not None:
-                return True
-            if member and isinstance(member, (dict, list)):
-                stack.append((member, inside or _WEBHOOK.search(name) is not None))
-    return False

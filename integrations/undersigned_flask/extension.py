@@ -47,8 +47,8 @@ class Undersigned:
 
     One object may serve several applications. Every argument can also be set in `app.config`, which overrides it:
     `UNDERSIGNED_ORIGINS` for `origins`, and so on. Without a verifier, the extension makes one of `UNDERSIGNED_JWKS` (a
-    JWK set) and `UNDERSIGNED_PROFILE` (a profile or its name). It keeps nonces in its process: several worker processes
-    need a verifier with a store that they share.
+    JWK set or a key source) and `UNDERSIGNED_PROFILE` (a profile or its name). It keeps nonces in its process: several
+    worker processes need a verifier with a store that they share.
 
     Args:
         app: an application to set up at once, as `init_app` does.

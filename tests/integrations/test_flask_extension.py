@@ -11,7 +11,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from undersigned import ConfigurationError, profiles, wsgi
+from undersigned import ConfigurationError, KeySet, profiles, wsgi
 from undersigned_flask import Undersigned, find_signature, signature_required, verified_signature
 
 UNSIGNED = "request_signature_required"
@@ -48,9 +48,9 @@ def code(response) -> str:
 # Where the settings come from
 
 
-@pytest.mark.parametrize("profile", ["adcp-3.2", profiles.ADCP_3_2])
-def test_jwk_set_and_a_profile_in_the_configuration_make_a_verifier(profile, party):
-    app = make(jwks=party.jwks, profile=profile, origins=ORIGINS)
+@pytest.mark.parametrize(("profile", "keys"), [("adcp-3.2", dict), (profiles.ADCP_3_2, KeySet.from_jwks)])
+def test_keys_and_a_profile_in_the_configuration_make_a_verifier(profile, keys, party):
+    app = make(jwks=keys(party.jwks), profile=profile, origins=ORIGINS)
     Undersigned(app)
     fields = [("Host", HOST), *party.fields("GET", "/")]
     assert app.test_client().get("/", headers=fields).text == KEYID

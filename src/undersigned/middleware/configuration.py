@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, cast
 from undersigned import profiles
 from undersigned.errors import ConfigurationError
 from undersigned.replay.memory import MemoryReplayStore
-from undersigned.signature.key_source import KeySet
+from undersigned.signature.key_source import KeySet, is_key_source
 from undersigned.signature.profile import Profile
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
+
+    from undersigned.signature.key_source import KeySource
 
 
 def configured_options(
@@ -26,8 +28,8 @@ def configured_options(
     """Return the options of a guard that settings describe. A verifier that is made here keeps nonces in this process.
 
     Args:
-        settings: the options in capitals; also `VERIFIER`, or `JWKS` (a JWK set) and maybe `PROFILE` (a profile or its
-            name).
+        settings: the options in capitals; also `VERIFIER`, or `JWKS` (a JWK set or a key source) and maybe `PROFILE`
+            (a profile or its name).
         names: the options that the guard has, besides the verifier.
         given: the options if the settings do not have them.
         key: returns the name of a setting as its operator writes it, for the error messages.
@@ -55,7 +57,8 @@ def _verifier(settings: Mapping[str, object], otherwise: object, key: Callable[[
         raise ConfigurationError(f"{key('JWKS')}: {key('PROFILE')} is set, so set this to a JWK set too")
     chosen = profiles.DEFAULT if profile is None else _profile(profile, key("PROFILE"))
     try:
-        keys = KeySet.from_jwks(cast("Mapping[str, object]", jwks))
+        named = is_key_source(jwks)
+        keys = cast("KeySource", jwks) if named else KeySet.from_jwks(cast("Mapping[str, object]", jwks))
         return Verifier(chosen, keys=keys, replay=MemoryReplayStore())
     except ConfigurationError as error:
         raise ConfigurationError(f"{key('JWKS')}: {error}") from None

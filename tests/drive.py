@@ -80,12 +80,18 @@ def scope_of(message: Message, *, kind: str = "http", root_path: str = "", adds_
     return {**scope, "method": message.method}
 
 
-async def call_asgi(app, scope: dict, body: bytes = b"") -> Answer:
-    """Call an ASGI application as a server does; with a scope of lifespan, start it and stop it."""
+async def call_asgi(app, scope: dict, body: bytes = b"", *, most: int = 65_536) -> Answer:
+    """Call an ASGI application as a server does; with a scope of lifespan, start it and stop it.
+
+    The body comes in parts of `most` bytes.
+    """
     answer = Answer()
     websocket = scope["type"] == "websocket"
     comes = {
-        "http": [{"type": "http.request", "body": body, "more_body": False}],
+        "http": [
+            {"type": "http.request", "body": body[at : at + most], "more_body": at + most < len(body)}
+            for at in range(0, len(body) or 1, most)
+        ],
         "websocket": [{"type": "websocket.connect"}],
         "lifespan": [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}],
     }

@@ -180,8 +180,10 @@ def test_unread_request_is_shaped_too(side):
     assert (status, fields["content-type"]) == (431, DENIALS)
 
 
-def test_unsigned_request_in_mode_observe_is_logged_with_its_target(side, caplog):
-    gate = side(mode="observe")
+def test_unsigned_request_passes_by_the_mode_and_is_logged_with_its_target_if_that_is_observe(side, caplog):
+    gate, optional = side(mode="observe"), side(mode="optional")
+    caplog.clear()
+    assert (optional.ask("/p?x=1")[0], caplog.text) == (204, "")
     assert gate.ask("/p?x=1")[0] == 204
     assert "unsigned request accepted: " in caplog.text
     assert "(GET /p?(withheld); " in caplog.text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import socket
 
 import pytest
@@ -22,7 +21,6 @@ from undersigned import (
     Signer,
     profiles,
 )
-from undersigned.signature.rules import CoverageRule
 from undersigned.wsgi import SignatureMiddleware
 
 BARE = ("@method", "@target-uri", "@authority")
@@ -403,28 +401,7 @@ def test_target_is_read_from_the_asgi_scope_in_the_environ(party, app):
     assert (answer["path"], answer["query"]) == ("/a/b", "x=1")
 
 
-def test_mode_decides_whether_an_unsigned_request_is_accepted(party, echo, caplog):
-    unsigned = unsigned_of(party)
-    optional = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="optional")
-    observe = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], mode="observe")
-    caplog.clear()
-    assert run(optional, unsigned)[1]["keyid"] is None
-    assert caplog.text == ""
-    with caplog.at_level(logging.WARNING, "undersigned"):
-        assert run(observe, unsigned)[1]["keyid"] is None
-    assert "unsigned request accepted" in caplog.text
-
-
 def test_async_verifier_is_rejected_by_name(party, echo):
     verifier = AsyncVerifier(profiles.ADCP_3_2, keys=KeySet.from_jwks(party.jwks), replay=MemoryReplayStore())
     with pytest.raises(ConfigurationError, match="AsyncVerifier"):
         SignatureMiddleware(echo, verifier=verifier, origins=[ORIGIN])
-
-
-def test_empty_body_whose_digest_is_covered_is_verified(party, echo):
-    profile = profiles.ADCP_3_2.derive(coverage=CoverageRule(always=(*BARE, "content-digest")))
-    signed = Signer(party.key, profile=profile).sign(Request("GET", f"{ORIGIN}/p"))
-    environ = environ_of(party)
-    environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in signed})
-    app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])
-    assert run(app, environ)[0] == 200

@@ -175,7 +175,7 @@ class _Unchanged(Payload):
         await self.payload.write_with_length(cast("AbstractStreamWriter", Checked()), None)
         sending.end()
 
-    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:  # noqa: ARG002 - it is the length of what was digested
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:  # noqa: ARG002
         await self.write(writer)
 
     async def close(self) -> None:

@@ -167,7 +167,7 @@ def _exchange(request: FetchRequest, network: Network, target: Target, address: 
     ):
         backend.left += request.max_bytes
         got = _fields(response.headers)
-        has_answer = response.status == 200 or (request.content is not None and response.status >= 400)  # noqa: PLR2004 - OK, and errors
+        has_answer = response.status == 200 or (request.content is not None and response.status >= 400)  # noqa: PLR2004
         body = _body(request, got, response.iter_stream()) if has_answer else b""
         if response.status in _REDIRECTS:
             raise Redirected(response.status, got)

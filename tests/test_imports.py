@@ -127,6 +127,11 @@ def test_import_names_an_extra_whose_package_has_other_libraries_too(library, mo
     assert told == {module: f"{library} is not installed: pip install 'undersigned[{extra}]'"}
 
 
+def test_starlette_needs_no_fastapi():
+    modules = [name for name in every_module() if name.startswith("undersigned_starlette")]
+    assert told_without({"fastapi"}, modules) == {}
+
+
 def test_name_that_discovery_does_not_have_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'JWKSFiles'"):
         _ = undersigned.discovery.JWKSFiles

@@ -141,7 +141,7 @@ def check_view(
         return async_to_sync(check_view_async)(request, view, arguments, parameters)
     route = _route(request, view, parameters)
     try:
-        PUBLISHED.admission(request) if route is None else PUBLISHED.check_route_now(request, route)
+        PUBLISHED.check_route_now(request, route)
     except SignatureRequired as rejected:
         return response(ErrorResponse.of(rejected.error), request)
     return None
@@ -155,7 +155,7 @@ async def check_view_async(
         return await sync_to_async(check_view)(request, view, arguments, parameters)
     route = _route(request, view, parameters)
     try:
-        PUBLISHED.admission(request) if route is None else await PUBLISHED.check_route(request, route)
+        await PUBLISHED.check_route(request, route)
     except SignatureRequired as rejected:
         return response(ErrorResponse.of(rejected.error), request)
     return None

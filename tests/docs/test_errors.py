@@ -10,22 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
-from tests.keys import sign_unread
+from tests.keys import BODY, NOW, replace_parts, signed_request, verifier
 from tests.packages import PACKAGES
 
-from undersigned import (
-    Claim,
-    KeyPair,
-    KeySet,
-    MemoryReplayStore,
-    Request,
-    RevocationList,
-    SignatureError,
-    Signer,
-    SigningKey,
-    Verifier,
-    profiles,
-)
+from undersigned import Claim, MemoryReplayStore, RevocationList, SignatureError, profiles
 from undersigned.errors import Reason
 from undersigned.reasons import UNREAD_FIXES
 
@@ -127,12 +115,6 @@ def test_page_has_every_exception_and_no_other():
     assert sorted(rows) == sorted(exceptions())
 
 
-NOW = 1_776_520_800
-KEY = KeyPair.generate(keyid="buyer")
-FIELDS = [("Content-Type", "application/json")]
-BODY = b'{"plan":"gold"}'
-
-
 def change(name: str, old: str, new: str) -> Callable[[list[tuple[str, str]]], list[tuple[str, str]]]:
     """Return a change of one signature field."""
     return lambda fields: [(field, value.replace(old, new) if field == name else value) for field, value in fields]
@@ -146,17 +128,14 @@ STALE = """{
 }"""
 
 FAULTS = {
-    "unsigned": lambda _: [],
+    "unsigned": lambda fields: fields[:1],
     "malformed": lambda fields: fields[:-1],
-    "profile": change("Signature-Input", ' "content-digest"', ""),
-    "time": change("Signature-Input", f";created={NOW}", f";created={NOW + 200}"),
-    "key": change("Signature-Input", 'keyid="buyer"', 'keyid="stranger"'),
-    "invalid": change("Signature-Input", f";created={NOW}", f";created={NOW + 1}"),
+    "profile": change("signature-input", ' "content-digest"', ""),
+    "time": change("signature-input", f";created={NOW}", f";created={NOW + 200}"),
+    "key": change("signature-input", 'keyid="buyer-ed25519"', 'keyid="stranger"'),
+    "invalid": change("signature-input", f";created={NOW}", f";created={NOW + 1}"),
 }
 """One fault of each kind that a changed signature field can cause."""
-
-
-URL = "https://a.example/plans"
 
 
 class Down(MemoryReplayStore):
@@ -164,29 +143,19 @@ class Down(MemoryReplayStore):
         raise OSError
 
 
-def sign(body: bytes) -> list[tuple[str, str]]:
-    signer = Signer(SigningKey.from_jwk(KEY.private), profile=profiles.ADCP_3_2)
-    return [*sign_unread(signer, Request("POST", URL, FIELDS, body), created=NOW)]
-
-
-def verifier(replay: MemoryReplayStore, **options) -> Verifier:
-    keys = KeySet.from_jwks(KEY.public)
-    return Verifier(profiles.ADCP_3_2, keys=keys, replay=replay, clock=lambda: float(NOW), **options)
-
-
 TWICE = b'{"plan":"gold","plan":"lead"}'
 
 
 @pytest.mark.parametrize("name", [*FAULTS, "changed body", "repeated key", "replay", "broken store", "stale list"])
 def test_page_explains_a_rejection_by_a_cause_that_quotes_the_log(name):
-    body = TWICE if name == "repeated key" else BODY
-    fields = FAULTS.get(name, list)(sign(body))
+    signed = signed_request(body=TWICE if name == "repeated key" else BODY)
+    fields, body = FAULTS.get(name, list)(list(signed.fields)), signed.body + b" " * (name == "changed body")
     options = {"revocations": RevocationList.from_json(STALE)} if name == "stale list" else {}
-    subject = verifier(Down() if name == "broken store" else MemoryReplayStore(), **options)
+    subject = verifier(replay=Down() if name == "broken store" else MemoryReplayStore(), **options)
     if name == "replay":
-        subject.verify(Request("POST", URL, [*FIELDS, *fields], body))
+        subject.verify(signed)
     with pytest.raises(SignatureError) as caught:
-        subject.verify(Request("POST", URL, [*FIELDS, *fields], body + b" " * (name == "changed body")))
+        subject.verify(replace_parts(signed, fields=fields, body=body))
     error = caught.value
     section = next(text for text in SECTIONS if f"### {error.reason}\n" in text)
     steps = re.search(r"Steps? ([^.]+)\.", ENTRIES[error.reason])[1]

@@ -113,16 +113,6 @@ def in_threads(work, count: int = 8) -> list[list[str]]:
         return list(pool.map(run, range(count)))
 
 
-def test_threads_together_do_not_exceed_a_cap():
-    store = MemoryReplayStore()
-    caps = Caps(per_key=1000, total=2500)
-    answers = in_threads(
-        lambda number: [claim(store, f"{number}-{nonce}", keyid=f"k{nonce % 3}", caps=caps) for nonce in range(1500)]
-    )
-    fresh = sum(claims.count("fresh") for claims in answers)
-    assert fresh == len(store) == 2500
-
-
 def test_threads_whose_clocks_differ_forget_no_live_nonce():
     store = MemoryReplayStore()
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 import math
 
@@ -14,6 +15,8 @@ X25519 = {"kty": "OKP", "crv": "X25519", "kid": "sealing", "use": "enc", "x": PU
 
 SECRET = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g"
 PEM = f"-----BEGIN PRIVATE KEY-----\n{SECRET}\n-----END PRIVATE KEY-----\n"
+OCTETS = base64.urlsafe_b64decode(PRIVATE["d"] + "=")
+DER = bytes.fromhex("302e020100300506032b657004220420") + OCTETS
 
 
 def test_text_is_the_json_of_the_set():
@@ -40,13 +43,13 @@ MISTAKES = {
     "a broken key": ({"keys": [PUBLIC | {"x": "AAAA"}]}, "can verify"),
     "no kid": ({"keys": [{name: PUBLIC[name] for name in PUBLIC if name != "kid"}]}, "needs a kid"),
     "an empty kid": ({"keys": [PUBLIC | {"kid": ""}]}, "needs a kid"),
-    "a long kid": ({"keys": [PUBLIC | {"kid": "k" * 1025}]}, "needs a kid"),
+    "a long kid": ({"keys": [PUBLIC | {"kid": "k" * 320}]}, "fewer than 320 characters"),
     "one kid twice": ({"keys": [PUBLIC, OTHER_PUBLIC | {"kid": PUBLIC["kid"]}]}, "share a kid"),
     "a member that is not a key": ({"keys": [PUBLIC, None]}, "must be a JSON object"),
     "no array": ({"keys": PUBLIC}, '"keys" array'),
     "not an object": ([PUBLIC], '"keys" array'),
     "257 keys": ({"keys": [PUBLIC | {"kid": str(number)} for number in range(257)]}, "up to 256 keys"),
-    "too many bytes": ({"keys": [PUBLIC | {"x5u": "x" * 65536}]}, "65536 bytes"),
+    "too many bytes": ({"keys": [PUBLIC | {"kid": f"{one}" * 99} for one in range(99, 256)]}, "65536 bytes"),
     **{
         f"a private key as text {where}": (jwks, "could hold a private key")
         for where, jwks in {
@@ -68,8 +71,24 @@ MISTAKES = {
             "private half",
         )
         for private, public in ((PRIVATE, PUBLIC), (EC_PRIVATE, EC_PUBLIC))
-        for name, begin in (("kid", ""), ("x5u", "https://a.example/"), ("x5t#S256", ""))
+        for name, begin in (("kid", ""), ("kid", "key-"), ("x5u", "https://a.example/"), ("x5t#S256", ""))
     },
+    **{
+        f"the private half of a key as {spelling}": ({"keys": [PUBLIC | {"kid": text}]}, "private half")
+        for spelling, text in {
+            "digits": OCTETS.hex(),
+            "parted digits": OCTETS.hex(":"),
+            "Base64": base64.b64encode(OCTETS).decode(),
+            "DER": base64.encodebytes(DER).decode(),
+            "PEM in Base64": base64.b64encode(b"-----BEGIN PRIVATE KEY-----\n" + base64.encodebytes(DER)).decode(),
+            "JSON in Base64": base64.b64encode(json.dumps({"d": PRIVATE["d"]}).encode()).decode(),
+        }.items()
+    },
+    "the private half of a key in parts": (
+        {"keys": [PUBLIC | {"key_ops": [PRIVATE["d"][:20], PRIVATE["d"][20:]]}]},
+        "private half",
+    ),
+    "a member that is no text": ({"keys": [PUBLIC | {"x5u": [*range(32)]}]}, "must be text"),
     "not JSON": ({"keys": [PUBLIC], "more": b""}, "json.loads"),
     "not a number": ({"keys": [PUBLIC], "more": math.nan}, "json.loads"),
 }

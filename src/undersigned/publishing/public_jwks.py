@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import urlsafe_b64decode
 from contextlib import suppress
+from types import NoneType
 from typing import TYPE_CHECKING, Final, cast
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_der_private_key
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import LONGEST_KEYID, MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
+from undersigned.message.structured_fields import base64url
 from undersigned.signature.jwk import PRIVATE_MEMBERS, UnusableKey, private_key_of, public_jwk, thumbprint
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from undersigned.signature.jwk import PrivateKey
+
 _MEMBERS: Final = frozenset(
     ("keys", "kty", "kid", "crv", "x", "y", "n", "e", "alg", "use", "key_ops", "adcp_use", "x5u", "x5t", "x5t#S256")
 )
 """The members of public keys."""
 
-_LONG: Final = frozenset(("kid", "x", "y", "n", "x5u", "x5t#S256"))
-"""The members that may be long. No other member may hold a text that is long enough for a private key."""
+_MOST: Final = {"kid": 320, "x": 96, "y": 96, "n": 4096, "x5u": 320, "x5t#S256": 48}
+"""The characters of a member that may be long: fewer than a private RSA key has. `_public_halves` finds other ones."""
 
 _SHORT: Final = 32
-"""Characters: a private key has 43 at least, in Base64url."""
+"""The characters of any other member. A private key has 43 at least, in Base64url."""
 
-_ENCODED: Final = (re.compile(rb"[A-Za-z0-9_-]{43,}"), re.compile(rb"[A-Za-z0-9+/]{43,}"))
-"""What may be a private key in Base64url or in Base64, in any text."""
+_ENCODED: Final = (re.compile(r"[A-Za-z0-9_-]{43,}"), re.compile(r"[A-Za-z0-9+/]{43,}"))
+"""What may be a private key in Base64url, Base64 or hexadecimal digits, in any text."""
+
+_BETWEEN: Final = (re.compile(r"[\s:]|\\[nrt]"), re.compile(r'",\s*"'))
+"""What may part a text: colons between octets and line ends, and the strings of an array."""
+
+_LENGTHS: Final = (43, 64, 96)
+"""Characters of a private key: Base64url of 32 and of 48 octets, and their digits."""
 
 _CURVES: Final = (("OKP", "Ed25519"), ("EC", "P-256"), ("EC", "P-384"))
 
@@ -58,9 +72,7 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     if b"PRIVATE KEY-----" in text:
         raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
-    encoded = {part.decode("ascii") for pattern in _ENCODED for part in pattern.findall(text)}
-    halves = {half for part in encoded for half in _public_halves(part)}
-    if not halves.isdisjoint(key.thumbprint for key in keys):
+    if not set(_public_halves(text.decode("ascii"))).isdisjoint(key.thumbprint for key in keys):
         raise ConfigurationError("keys: the set has the private half of one of its keys as a text; leave it out")
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
@@ -96,9 +108,12 @@ def _check_secrets(document: object, short: object) -> None:
         if name in PRIVATE_MEMBERS:
             raise ConfigurationError(f"keys: the member {name!r} is private; publish the public JWK set, without it")
     for name, value in _leaves("", short):
-        if name not in _LONG and len(str(value)) >= _SHORT:
+        if name in _MEMBERS and not isinstance(value, (str, NoneType, dict, list, tuple)):
+            raise ConfigurationError(f"keys: the member {name!r} must be text")
+        most = _MOST.get(name, _SHORT)
+        if len(str(value)) >= most:
             fault = "could hold a private key; leave it out, or write fewer than"
-            raise ConfigurationError(f"keys: the member {name!r} {fault} {_SHORT} characters")
+            raise ConfigurationError(f"keys: the member {name!r} {fault} {most} characters")
 
 
 def _key_of(member: object) -> VerificationKey:
@@ -114,11 +129,32 @@ def _key_of(member: object) -> VerificationKey:
     return VerificationKey.from_jwk(jwk)
 
 
-def _public_halves(text: str) -> Iterator[str | None]:
-    """Yield the thumbprint of each public key whose private half a text may be, on every curve."""
-    for kty, crv in _CURVES:
-        with suppress(UnusableKey):
-            yield thumbprint(public_jwk(private_key_of({"kty": kty, "crv": crv, "d": text}).public_key()))
+def _public_halves(text: str) -> Iterator[str]:
+    """Yield the thumbprint of each public key whose private half may be in a text."""
+    texts = (text, *[between.sub("", text) for between in _BETWEEN])
+    runs = {run for one in texts for kind in _ENCODED for run in kind.findall(one)}
+    parts = {part for run in runs for size in (len(run), *_LENGTHS) for part in (run[:size], run[-size:])}
+    for octets in {octets for part in parts for octets in _decoded(part)}:
+        private: list[PrivateKey] = []
+        if len(octets) in {32, 48}:
+            for kty, crv in _CURVES:
+                with suppress(UnusableKey):
+                    private.append(private_key_of({"kty": kty, "crv": crv, "d": base64url(octets)}))
+        with suppress(ValueError, UnsupportedAlgorithm, TypeError):
+            private.append(cast("PrivateKey", load_der_private_key(octets, None)))
+        for key in private:
+            with suppress(UnusableKey):
+                yield thumbprint(public_jwk(key.public_key()))
+        with suppress(UnicodeDecodeError):
+            yield from _public_halves(octets.decode("ascii"))
+
+
+def _decoded(text: str) -> Iterator[bytes]:
+    """Yield the octets that a text may be, in Base64url or Base64, and in hexadecimal digits."""
+    with suppress(ValueError):
+        yield bytes.fromhex(text)
+    with suppress(ValueError):
+        yield urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "=" * (-len(text) % 4))
 
 
 def _names(value: object) -> Iterator[object]:

@@ -162,7 +162,7 @@ def test_source_of_the_application_that_hangs_stops_no_other(world, monkeypatch)
             released.wait(20)
             return ()
 
-    sources = world.sources({"hanging": Hanging(), "set": KEYS})
+    sources = world.sources({**{f"hanging {number}": Hanging() for number in range(17)}, "set": KEYS})
     assert owners(world.find_all(sources, lookup())) == ["set"]
     with pytest.raises(KeySourceError, match="did not return in time"):
         world.find_all(sources, lookup("stranger"))

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _MOST_AT_ONCE: Final = 16
 """Sources that are asked at once for one keyid."""
 
+_TURNS: Final = 4
+"""How many times as many are asked until the deadline, if each of them hangs."""
+
 _SOON: Final = 30.0
 """Seconds until all sources are asked again for a key that was found while one of them could not be asked."""
 
@@ -91,8 +94,8 @@ class KeySources:
     """A key source that combines the sources of several signers. It names the signer of each key.
 
     Two signers may have keys with the same key ID. Then both are tried, and the key that verifies names the signer.
-    The first request for a key ID asks all sources, at most 16 at once, until one deadline. Further requests ask only
-    those that had it. A source that fails or hangs does not delay the keys of another.
+    The first request for a key ID asks all sources until one deadline, 16 at once without those that hang. Further
+    requests ask only those that had it. A source that fails or hangs does not delay the keys of another.
 
     Two signers may also publish the same public key. It belongs to the signer who was known to have it first, until
     that signer's own source answers without it. A source that fails takes nothing from its signer: if it has kept
@@ -285,18 +288,21 @@ class KeySources:
     async def _ask(
         self, lookup: KeyLookup, signers: Sequence[str], wait: Wait
     ) -> tuple[_Answers, dict[str, Exception]]:
-        """Ask sources at the same time. Return the keys of each that answered in time, and why others did not."""
-        ends = time.monotonic() + DEFAULT_WAIT_TIMEOUT
+        """Ask sources at the same time. Return the keys of each that answered in time, and why others did not.
+
+        A source that hangs keeps its place for a quarter of the time, so it does not keep the next ones waiting.
+        """
+        began, turn_takes = time.monotonic(), DEFAULT_WAIT_TIMEOUT / _TURNS
         questions = {signer: _question(self._sources[signer], lookup, wait) for signer in signers}
         answers: _Answers = {}
         failures: dict[str, Exception] = {}
         while questions:
             pending: list[Future[object]] = []
+            turns = 1 + int((time.monotonic() - began) / turn_takes)
             for signer, question in list(questions.items()):
-                if len(pending) >= _MOST_AT_ONCE:
+                if len(pending) >= _MOST_AT_ONCE * turns:
                     break
-                is_over = time.monotonic() >= ends
-                future = None if is_over else question.begin()
+                future = None if turns > _TURNS else question.begin()
                 if future is not None:
                     pending.append(future)
                     continue
@@ -310,7 +316,7 @@ class KeySources:
             if any(answers.values()) and all(question.is_failing for question in questions.values()):
                 again = KeySourceError("signature_jwks_unavailable", "a source that failed is asked again")
                 return answers, failures | dict.fromkeys(questions, again)
-            await wait(pending, max(0.0, ends - time.monotonic()))
+            await wait(pending, max(0.0, began + turns * turn_takes - time.monotonic()))
         return answers, failures
 
     def _log_once(self, signers: tuple[str, ...], keyid: str, fault: str) -> None:

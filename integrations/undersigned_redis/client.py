@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator, Mapping, Sequence
 
 
+_OF_ONE_CONNECTION = ("single_connection_client", "_single_connection_client", "connection")
+"""Attributes of a client, of which one is set if it keeps one connection."""
+
 _EXHAUSTED = {"No connection available.", "Too many connections"}
 """What the errors of redis-py and valkey-py say if a pool has no free connection."""
 
@@ -93,6 +96,10 @@ def check_client(client: object, *, awaited: bool, replicas: int, replica_timeou
     if not isinstance(timeout, (int, float)) or timeout <= 0:
         raise ConfigurationError(
             "client: give it a socket_timeout, such as socket_timeout=1, or a server that hangs keeps every request"
+        )
+    if any(getattr(client, name, None) for name in _OF_ONE_CONNECTION):
+        raise ConfigurationError(
+            "client: leave out single_connection_client=True: threads and forked processes would share the connection"
         )
     pool = getattr(client, "connection_pool", None)
     # The pools of Sentinel and of a cluster's nodes never wait for a free connection.

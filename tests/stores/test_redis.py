@@ -233,6 +233,17 @@ def test_pool_that_does_not_wait_for_a_connection_is_rejected(kind):
         store(kind(socket_timeout=1))
 
 
+@pytest.mark.parametrize("library", [redis, valkey])
+def test_client_of_one_connection_is_a_mistake(library, redis_server):
+    single = {"port": redis_server.port, "socket_timeout": 1, "single_connection_client": True}
+    made = (library.Redis if library is redis else library.Valkey)(**single)
+    with made, pytest.raises(ConfigurationError, match="leave out single_connection_client"):
+        RedisReplayStore(made)
+    awaited = library.asyncio.Redis if library is redis else library.asyncio.Valkey
+    with pytest.raises(ConfigurationError, match="leave out single_connection_client"):
+        AsyncRedisReplayStore(awaited(**single))
+
+
 def test_server_that_does_not_keep_its_data_is_named_once(client, caplog):
     store = RedisReplayStore(client)
     assert claim(store, "n", keyid="j") == "fresh"

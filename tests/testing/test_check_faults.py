@@ -182,11 +182,12 @@ def test_warnings_count_although_the_program_has_turned_them_off():
         logger.setLevel(logging.NOTSET)
 
 
-def test_source_for_tasks_is_rejected_with_the_right_check():
+@pytest.mark.parametrize("kind", [Awaited, Blocks])
+def test_source_for_tasks_is_rejected_with_the_right_check(kind):
     with pytest.raises(
         AssertionError, match=r"^never asked, 5xx: the source has to be awaited: use check_async_faults"
     ):
-        check_faults(Awaited, faults=["5xx"])
+        check_faults(kind, faults=["5xx"])
 
 
 def test_lookup_of_a_neighbour_is_that_of_a_request_with_the_keyid():

@@ -179,6 +179,11 @@ class NeedsUnicode(Broken):
         return super().claim(keyid.encode("utf-8", "replace").decode(), nonce, **options)
 
 
+class Encodes(Broken):
+    def claim(self, keyid, nonce, **options):
+        return super().claim(keyid.encode().decode(), nonce, **options)
+
+
 class Waits:
     """A store that waits between a question and its answer, and keeps the contract unless a claim is cancelled."""
 
@@ -269,6 +274,7 @@ BROKEN = {
     IgnoresCase: "a claim is for a keyid and a nonce together",
     ReadsPatterns: "any text is a keyid and a nonce",
     KeepsSomeCharacters: "long nonces differ in their last character",
+    Encodes: "claim: raised UnicodeEncodeError: .*; expected 'fresh': any text of any length is a keyid",
     NeedsUnicode: "any text of any length is a keyid",
     CountsTheEndToTheNonce: "a nonce is seen whatever its end is",
     ForgetsBeforeTheEnd: "a nonce is live up to and including its end",
@@ -336,7 +342,8 @@ def test_error_names_the_rule_that_an_asynchronous_store_breaks():
 
 
 def test_awaitable_store_is_rejected_with_the_right_check():
-    store = Awaited(MemoryReplayStore())
-    store.blocking = False
-    with pytest.raises(AssertionError, match="use check_async_replay_store"):
-        check_replay_store(store)
+    hidden = Awaited(MemoryReplayStore())
+    hidden.blocking = False
+    for store in (hidden, Waits()):
+        with pytest.raises(AssertionError, match="use check_async_replay_store"):
+            check_replay_store(store)

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Generator
 
 Answer = TypeVar("Answer")
+
+
+class ExceptionRaised(AssertionError):
+    """Raised when a store or a source raises an exception where it must answer."""
+
+
+@contextmanager
+def naming_exceptions(method: str, expected: str) -> Generator[None]:
+    """Say what was expected of a method if it raises an exception."""
+    try:
+        yield
+    except Exception as error:
+        raise ExceptionRaised(f"{method}: raised {type(error).__name__}: {error}; expected {expected}") from error
 
 
 def finish(check: Coroutine[object, object, Answer], *, otherwise: str) -> Answer:

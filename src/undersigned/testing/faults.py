@@ -10,13 +10,14 @@ import logging
 import math
 import time
 from abc import ABC, abstractmethod
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
 
 from undersigned.discovery.key_sources import KeySources
 from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
 from undersigned.testing.contract import finish, require
-from undersigned.verification.asking import awaited, from_tasks, from_threads
+from undersigned.verification.asking import awaited, from_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -112,7 +113,9 @@ def check_faults(make: Callable[[], Neighbour], *, faults: Iterable[str] = FAULT
     for fault in faults:
         for state in CELLS:
             awaited_by = f"{state}, {fault}: the source has to be awaited: use check_async_faults"
-            finish(_Trial(make(), state, fault, is_async=False).run(), otherwise=awaited_by)
+            trial = _Trial(make(), state, fault, is_async=False)
+            require(not trial.is_awaited, awaited_by)
+            finish(trial.run(), otherwise=awaited_by)
 
 
 async def check_async_faults(make: Callable[[], Neighbour], *, faults: Iterable[str] = FAULTS) -> None:
@@ -159,7 +162,8 @@ class _Trial:
         source = neighbour.source()
         if state == "two owners":
             source = KeySources({"copier": self._copier, "owner": source}, clock=self._clock)
-        self._find = (from_tasks if is_async else from_threads)(source, "find")
+        self.is_awaited = iscoroutinefunction(source.find)
+        self._find: Callable[[KeyLookup], object] = from_tasks(source, "find") if is_async else source.find
         self._now = 0.0
 
     def _clock(self) -> float:
@@ -194,7 +198,9 @@ class _Trial:
             self._advance(0)
             most = 2 * max(asked, 1)
             self._require(
-                not kept or neighbour.asked() - before <= most, f"asked the neighbour more than {most} times at once"
+                not kept or neighbour.asked() - before <= most,
+                f"asked the neighbour more than {most} times at once; expected one question in {neighbour.interval:g} "
+                "seconds, however many keyids are unknown",
             )
             await self._check(lets_in=lets_in)
             if state == "expired":

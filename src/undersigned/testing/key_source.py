@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.verification_key import VerificationKey
-from undersigned.testing.contract import finish, require
+from undersigned.testing.contract import finish, naming_exceptions, require
 from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def check_key_source(source: KeySource, *, keyid: str, owner: str | None = None)
     Raises:
         AssertionError: the source breaks the contract; the message says how.
     """
+    require(not iscoroutinefunction(source.find), _AWAITED)
     if not isinstance(getattr(source, "blocking", None), bool):
         raise AssertionError("blocking: must be True or False")  # noqa: TRY004 - what tests raise
     contract = _Contract(source, source.find, keyid, owner)
@@ -86,10 +88,8 @@ class _Contract:
         lookup = KeyLookup(
             keyid, {"keyid": keyid, "alg": "ed25519"}, frozenset({"@method"}), "GET", url, fields, is_second_try
         )
-        try:
+        with naming_exceptions("find", "keys, or none"):
             answer: object = await awaited(self._ask(lookup))
-        except Exception as error:
-            raise AssertionError(f"find: raised {type(error).__name__}; expected keys, or none") from error
         kind = type(answer).__name__
         require(
             isinstance(answer, Sequence) and not isinstance(answer, str),

@@ -15,13 +15,14 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import iscoroutinefunction
 from threading import Barrier, Event
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from undersigned.limits import LONGEST_CLOCK_STEP
 from undersigned.replay.store import Claim
 from undersigned.signature.rules import Caps
-from undersigned.testing.contract import finish, require
+from undersigned.testing.contract import ExceptionRaised, finish, naming_exceptions, require
 from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def check_replay_store(store: ReplayStore) -> None:
     Raises:
         AssertionError: the store breaks the contract; the message says how.
     """
+    require(not iscoroutinefunction(store.claim), _AWAITED)
     if not isinstance(getattr(store, "blocking", None), bool):
         raise AssertionError("blocking: must be True or False")  # noqa: TRY004 - what tests raise
     contract = _Contract(store)
@@ -172,7 +174,8 @@ async def _report(contract: _Contract, number: int, sender: Connection) -> None:
     for at in sorted(range(_RACED), key=lambda at: (at + number * _RACED // _FORKED) % _RACED):
         try:
             answers[at] = await contract.claim(_Attempt("forked", str(at)))
-        except Exception:  # noqa: BLE001 - a store may say in its own way that it is unavailable
+        except ExceptionRaised:
+            # A store may say in its own way that it is unavailable.
             answers[at] = "error"
     sender.send(answers)
 
@@ -201,20 +204,22 @@ class _Contract:
         options = {} if attempt.content is None else {"content": attempt.content}
         return self._store.claim(attempt.keyid, attempt.nonce, now=now, until=until, caps=attempt.caps, **options)
 
-    async def claim(self, attempt: _Attempt) -> Claim:
-        answer = await awaited(self.ask(attempt))
+    async def claim(self, attempt: _Attempt, expected: str = "an answer") -> Claim:
+        with naming_exceptions("claim", expected):
+            answer = await awaited(self.ask(attempt))
         require(answer in get_args(Claim), f"claim: answered {answer!r}; expected fresh, same, seen, forgotten or full")
         # A store need not tell whether it knows a nonce, or has forgotten whether it knew it.
         return "seen" if answer == "forgotten" else cast("Claim", answer)
 
     async def expect(self, expected: Claim, attempt: _Attempt, rule: str) -> None:
-        answer = await self.claim(attempt)
+        answer = await self.claim(attempt, f"{expected!r}: {rule}")
         require(answer == expected, f"claim: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_full(self, attempt: _Attempt, rule: str, *, expected: bool = True) -> None:
         """Ask whether a cap is reached for the key ID of `attempt`, whose nonce is not used."""
         now = self._start + attempt.at
-        answer = await awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
+        with naming_exceptions("full", f"{expected!r}: {rule}"):
+            answer = await awaited(self._store.full(attempt.keyid, now=now, caps=attempt.caps))
         require(answer is expected, f"full: answered {answer!r}, expected {expected!r}: {rule}")
 
     async def expect_room(self, attempt: _Attempt, rule: str) -> None:
@@ -404,9 +409,8 @@ async def _look_after_an_interruption(contract: _Contract, known: _Attempt, turn
             await contract.expect("fresh", new, "after an interrupted claim, a new nonce is fresh")
             await contract.claim(_Attempt("interrupted", str(turn)))
             await contract.expect("seen", _Attempt("interrupted", str(turn)), "a nonce is fresh once, also then")
-        except AssertionError:
-            raise
-        except Exception:  # noqa: BLE001, S112 - a store may say that a connection is spoilt
+        except ExceptionRaised:
+            # A store may say that a connection is spoilt.
             continue
         return
     raise AssertionError("claim: raises an exception after an interrupted claim, each time")

@@ -11,11 +11,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.signals import request_started
+from django.http import HttpResponse
 from django.utils.functional import cached_property
 
 from undersigned import ConfigurationError
 from undersigned.asgi import ScopeBody, ScopeReceived
-from undersigned.middleware import ErrorResponse
+from undersigned.middleware import ErrorResponse, shown_outside
 from undersigned.wsgi import EnvironBody, EnvironReceived
 
 from .requirement import SignatureRequired, answered_by_view, guards, read_setting, response
@@ -24,7 +25,7 @@ from .routes import RouteMiddleware
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
     from undersigned.asgi import Message, Receive
@@ -34,6 +35,7 @@ __all__ = ["RouteMiddleware", "SignatureMiddleware"]
 
 _CHUNK = 64 * 1024
 _PATHS = ("PATH_INFO", "SCRIPT_NAME")
+_VERIFIED = (*_PATHS, "REQUEST_METHOD", "QUERY_STRING", "HTTP_", "CONTENT_")
 _RECEIVED = "undersigned_django.received"
 """The key of an environ that has the paths as the server gave them."""
 
@@ -75,12 +77,15 @@ class SignatureMiddleware(RouteMiddleware):
         if self._is_async:
             return self._respond(request)
         if isinstance(request, ASGIRequest):
-            rejection = async_to_sync(self._verify_asgi)(request)
+            show = async_to_sync(self._verify_asgi)(request)
         else:
-            rejection = self._verify_wsgi(request)
-        if rejection is not None:
-            return rejection
-        return answered_by_view(request, cast("HttpResponseBase", self._get_response(request)))
+            show = self._verify_wsgi(request)
+        if isinstance(show, HttpResponse):
+            return show
+        try:
+            return answered_by_view(request, cast("HttpResponseBase", self._get_response(request)))
+        finally:
+            show()
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Answer a view that has asked for the signature of an unsigned request: Django calls this."""
@@ -90,31 +95,35 @@ class SignatureMiddleware(RouteMiddleware):
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:
         if isinstance(request, ASGIRequest):
-            rejection = await self._verify_asgi(request)
+            show = await self._verify_asgi(request)
         else:
-            rejection = await sync_to_async(self._verify_wsgi)(request)
-        if rejection is not None:
-            return rejection
-        return answered_by_view(request, await cast("Awaitable[HttpResponseBase]", self._get_response(request)))
+            show = await sync_to_async(self._verify_wsgi)(request)
+        if isinstance(show, HttpResponse):
+            return show
+        try:
+            return answered_by_view(request, await cast("Awaitable[HttpResponseBase]", self._get_response(request)))
+        finally:
+            show()
 
-    def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | None:
-        """Verify a request over WSGI. Return the response if the request is rejected."""
+    def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | Callable[[], None]:
+        """Verify a request over WSGI. Return the response if it is rejected, else what shows the server its environ."""
         if not isinstance(request, WSGIRequest):
             raise ImproperlyConfigured(
                 "request: expected a WSGIRequest or an ASGIRequest; undersigned_django verifies only requests that "
                 "Django made for a server"
             )
-        environ = {**request.environ, **request.environ.get(_RECEIVED, {})}
+        outer = request.environ
+        environ = {**outer, **outer.get(_RECEIVED, {})}
         received = EnvironReceived.of(environ, context=ref(request), reconstruct=self._wsgi.service.reconstruct)
         body = EnvironBody(self._wsgi.service, received)
         result = self._wsgi.verify_now(received, body)
         if isinstance(result, ErrorResponse):
             return response(result, request)
         _begin_again(request, body.forwarded(result))
-        return None
+        return shown_outside(outer, request.environ)
 
-    async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | None:
-        """Verify a request over ASGI. Return the response if the request is rejected."""
+    async def _verify_asgi(self, request: ASGIRequest) -> HttpResponse | Callable[[], None]:
+        """Verify a request over ASGI, as `_verify_wsgi` does."""
         # Django has no public name for the stream, and reading the request would mark it as read.
         stream = vars(request)["_stream"]
 
@@ -132,8 +141,12 @@ class SignatureMiddleware(RouteMiddleware):
         scope, forwarded = body.forwarded(result), body.rest()
         if forwarded is not receive:
             stream = BytesIO(await _whole(forwarded))
+        outer: Any = request.scope
+        meta = request.META
         _begin_again(request, dict(scope), stream)
-        return None
+        # Django makes META of the scope. What layers outside have put into it, such as their timers, stays.
+        request.META.update((name, value) for name, value in meta.items() if not name.startswith(_VERIFIED))
+        return shown_outside(outer, request.scope)
 
 
 async def _whole(receive: Receive) -> bytes:

@@ -140,6 +140,51 @@ def test_middleware_works_around_sync_only_and_async_only_middlewares(interface,
         assert_rejected(ask(port, CHANGES["path"].raw(party, "/view")), CHANGES["path"].code)
 
 
+def timing(get_response):
+    def respond(request):
+        request.META["timer"] = "set"
+        response = get_response(request)
+        response["X-Timer"] = request.META["timer"]
+        return response
+
+    return respond
+
+
+def marking(get_response):
+    def respond(request):
+        (request.environ if hasattr(request, "environ") else request.scope)["marked"] = request.path
+        return get_response(request)
+
+    return respond
+
+
+@interfaces
+def test_layers_outside_keep_what_they_have_put_into_a_request_and_see_what_the_application_does(interface, party):
+    seen = []
+
+    def layer(environ, start_response):
+        answer = app(environ, start_response)
+        seen.append(environ.get("marked"))
+        return answer
+
+    async def asgi_layer(scope, receive, send):
+        async def noting(message):
+            if "status" in message:
+                seen.append(scope.get("marked"))
+            await send(message)
+
+        await app(scope, receive, noting)
+
+    served = {"wsgi": layer, "asgi": asgi_layer}[interface]
+    with site(party.verifier(), middleware=[f"{__name__}.timing", FIRST, f"{__name__}.marking"]):
+        app = APPLICATIONS[interface]()
+        with SERVERS[interface](served) as port:
+            answer = ask(port, party.raw("GET", "/public"))
+            assert (answer.status, answer.fields["x-timer"]) == (200, "set")
+            assert ask(port, raw_request("GET", "/public")).fields["x-timer"] == "set"
+    assert seen == ["/public", "/public"]
+
+
 def requires(get_response):
     def respond(request):
         verified_signature(request)

@@ -1,7 +1,7 @@
 """The common part of the ASGI and the WSGI middleware."""
 
 from undersigned.message.preflight import is_preflight
-from undersigned.middleware.admission import ADMISSION, Admission
+from undersigned.middleware.admission import ADMISSION, Admission, shown_outside
 from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.configuration import configured_options
 from undersigned.middleware.decision import Decision
@@ -42,4 +42,5 @@ __all__ = [
     "incomplete",
     "is_preflight",
     "must_be_signed",
+    "shown_outside",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from http import HTTPStatus
+from inspect import iscoroutinefunction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,8 @@ class SignatureMiddleware:
         origins: ConfiguredOrigins,
         **options: Unpack[WSGIOptions[Environ]],
     ) -> None:
+        if iscoroutinefunction(options.get("fallback")):
+            raise ConfigurationError("fallback: pass a function that is not async, as no WSGI server awaits it")
         self.app = app
         self._guard = SyncGuard(verifier=verifier, origins=origins, app=app, **options)
         self._guard.service.announce()

@@ -16,7 +16,7 @@ from undersigned.client.content import (
     is_seekable,
 )
 from undersigned.client.double_knock import AnySigner, DoubleKnock
-from undersigned.client.responses import ResponseVerification
+from undersigned.client.responses import ResponseVerification, VerifiedResponse
 from undersigned.client.signed_request import SignedRequest
 from undersigned.client.signer import (
     SIGNATURE_FIELDS,
@@ -45,6 +45,7 @@ __all__ = [
     "Spool",
     "Tries",
     "UnchangedFile",
+    "VerifiedResponse",
     "digest_file",
     "finish",
     "is_seekable",

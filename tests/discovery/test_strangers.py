@@ -164,12 +164,12 @@ def test_few_silent_sources_are_asked_and_waited_for_until_one_deadline(world, s
     monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 1.5)
     server.hold.clear()
     network = server.network(wait_timeout=2)
-    sources = {f"{number}": world.jwks(server.url(f"/{number}"), network=network) for number in range(40)}
+    sources = {f"{number}": world.jwks(server.url(f"/{number}"), network=network) for number in range(70)}
     with pytest.raises(KeySourceError):
         world.find_all(world.sources(sources), lookup())
-    server.wait_for(16)
+    server.wait_for(17)
     time.sleep(0.1)
-    assert len(server.requests) == 16
+    assert len(server.requests) <= 64
 
 
 def test_event_stream_does_not_copy_an_unfinished_line_for_every_chunk():

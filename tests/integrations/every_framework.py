@@ -415,17 +415,25 @@ def quart(options):
     return app
 
 
+def falcon_routes(app, options, *resources):
+    """Add each resource at the path of its name, and the middleware."""
+    from undersigned_falcon import RouteResolver, SignatureMiddleware
+
+    show, guarded, _, left, *_ = resources
+    for resource in resources:
+        below = "/{name:path}" if resource in {show, guarded} else ""
+        app.add_route(f"/{resource.__name__.lower()}{below}", resource())
+    app.add_route("/slash/", left())
+    app.add_static_route("/files", FILES)
+    resolved = by_route(options or {}, RouteResolver, {show: "show", guarded: "guarded"})
+    return app if options is None else SignatureMiddleware(app, **resolved)
+
+
 def falcon_asgi(options):
     import falcon
     import falcon.asgi
 
-    from undersigned_falcon import (
-        RouteResolver,
-        SignatureMiddleware,
-        find_signature,
-        signature_required,
-        verified_signature,
-    )
+    from undersigned_falcon import find_signature, signature_required, verified_signature
 
     class Open:
         async def on_get(self, request, response, name):
@@ -476,34 +484,13 @@ def falcon_asgi(options):
             await websocket.send_text(SECRET)
             await websocket.close()
 
-    app = falcon.asgi.App()
-    app.add_route("/open/{name:path}", Open())
-    app.add_route("/signed/{name:path}", Signed())
-    app.add_route("/upload", Upload())
-    app.add_route("/left", Left())
-    app.add_route("/read", Read())
-    app.add_route("/form", Form())
-    app.add_route("/stream", Stream())
-    app.add_route("/slash/", Left())
-    app.add_static_route("/files", FILES)
-    app.add_route("/socket", Socket())
-    return (
-        app
-        if options is None
-        else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show", Signed: "guarded"}))
-    )
+    return falcon_routes(falcon.asgi.App(), options, Open, Signed, Upload, Left, Read, Form, Stream, Socket)
 
 
 def falcon(options):
     import falcon
 
-    from undersigned_falcon import (
-        RouteResolver,
-        SignatureMiddleware,
-        find_signature,
-        signature_required,
-        verified_signature,
-    )
+    from undersigned_falcon import find_signature, signature_required, verified_signature
 
     class Open:
         def on_get(self, request, response, name):
@@ -542,21 +529,7 @@ def falcon(options):
         def on_get(self, _request, response):
             response.content_type, response.stream = "text/plain", iter(PARTS)
 
-    app = falcon.App()
-    app.add_route("/open/{name:path}", Open())
-    app.add_route("/signed/{name:path}", Signed())
-    app.add_route("/upload", Upload())
-    app.add_route("/left", Left())
-    app.add_route("/read", Read())
-    app.add_route("/form", Form())
-    app.add_route("/stream", Stream())
-    app.add_route("/slash/", Left())
-    app.add_static_route("/files", FILES)
-    return (
-        app
-        if options is None
-        else SignatureMiddleware(app, **by_route(options, RouteResolver, {Open: "show", Signed: "guarded"}))
-    )
+    return falcon_routes(falcon.App(), options, Open, Signed, Upload, Left, Read, Form, Stream)
 
 
 def flask(options):

@@ -8,7 +8,6 @@ import ssl
 from typing import TYPE_CHECKING
 
 import pytest
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.core.asgi import get_asgi_application
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
@@ -17,7 +16,7 @@ from flask import Flask
 from starlette.applications import Starlette
 from tests.certificate import localhost_certificate
 from tests.integrations.django_site import site
-from tests.keys import JWKS, KEYS, es256_key, lookup, verifier
+from tests.keys import JWKS, KEYS, lookup, verifier
 from tests.publishing.signed import keyids_that_signed
 from tests.serving import gunicorn_server, https_server, uvicorn_server, waitress_server
 from tests.wire import ask, raw_request
@@ -101,15 +100,6 @@ def test_route_answers_head_without_content_at_the_path_it_was_given(framework):
         assert (answer.status, answer.content) == (200, b"")
         assert int(answer.fields["content-length"]) > len(json.dumps(JWKS))
         assert ask(port, raw_request("GET", PATH)).status == 404
-
-
-@frameworks
-def test_route_serves_a_public_key_in_pem_under_its_keyid(framework, tmp_path):
-    public = es256_key().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    (tmp_path / "public.pem").write_bytes(public)
-    with framework(PublishedKeys(tmp_path / "public.pem", keyid="own")) as port:
-        answer = ask(port, raw_request("GET", PATH))
-    assert answer.json == KeyPair.from_private_key(es256_key(), keyid="own").public
 
 
 @frameworks

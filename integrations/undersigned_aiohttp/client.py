@@ -106,10 +106,11 @@ class SigningMiddleware:
         stream.feed_eof()
         response.content = stream
         if verified.headers != fields:
-            kept = [(name, _as_text(value)) for name, value in verified.headers]
-            headers = CIMultiDict(kept)
+            headers = CIMultiDict((name, _as_text(value)) for name, value in verified.headers)
             cookies = tuple(headers.getall("Set-Cookie", ())) or None
-            vars(response).update(_headers=CIMultiDictProxy(headers), _raw_cookie_headers=cookies, _cookies=None)
+            raw = tuple((name.encode("latin-1"), value.encode("latin-1")) for name, value in verified.headers)
+            vars(response).update(_headers=CIMultiDictProxy(headers), _raw_headers=raw)
+            vars(response).update(_raw_cookie_headers=cookies, _cookies=None)
             vars(response)["_cache"].clear()  # aiohttp keeps there what it has read of the fields
         vars(response)["signature"] = verified.signature
 

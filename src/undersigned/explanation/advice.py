@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,139 +34,114 @@ class Change(NamedTuple):
     advice: str
 
 
-CHANGES: Final[Mapping[str, Change]] = {
-    "another key": Change(
-        ("client",),
-        "the signature names a key that did not make it: send the keyid of the key that signs, or publish the key "
-        "under that keyid",
+_TEXTS: Final = {
+    "another key": (
+        "client: the signature names a key that did not make it: send the keyid of the key that signs, or publish "
+        "the key under that keyid"
     ),
-    "another profile": Change(("client",), "verify with the sender's profile, or ask the sender to sign with yours"),
-    "DER signature": Change(
-        ("language",),
-        "the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)",
+    "another profile": "client: verify with the sender's profile, or ask the sender to sign with yours",
+    "DER signature": (
+        "language: the ECDSA signature is in DER: send r and s, each of the curve's size (RFC 9421 section 3.3.4)"
     ),
-    "another hash": Change(
-        ("language",),
-        "the sender must sign with the hash and the padding of its algorithm (RFC 9421 section 3.3); the openssl_sign "
-        "of PHP takes SHA-1 unless it is told otherwise",
+    "another hash": (
+        "language: the sender must sign with the hash and the padding of its algorithm (RFC 9421 section 3.3); the "
+        "openssl_sign of PHP takes SHA-1 unless it is told otherwise"
     ),
-    "other signature form": Change(
-        ("client",), "the sender must write the bytes of the signature once, in Base64 between colons: sig1=:AAAA:"
+    "other signature form": (
+        "client: the sender must write the bytes of the signature once, in Base64 between colons: sig1=:AAAA:"
     ),
-    "other base form": Change(
-        ("client",),
-        "the sender must write the base as RFC 9421 section 2.5 has it: each name in quotation marks, a colon, a "
-        "space and the value, lines separated by LF alone, and no LF after the last line, @signature-params",
+    "other base form": (
+        "client: the sender must write the base as RFC 9421 section 2.5 has it: each name in quotation marks, a "
+        "colon, a space and the value, lines separated by LF alone, and no LF after the last line, "
+        "@signature-params"
     ),
-    "hashed base": Change(
-        ("client",), "the sender must sign the base itself: the algorithm hashes it (RFC 9421 section 3.3)"
+    "hashed base": "client: the sender must sign the base itself: the algorithm hashes it (RFC 9421 section 3.3)",
+    "other component value": (
+        "client: the sender must write the value of the component as RFC 9421 section 2.2 has it: @target-uri is "
+        "the absolute URL in its canonical form, percent-encoded and without a fragment; @authority is in lower "
+        "case and without the default port"
     ),
-    "other component value": Change(
-        ("client",),
-        "the sender must write the value of the component as RFC 9421 section 2.2 has it: @target-uri is the absolute "
-        "URL in its canonical form, percent-encoded and without a fragment; @authority is in lower case and without "
-        "the default port",
+    "reordered parameters": (
+        "client, proxy: the parameters of Signature-Input are signed in their order: send them as they are in the "
+        "last line of the base"
     ),
-    "reordered parameters": Change(
-        ("client", "proxy"),
-        "the parameters of Signature-Input are signed in their order: send them as they are in the last line of the "
-        "base",
+    "added parameters": (
+        "client: each parameter of Signature-Input is signed: add none after signing, and leave none out"
     ),
-    "added parameters": Change(
-        ("client",), "each parameter of Signature-Input is signed: add none after signing, and leave none out"
+    "reordered lines": "client: the lines of the base have the order in which Signature-Input lists the components",
+    "not canonical": (
+        "client: the sender did not sign the canonical form of its URL: canonicalize the URL before signing"
     ),
-    "reordered lines": Change(
-        ("client",), "the lines of the base have the order in which Signature-Input lists the components"
+    "other scheme": (
+        "proxy, client: a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins="
     ),
-    "not canonical": Change(
-        ("client",),
-        "the sender did not sign the canonical form of its URL: canonicalize the URL before signing",
+    "other port": f"proxy: a proxy forwards Host with another port or without it: {HOST}",
+    "other host": f"proxy: a proxy rewrote Host: {HOST}",
+    "other method": (
+        "client, framework: a redirect or a method-override header changed the method: sign the one that is sent"
     ),
-    "other scheme": Change(
-        ("proxy", "client"),
-        "a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins=",
+    "trailing slash": (
+        "framework, client: a redirect, a router or the sender changed the end of the path: sign it as it is sent"
     ),
-    "other port": Change(("proxy",), f"a proxy forwards Host with another port or without it: {HOST}"),
-    "other host": Change(("proxy",), f"a proxy rewrote Host: {HOST}"),
-    "other method": Change(
-        ("client", "framework"),
-        "a redirect or a method-override header changed the method: sign the one that is sent",
+    "merged slashes": f"proxy, server: servers and proxies merge repeated slashes: {PATH}",
+    "added slashes": (
+        "client: a client joined a base URL that ends with a slash and a path that begins with one: sign the URL "
+        "that is sent"
     ),
-    "trailing slash": Change(
-        ("framework", "client"), "a redirect, a router or the sender changed the end of the path: sign it as it is sent"
+    "stripped prefix": (
+        "proxy, framework: a proxy strips the prefix of a mounted path: add the prefix to origins=, or forward the "
+        "path with it"
     ),
-    "merged slashes": Change(("proxy", "server"), f"servers and proxies merge repeated slashes: {PATH}"),
-    "added slashes": Change(
-        ("client",),
-        "a client joined a base URL that ends with a slash and a path that begins with one: sign the URL that is sent",
+    "added prefix": (
+        "proxy, server: a proxy or server adds a prefix to the path: remove it from origins=, or forward the path "
+        "without it"
     ),
-    "stripped prefix": Change(
-        ("proxy", "framework"),
-        "a proxy strips the prefix of a mounted path: add the prefix to origins=, or forward the path with it",
+    "rewritten target": f"proxy: a proxy rewrote the target, and names the original in a header: {PATH}",
+    "decoded octets": f"proxy, server, client: clients, proxies and servers decode percent-encoding: {PATH}",
+    "encoded octets": (
+        "client, proxy: a client or a proxy encoded the URL after it was signed: sign it as it is sent, encoded once"
     ),
-    "added prefix": Change(
-        ("proxy", "server"),
-        "a proxy or server adds a prefix to the path: remove it from origins=, or forward the path without it",
+    "other case": "proxy, client: something changed upper and lower case in transit: forward the request unchanged",
+    "lost ?": "server: a ? without a query was lost in transit, as ASGI servers cannot report it: do not send a lone ?",
+    "added ?": "client: the sender signed a URL without its lone ?: sign the ? too, or do not send it",
+    "reordered query": f"client, proxy: something sorted the parameters, and their order is signed: {QUERY}",
+    "rewritten query": (
+        "framework, client: one side parsed the query and wrote it again, with or without an = after a name, or "
+        "without an empty parameter: sign the URL as it is sent"
     ),
-    "rewritten target": Change(("proxy",), f"a proxy rewrote the target, and names the original in a header: {PATH}"),
-    "decoded octets": Change(
-        ("proxy", "server", "client"), f"clients, proxies and servers decode percent-encoding: {PATH}"
+    "+ for a space": (
+        "language, proxy: one side wrote a space as + and the other as %20: sign the URL with the one that is sent"
     ),
-    "encoded octets": Change(
-        ("client", "proxy"),
-        "a client or a proxy encoded the URL after it was signed: sign it as it is sent, encoded once",
+    "added query": "client, proxy: parameters were added after signing: sign the URL with all its parameters",
+    "other Base64": "client: one side wrote Base64url, or left out the padding: use the Base64 of the profile",
+    "other content": (
+        "framework, language, proxy: the digest is of another body: sign exactly the bytes that are sent, and "
+        f"{CONTENT}"
     ),
-    "other case": Change(
-        ("proxy", "client"), "something changed upper and lower case in transit: forward the request unchanged"
+    "other digest form": (
+        "client: the sender must write the digest of the body with an accepted algorithm, in Base64 between colons "
+        "(RFC 9530): sha-256=:AAAA:"
     ),
-    "lost ?": Change(
-        ("server",),
-        "a ? without a query was lost in transit, as ASGI servers cannot report it: do not send a lone ?",
+    "other header joining": (
+        "proxy, framework: a proxy or library joined the lines of the field, or changed its spaces: forward it "
+        "unchanged (RFC 9421 section 2.1)"
     ),
-    "added ?": Change(("client",), "the sender signed a URL without its lone ?: sign the ? too, or do not send it"),
-    "reordered query": Change(
-        ("client", "proxy"), f"something sorted the parameters, and their order is signed: {QUERY}"
+    "other Content-Type": (
+        "client, proxy: a client added a charset after signing, or a proxy changed the parameters: sign the field "
+        "as it is sent"
     ),
-    "rewritten query": Change(
-        ("framework", "client"),
-        "one side parsed the query and wrote it again, with or without an = after a name, or without an empty "
-        "parameter: sign the URL as it is sent",
-    ),
-    "+ for a space": Change(
-        ("language", "proxy"),
-        "one side wrote a space as + and the other as %20: sign the URL with the one that is sent",
-    ),
-    "added query": Change(
-        ("client", "proxy"), "parameters were added after signing: sign the URL with all its parameters"
-    ),
-    "other Base64": Change(
-        ("client",), "one side wrote Base64url, or left out the padding: use the Base64 of the profile"
-    ),
-    "other content": Change(
-        ("framework", "language", "proxy"),
-        f"the digest is of another body: sign exactly the bytes that are sent, and {CONTENT}",
-    ),
-    "other digest form": Change(
-        ("client",),
-        "the sender must write the digest of the body with an accepted algorithm, in Base64 between colons (RFC 9530): "
-        "sha-256=:AAAA:",
-    ),
-    "other header joining": Change(
-        ("proxy", "framework"),
-        "a proxy or library joined the lines of the field, or changed its spaces: forward it unchanged (RFC 9421 "
-        "section 2.1)",
-    ),
-    "other Content-Type": Change(
-        ("client", "proxy"),
-        "a client added a charset after signing, or a proxy changed the parameters: sign the field as it is sent",
-    ),
-    "added value": Change(
-        ("proxy",), "a proxy added a value to a covered field: all values of a field are signed together"
-    ),
-    "lost field": Change(
-        ("proxy", "client"), "a covered field was removed in transit, or not sent: forward it, or do not cover it"
-    ),
+    "added value": "proxy: a proxy added a value to a covered field: all values of a field are signed together",
+    "lost field": "proxy, client: a covered field was removed in transit, or not sent: forward it, or do not cover it",
 }
+"""Each kind of change by its name: who makes it, the most likely first, a colon, and the advice."""
+
+
+def _change(text: str) -> Change:
+    makers, _, advice = text.partition(": ")
+    return Change(cast("tuple[Maker, ...]", tuple(makers.split(", "))), advice)
+
+
+CHANGES: Final[Mapping[str, Change]] = {name: _change(text) for name, text in _TEXTS.items()}
 """Each kind of change by its name."""
 
 NAMES: Final = tuple(CHANGES)

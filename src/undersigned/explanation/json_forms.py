@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from math import isinf
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
@@ -22,8 +23,7 @@ JSON has no control characters in its strings, so a mark is nothing else.
 _LEVELS: Final = f"[{_OBJECT}{_ARRAY}]*"
 _NOTHING: Final = re.compile(f"{_EMPTY}({_LINE}{_LEVELS})")
 _ELEMENTS: Final = re.compile(f"{_ELEMENT}{_LEVELS}")
-_NUMBER: Final = re.compile("\0([^\0]*)\0")
-_NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+_NUMBER: Final = re.compile(r'"\\u0000([^"]*)"')
 _DEEPEST: Final = 32
 
 
@@ -31,7 +31,8 @@ def other_json(body: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the same JSON as the usual languages and libraries write it, each with a description."""
     try:
         read = loads(body)
-        value = cast("object", json.loads(body, parse_float=_Number, parse_int=_Number))
+        # A number is marked as one in a string, so that it is written as it is spelled.
+        value = cast("object", json.loads(body, parse_float="\0{}".format, parse_int="\0{}".format))
         if isinstance(read, (dict, list)):
             yield "the JSON as str() of Python writes it", _octets(str(read))
     except (ValueError, RecursionError):
@@ -51,12 +52,6 @@ def other_json(body: bytes) -> Iterator[tuple[str, bytes]]:
                 yield f"{words}, with CRLF", _octets(text.replace("\n", "\r\n"))
 
 
-class _Number(str):
-    """A number as the JSON spells it."""
-
-    __slots__ = ()
-
-
 class _Style(NamedTuple):
     """How the parts of JSON are separated. Without an indent, all of it is in one line."""
 
@@ -72,11 +67,11 @@ class _Style(NamedTuple):
         if not self.arrays_in_lines:
             text = _ELEMENTS.sub(" ", text).replace(_ARRAY, "")
         text = _NOTHING.sub(self.empty, text)
-        for line in (_LINE, _ELEMENT):
-            text = text.replace(line, "" if self.indent is None else "\n")
-        for level in (_OBJECT, _ARRAY):
-            text = text.replace(level, self.indent or "")
-        return text.replace(_COMMA, self.comma).replace(_COLON, self.colon)
+        line, indent = ("", "") if self.indent is None else ("\n", self.indent)
+        marks = {_LINE: line, _ELEMENT: line, _OBJECT: indent, _ARRAY: indent, _COMMA: self.comma, _COLON: self.colon}
+        for mark, written in marks.items():
+            text = text.replace(mark, written)
+        return text
 
 
 _USUAL: Final = (
@@ -86,19 +81,20 @@ _USUAL: Final = (
     _Style("indented by 4", "    ", ",", ": "),
 )
 _INDENTS: Final = {"tabs": "\t"} | {str(width): " " * width for width in range(1, 9)}
-_COLONS: Final = {"": ": ", " with a space before each colon": " : ", " with no space after a colon": ":"}
+_MARKS: Final = {
+    "": (",", ": "),
+    " with a space before each colon": (",", " : "),
+    " with no space after a colon": (",", ":"),
+    " with a space after each comma, as Python 2 does": (", ", ": "),
+}
 _UNUSUAL: Final = (
     _Style("with a space after each colon", None, ",", ": "),
     _Style("with a space after each comma", None, ", ", ":"),
     _Style("indented by 2, as Jackson does", "  ", ",", " : ", " ", arrays_in_lines=False),
     _Style("indented by 2, as Swift does", "  ", ",", " : ", r"\n\1"),
     *(
-        _Style(f"indented by {words}{about}", indent, ",", colon)
-        for (words, indent), (about, colon) in product(_INDENTS.items(), _COLONS.items())
-    ),
-    *(
-        _Style(f"indented by {words} with a space after each comma, as Python 2 does", indent, ", ", ": ")
-        for words, indent in _INDENTS.items()
+        _Style(f"indented by {words}{about}", indent, *marks)
+        for (words, indent), (about, marks) in product(_INDENTS.items(), _MARKS.items())
     ),
 )
 
@@ -114,31 +110,27 @@ def _templates(value: object) -> Iterator[tuple[str, str]]:
 
 
 def _template(value: object, sort: Callable[[str], tuple[int, str]] | None, *, nulls: bool, depth: int = 0) -> str:
-    """Return the template of a value, or "" if it is nested too deeply to be tried."""
-    if isinstance(value, _Number):
-        return f"\0{value}\0"
+    """Return the template of a value. What is nested too deeply to be tried is left out."""
     if not isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     if depth > _DEEPEST:
         return ""
+    write = partial(_template, sort=sort, nulls=nulls, depth=depth + 1)
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
+        names = [name for name in members if nulls or members[name] is not None]
+        names = names if sort is None else sorted(names, key=sort)
+        texts = [f"{json.dumps(name, ensure_ascii=False)}{_COLON}{write(members[name])}" for name in names]
         begin, end, line, level = "{", "}", _LINE, _OBJECT
-        texts = [
-            f"{json.dumps(name, ensure_ascii=False)}{_COLON}"
-            + _template(members[name], sort, nulls=nulls, depth=depth + 1)
-            for name in (members if sort is None else sorted(members, key=sort))
-            if nulls or members[name] is not None
-        ]
     else:
+        texts = list(map(write, cast("list[object]", value)))
         begin, end, line, level = "[", "]", _ELEMENT, _ARRAY
-        texts = [_template(one, sort, nulls=nulls, depth=depth + 1) for one in cast("list[object]", value)]
     if not texts:
         return f"{begin}{_EMPTY}{_LINE}{end}"
-    inner = f"{_COMMA}{line}".join(texts)
+    inner = f"{line}{f'{_COMMA}{line}'.join(texts)}"
     for mark in (_LINE, _ELEMENT):
         inner = inner.replace(mark, f"{mark}{level}")
-    return f"{begin}{line}{level}{inner}{line}{end}"
+    return f"{begin}{inner}{line}{end}"
 
 
 _ORDERS: Final[Mapping[str, Callable[[str], tuple[int, str]] | None]] = {
@@ -207,45 +199,36 @@ _NUMBERS: Final[Mapping[str, Callable[[str], str]]] = {
 """How languages write numbers."""
 
 
-def _escaped(text: str, form: str = "04x") -> str:
-    """Return JSON with its non-ASCII characters escaped, beyond the first plane as two surrogates."""
+def _escaped(text: str, characters: str, digits: str, *, non_ascii: bool = False) -> str:
+    """Return JSON with these characters of its strings escaped, those beyond the first plane as two surrogates."""
 
     def escape(found: re.Match[str]) -> str:
         octets = found[0].encode("utf-16-be", "surrogatepass")
         units = (int.from_bytes(octets[at : at + 2], "big") for at in range(0, len(octets), 2))
-        return "".join(f"\\u{unit:{form}}" for unit in units)
+        return "".join(f"\\u{unit:{digits}}" for unit in units)
 
-    return _NON_ASCII.sub(escape, text)
-
-
-def _with_escapes(characters: str, form: str = "04x") -> Callable[[str], str]:
-    """Return a function that escapes these characters, which JSON has in strings alone."""
-    table = {ord(one): f"\\u{ord(one):{form}}" for one in characters}
-    return lambda text: text.translate(table)
+    for one, written in {"/": "\\/", '"': "\\u0022"}.items():
+        text = text.replace("\\" * (one == '"') + one, written) if one in characters else text
+    others = re.escape(characters.translate({ord("/"): "", ord('"'): ""})) + r"\x80-\U0010ffff" * non_ascii
+    return re.sub(f"[{others}]", escape, text) if others else text
 
 
-def _slashes(text: str) -> str:
-    return text.replace("/", "\\/")
-
-
+_LOWER, _UPPER = "04x", "04X"
+_SEPARATORS: Final = "\u2028\u2029"
 _ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
     "": str,
-    ", with non-ASCII escaped": _escaped,
-    ", with slashes escaped": _slashes,
-    ", with slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(_slashes(text)),
-    ", with <, > and & escaped, as Go does": _with_escapes("<>&\u2028\u2029"),
-    ", with <, >, &, = and ' escaped, as Gson does": _with_escapes("<>&='\u2028\u2029"),
-    ", with U+2028 and U+2029 escaped": _with_escapes("\u2028\u2029"),
-    ", with non-ASCII escaped in upper case": lambda text: _escaped(text, "04X"),
+    ", with non-ASCII escaped": lambda text: _escaped(text, "", _LOWER, non_ascii=True),
+    ", with slashes escaped": lambda text: _escaped(text, "/", _LOWER),
+    ", with slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(text, "/", _LOWER, non_ascii=True),
+    ", with <, > and & escaped, as Go does": lambda text: _escaped(text, f"<>&{_SEPARATORS}", _LOWER),
+    ", with <, >, &, = and ' escaped, as Gson does": lambda text: _escaped(text, f"<>&='{_SEPARATORS}", _LOWER),
+    ", with U+2028 and U+2029 escaped": lambda text: _escaped(text, _SEPARATORS, _LOWER),
+    ", with non-ASCII escaped in upper case": lambda text: _escaped(text, "", _UPPER, non_ascii=True),
     ", with HTML and non-ASCII escaped in upper case, as .NET does": lambda text: _escaped(
-        _with_escapes("<>&'+`", "04X")(text).replace('\\"', "\\u0022"), "04X"
-    ),
-    ", with HTML, slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(
-        _with_escapes("<>&'", "04X")(_slashes(text)).replace('\\"', "\\u0022")
+        text, "<>&'+`\"", _UPPER, non_ascii=True
     ),
     ", with <, >, &, slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(
-        _with_escapes("<>&", "04X")(_slashes(text))
+        _escaped(text, "<>&", _UPPER), "/", _LOWER, non_ascii=True
     ),
-    ", with the slash of </ escaped, as org.json of Java does": lambda text: text.replace("</", "<\\/"),
 }
 """How languages escape characters."""

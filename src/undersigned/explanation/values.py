@@ -26,13 +26,9 @@ class SignedValues(NamedTuple):
     """The values that a signature covers, the signature itself, and the keys that may have made it.
 
     Attributes:
-        method: the method.
-        scheme: the scheme of the target.
+        method, scheme, path, fields, content: the parts of the request.
         authority: the host, with its port if the port is not the scheme's default.
-        path: the path.
         query: the query without its `?`, or None.
-        fields: the headers.
-        content: the content.
         typed: the URL as it was received, before canonicalization.
         reading: how components are read. A method may have lower-case letters, since a sender may have signed them.
         read: the member of Signature-Input.

@@ -193,7 +193,8 @@ REASONS: Final[Mapping[Reason, Advice]] = {
 """The advice for each reason."""
 
 UNREAD_FIXES: Final[Mapping[str, str]] = {
-    "content_incomplete": "look for a limit or a timeout in the proxy and in the client, and for malformed chunks",
+    "content_incomplete": "look for a limit or a timeout in the proxy and in the client, for malformed chunks, and for "
+    "a layer outside the middleware that reads the body",
     "uri_too_long": "the sender must send a shorter target; a signature does not help",
     "content_too_large": "raise each option that this line names, or send less",
     "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",

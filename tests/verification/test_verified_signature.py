@@ -17,7 +17,7 @@ from tests.keys import (
 )
 from tests.verification.stages import complete_request, prove_request, rejection_of
 
-from undersigned import Request, profiles
+from undersigned import Request, SignatureError, profiles
 from undersigned.message import Content
 
 AMBIGUOUS = Content((b'{"a":1,"a":2}',))
@@ -27,6 +27,12 @@ AMBIGUOUS = Content((b'{"a":1,"a":2}',))
 
 def test_changed_content_is_a_digest_mismatch():
     assert rejection_of(lambda: complete_request(body=b"other")) == ("signature_digest_mismatch", 11)
+
+
+def test_body_that_arrives_empty_is_told_to_have_been_dropped_or_read_before():
+    with pytest.raises(SignatureError, match="does not match the signed Content-Digest: it is empty") as caught:
+        complete_request(body=b"")
+    assert "layer outside the middleware that read it before" in caught.value.fix
 
 
 def test_content_that_was_not_digested_is_a_digest_mismatch():

@@ -522,7 +522,13 @@ def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *,
     if signature.digest is not None and (digest is None or not digest.matches(signature.digest)):
         detail = "the body does not match the signed Content-Digest"
         if signature.digest:
-            raise profile.error("signature_digest_mismatch", step=11, detail=detail)
+            is_empty = digest is not None and digest.value() == digest.anew().value()
+            error = profile.error("signature_digest_mismatch", step=11, detail=detail + ": it is empty" * is_empty)
+            if is_empty:
+                error.fix = (
+                    "find what drops the body in transit, or the layer outside the middleware that read it before"
+                )
+            raise error
         detail = f"no digest that is covered is by an accepted algorithm: {', '.join(profile.digest.algorithms)}"
         declared = signature.request.fields.combined.get("content-digest", "")
         error = profile.error(

@@ -9,14 +9,13 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 import tomllib
 from importlib import metadata
 from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import FastAPI
-from tests.workers import free_port
+from tests.workers import free_port, wait_until
 
 from undersigned import (
     KeyPair,
@@ -135,10 +134,7 @@ class QuickStart:
 
     def wait_for(self, line: str) -> None:
         """Return as soon as the server has written a line that a pattern matches."""
-        deadline = time.monotonic() + 60
-        while not re.search(f"^{line}$", self.log.read_text(), re.MULTILINE):
-            assert time.monotonic() < deadline, (line, self.log.read_text())
-            time.sleep(0.05)
+        wait_until(lambda: re.search(f"^{line}$", self.log.read_text(), re.MULTILINE), log=self.log)
 
 
 SITE = "https://undersigned.readthedocs.io/en/stable/"

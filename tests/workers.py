@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tests.wire import exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 def free_port() -> int:
@@ -39,11 +39,7 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
             command, stdout=output, stderr=output, env={**os.environ, **environment}, start_new_session=True
         )
     try:
-        deadline = time.monotonic() + 60
-        while not (answers(port) and _children(process.pid) >= count):
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
+        wait_until(lambda: answers(port) and _children(process.pid) >= count, log=log, process=process)
         yield
     finally:
         process.terminate()
@@ -53,6 +49,21 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def wait_until(
+    condition: Callable[[], object],
+    *,
+    log: Path | None = None,
+    process: subprocess.Popen | None = None,
+    seconds: float = 60,
+) -> None:
+    """Return as soon as a condition is true. A process must not end before, nor may it take so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        is_over = time.monotonic() > deadline or (process is not None and process.poll() is not None)
+        assert not is_over, log.read_text() if log else f"{condition} is not true"
+        time.sleep(0.02)
 
 
 def answers(port: int) -> bool:

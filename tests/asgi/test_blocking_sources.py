@@ -58,8 +58,8 @@ def test_requests_that_wait_for_a_source_leave_the_threads_of_asyncio_free():
         most = min(32, (os.cpu_count() or 1) + 4)
         waiting = [asyncio.ensure_future(answer(app)) for _ in range(most)]
         try:
-            # The threads of the source are all at work once it was asked as often.
-            await asyncio.sleep(0.2)
+            while source.asked < most:  # noqa: ASYNC110 - threads ask it
+                await asyncio.sleep(0.001)
             await asyncio.wait_for(asyncio.to_thread(int), 10)
         finally:
             source.opened.set()

@@ -7,14 +7,12 @@ import importlib.util
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
-from tests.workers import free_port
+from tests.workers import answers, free_port, wait_until
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -79,16 +77,6 @@ READ = {
 """The files that examples read, by what they are."""
 
 
-def wait_for(port: int, process: subprocess.Popen) -> None:
-    """Return as soon as the service takes connections."""
-    for _ in range(600):
-        assert process.poll() is None, process.communicate()
-        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
-            return
-        threading.Event().wait(0.05)
-    raise AssertionError("the service takes no connections")
-
-
 @contextlib.contextmanager
 def start_example(example: str, said: list[str] | None = None, **files: Path):
     """Run an example in a process of its own; yields its port.
@@ -106,7 +94,7 @@ def start_example(example: str, said: list[str] | None = None, **files: Path):
             [sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
         )
         try:
-            wait_for(port, process)
+            wait_until(lambda: answers(port), process=process)
             yield port
         finally:
             process.terminate()

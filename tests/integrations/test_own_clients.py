@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -26,7 +25,7 @@ from django.test import AsyncClient, Client
 from tests.integrations import every_framework as made
 from tests.keys import ORIGINS, Party
 from tests.wire import ask, raw_request
-from tests.workers import free_port
+from tests.workers import answers, free_port, wait_until
 from tornado.testing import AsyncHTTPTestCase
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Policy, Verifier, profiles
@@ -206,13 +205,8 @@ def test_runserver_of_django_works(chosen):
         stderr=subprocess.DEVNULL,
     )
     try:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            try:
-                got = ask(port, raw_request("GET", TARGET, host=f"localhost:{port}"))
-                break
-            except OSError:
-                time.sleep(0.1)
+        wait_until(lambda: answers(port), process=process)
+        got = ask(port, raw_request("GET", TARGET, host=f"localhost:{port}"))
         assert (got.status, got.json) == (200, {"name": NAME, "query": "q=1", "caller": None})
         fields = [("Content-Type", "application/json")]
         assert ask(port, raw_request("POST", TARGET, fields, b'{"a":1}', host=f"localhost:{port}")).status == 200

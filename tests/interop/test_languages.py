@@ -8,11 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from tests.workers import answers, free_port
+from tests.workers import answers, free_port, wait_until
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "other-languages.md").read_text("utf-8")
@@ -69,10 +68,7 @@ class Place:
         """Start a server, and return it once it accepts connections."""
         with self.log.open("ab") as log:
             server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - ours
-        deadline = time.monotonic() + 60
-        while not answers(int(self.port)):
-            assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(0.05)
+        wait_until(lambda: answers(int(self.port)), log=self.log, process=server)
         return server
 
 

@@ -6,11 +6,10 @@ import contextlib
 import http.client
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.workers import free_port
+from tests.workers import answers, free_port, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,21 +55,11 @@ def serve(server: str, directory: Path) -> Iterator[tuple[int, Path]]:
             [sys.executable, "-m", *SERVERS[server], str(port)], cwd=directory, stdout=output, stderr=output
         )
     try:
-        deadline = time.monotonic() + 60
-        while not answers(port):
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
+        wait_until(lambda: answers(port), log=log, process=process)
         yield port, log
     finally:
         process.terminate()
         process.wait(60)
-
-
-def answers(port: int) -> bool:
-    with contextlib.suppress(OSError):
-        return status(port) == 401
-    return False
 
 
 def status(port: int, fields: dict[str, str] | None = None) -> int:

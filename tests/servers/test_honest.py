@@ -13,7 +13,6 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -24,6 +23,7 @@ from tests.honest.endpoints import PROFILES, rule_of
 from tests.honest.sender import Sent, request
 from tests.servers.conftest import running
 from tests.servers.matrix import SERVERS
+from tests.workers import answers, free_port, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,9 +86,7 @@ def proxy(name: str, server: int) -> Iterator[int]:
     program = shutil.which(name, path=PATH)
     if program is None:
         pytest.skip(f"{name} is not installed: apt-get install {name}")
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
+    port = free_port()
     text, arguments = PROXIES[name]
     directory = Path(tempfile.mkdtemp(prefix="undersigned-proxy-"))
     file = directory / "configuration"
@@ -97,11 +95,7 @@ def proxy(name: str, server: int) -> Iterator[int]:
     file.write_text(text.format(user=user, directory=directory, port=port, server=server))
     process = subprocess.Popen([program, *arguments, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 - a proxy of this machine
     try:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            time.sleep(0.05)
+        wait_until(lambda: answers(port), process=process)
         yield port
     finally:
         process.terminate()

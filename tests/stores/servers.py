@@ -8,35 +8,21 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import psycopg
 import redis
+from tests.workers import free_port, wait_until
 
 HOST = "127.0.0.1"
-
-
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind((HOST, 0))
-        return bound.getsockname()[1]
 
 
 def blocking_client(kind, port: int, **options):
     """Return a client of redis-py or valkey-py whose pool waits for a free connection."""
     library = importlib.import_module(kind.__module__.partition(".")[0])
     return kind.from_pool(library.BlockingConnectionPool(host=HOST, port=port, **{"socket_timeout": 10, **options}))
-
-
-def wait_until(condition, *, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{condition} does not hold after {seconds} s"
-        time.sleep(0.02)
 
 
 class Server:

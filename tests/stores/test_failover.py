@@ -9,8 +9,9 @@ import valkey
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis.sentinel import Sentinel
-from tests.stores.servers import HOST, Cluster, Redis, Server, Valkey, wait_until
+from tests.stores.servers import HOST, Cluster, Redis, Server, Valkey
 from tests.stores.traffic import Traffic
+from tests.workers import wait_until
 
 from undersigned import Caps
 from undersigned_redis import NotReplicated, RedisReplayStore

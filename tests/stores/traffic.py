@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
 from tests.keys import KEY, KEYS
-from tests.stores.servers import wait_until
+from tests.workers import wait_until
 
 from undersigned import (
     Request,
@@ -63,21 +63,21 @@ class Traffic:
     def flows(self, count: int = 60) -> None:
         """Wait until that many more requests were accepted, and replays rejected."""
         accepted, replayed = len(self.accepted) + count, self.replayed + count
-        wait_until(lambda: len(self.accepted) >= accepted and self.replayed >= replayed, seconds=60)
+        wait_until(lambda: len(self.accepted) >= accepted and self.replayed >= replayed)
 
     def is_unavailable(self, count: int = 8) -> None:
         """Wait until that many answers were 503."""
         seen = self.unavailable + count
-        wait_until(lambda: self.unavailable >= seen, seconds=60)
+        wait_until(lambda: self.unavailable >= seen)
 
     def fails(self, count: int = 8) -> None:
         """Wait until the store cannot be asked; then see that nothing at all is accepted."""
         self.is_unavailable(count)
         # A thread may still note what was accepted before: its next round has begun after the failure.
         rounds = [*self._rounds]
-        wait_until(lambda: all(now > before + 1 for now, before in zip(self._rounds, rounds, strict=True)), seconds=60)
+        wait_until(lambda: all(now > before + 1 for now, before in zip(self._rounds, rounds, strict=True)))
         accepted, seen = len(self.accepted), self.unavailable + count
-        wait_until(lambda: self.unavailable >= seen, seconds=60)
+        wait_until(lambda: self.unavailable >= seen)
         assert len(self.accepted) == accepted
 
     def send(self, request: Request) -> str:

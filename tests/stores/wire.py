@@ -8,7 +8,8 @@ import socket
 import threading
 from typing import Self
 
-from tests.stores.servers import HOST, free_port
+from tests.stores.servers import HOST
+from tests.workers import free_port
 
 
 class Wire:

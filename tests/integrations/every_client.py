@@ -92,7 +92,9 @@ class WithAiohttp:
                 ) as response,
             ):
                 self.headers = response.headers
-                assert [name.decode() for name, _ in response.raw_headers] == [*response.headers]
+                assert [name.decode().lower() for name, _ in response.raw_headers] == [
+                    *map(str.lower, response.headers)
+                ]
                 self.cookies = {name: one.value for name, one in response.cookies.items()}
                 if self._stream:
                     return response.status, b"".join([chunk async for chunk in response.content]).decode()

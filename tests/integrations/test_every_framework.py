@@ -432,14 +432,16 @@ def shape(answer, _context):
 
 
 @pytest.mark.parametrize("rejection", [None, shape])
-def test_middleware_answers_what_a_plain_application_rejects(rejection):
+def test_middleware_answers_what_a_plain_application_rejects_and_the_decision_has_the_route_that_it_names(rejection):
+    decisions: list[Decision] = []
     options = {"verifier": verifier(), "origins": ORIGINS, "mode": "optional", "rejection": rejection}
+    options["on_decision"] = decisions.append
 
     async def app(scope, _receive, _send):
-        undersigned.asgi.verified_signature(scope)
+        undersigned.asgi.verified_signature(scope, route="/plans/{plan}")
 
     def wsgi_app(environ, _start_response):
-        undersigned.wsgi.verified_signature(environ)
+        undersigned.wsgi.verified_signature(environ, route="/plans/{plan}")
 
     def generator(environ, start_response):
         wsgi_app(environ, start_response)
@@ -452,6 +454,8 @@ def test_middleware_answers_what_a_plain_application_rejects(rejection):
         assert (answer.status_code, answer.data) == (401, expected)
     sent = asyncio.run(call_asgi(undersigned.asgi.SignatureMiddleware(app, **options), scope_of(Message("/", "POST"))))
     assert (sent.sent[0]["status"], sent.sent[1]["body"]) == (401, expected)
+    told = [("unsigned", None), ("rejected", "/plans/{plan}")]
+    assert [(one.outcome, one.route) for one in decisions] == told * 3
 
 
 def test_rejection_of_a_plain_application_that_has_begun_its_response_or_made_its_own_error_is_raised():

@@ -1,4 +1,4 @@
-"""Decisions of routes: a route that rejects an unsigned request makes one, which names the route."""
+"""Decisions of REST framework: a view that rejects an unsigned request makes one, which names the route."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from tests.integrations.django_site import (
     authenticated,
     site,
 )
-from tests.keys import BODY, JSON, ORIGINS
+from tests.keys import BODY, JSON
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import ask, raw_request
 
-from undersigned import Decision, asgi, wsgi
 from undersigned_django import verified_signature
 from undersigned_django.rest_framework import IsSigned, SignatureAuthentication
 
@@ -40,33 +39,8 @@ def rest(verifier, decisions, view=Plans, interface: str = "wsgi", **options):
         yield port
 
 
-@pytest.mark.parametrize("interface", SERVED)
-def test_rejection_by_an_application_of_no_framework_is_a_decision_with_the_route_that_it_names(interface, party):
-    async def asgi_app(scope, _receive, send) -> None:
-        with pytest.raises(Exception, match="request_signature_required"):
-            asgi.verified_signature(scope, route="/plans/{plan}")
-        await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
-        await send({"type": "http.response.body", "body": b""})
-
-    def wsgi_app(environ, start_response) -> list[bytes]:
-        with pytest.raises(Exception, match="request_signature_required"):
-            wsgi.verified_signature(environ, route="/plans/{plan}")
-        start_response("401 Unauthorized", [("Content-Length", "0")])
-        return []
-
-    decisions: list[Decision] = []
-    made = asgi.SignatureMiddleware if interface == "asgi" else wsgi.SignatureMiddleware
-    app = made(
-        asgi_app if interface == "asgi" else wsgi_app,
-        verifier=party.verifier(), origins=ORIGINS, mode="optional", on_decision=decisions.append,
-    )  # fmt: skip
-    with SERVED[interface](app) as port:
-        assert ask(port, raw_request("POST", "/plans/gold", JSON, BODY)).status == 401
-    assert [(told.outcome, told.route) for told in decisions] == [("unsigned", None), ("rejected", "/plans/{plan}")]
-
-
 def test_signed_request_whose_caller_rest_framework_does_not_know_makes_a_decision(party, caplog):
-    decisions: list[Decision] = []
+    decisions = []
     with (
         caplog.at_level(logging.INFO, "undersigned"),
         rest(party.verifier(), decisions, USER=lambda _signature: None) as port,
@@ -102,7 +76,7 @@ def test_rejection_by_a_permission_of_rest_framework_is_one_decision(
         authentication_classes = authentication
         permission_classes = permissions
 
-    decisions: list[Decision] = []
+    decisions = []
     with rest(party.verifier(), decisions, Open, interface) as port:
         answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
     assert (answer.status, "accept-signature" in answer.fields) == (status, "rejected" in outcomes)
@@ -127,7 +101,7 @@ def test_view_of_rest_framework_that_reads_the_signature_answers_an_unsigned_req
         def post(self, request, **_plan):
             return verified_signature(request)
 
-    decisions: list[Decision] = []
+    decisions = []
     with rest(party.verifier(), decisions, Reading, REJECTION=rejection) as port:
         answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
     assert (answer.status, "www-authenticate" in answer.fields) == (401, True)
@@ -139,7 +113,7 @@ def test_permission_of_rest_framework_lets_a_signed_request_pass(party):
     class Signed(Plans):
         permission_classes = (IsSigned,)
 
-    decisions: list[Decision] = []
+    decisions = []
     with rest(party.verifier(), decisions, Signed) as port:
         assert ask(port, party.raw("POST", "/plans/gold", BODY)).status == 200
     assert [decision.outcome for decision in decisions] == ["verified"]

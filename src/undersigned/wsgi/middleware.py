@@ -167,7 +167,7 @@ class _Shown:
         self._content = content
         self._show = show
         # A generator begins its response only when it makes its first part.
-        self._first = list(islice(content, 1)) if isinstance(content, Generator) else []
+        self._first = list(islice(self._content, 1)) if isinstance(content, Generator) else []
 
     def __iter__(self) -> Iterator[bytes]:
         try:

@@ -295,16 +295,6 @@ class TestTasks:
 
         assert asyncio.run(ask())[0].keyid == "buyer-es256"
 
-    def test_source_has_one_fetch_in_flight_however_many_tasks_wait(self, server):
-        server.answers["/jwks.json"] = BOTH
-
-        async def ask():
-            source = RemoteJWKS(server.url(), network=server.network())
-            return await asyncio.gather(*(source.async_find(lookup()) for _ in range(64)))
-
-        assert all(asyncio.run(ask()))
-        assert server.asked() == 1
-
     def test_fetch_continues_when_one_of_the_waiting_tasks_is_cancelled(self, server):
         server.answers["/jwks.json"] = ONE
         server.hold.clear()
@@ -334,28 +324,6 @@ class TestTasks:
             return await verifying
 
         assert asyncio.run(verify()).keyid == "buyer-ed25519"
-
-    def test_task_that_waited_for_an_older_fetch_asks_again(self, server):
-        server.hold.clear()
-
-        def publish(connection, _request):
-            server.answers["/jwks.json"] = BOTH
-            connection.sendall(ONE)
-
-        server.answers["/jwks.json"] = publish
-
-        async def ask():
-            source = RemoteJWKS(server.url(), network=server.network())
-            first = asyncio.ensure_future(source.async_find(lookup()))
-            await asyncio.to_thread(server.wait_for, 1)
-            second = asyncio.ensure_future(source.async_find(lookup("buyer-es256")))
-            await asyncio.sleep(0)
-            server.hold.set()
-            await first
-            return await second
-
-        assert asyncio.run(ask())
-        assert server.asked() == 2
 
     def test_source_of_an_old_event_loop_serves_a_new_one(self, server):
         server.hold.clear()

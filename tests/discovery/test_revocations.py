@@ -9,7 +9,7 @@ import pytest
 from joserfc import jws
 from joserfc.jwk import ECKey, OKPKey
 from tests.discovery.conftest import eventually
-from tests.discovery.key_server import redirect, response
+from tests.discovery.key_server import response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, KEYS, OTHER_PRIVATE, PRIVATE, PUBLIC, signed_request, verifier
 
 from undersigned import ConfigurationError, KeySourceError, RevocationList, SignatureError
@@ -167,15 +167,6 @@ def test_text_that_is_not_the_issuers_list_is_rejected_and_the_last_good_one_sta
     assert current(sign("stolen")).revoked == {"stolen"}
     clock.now += 900
     assert current(text.encode()).revoked == {"stolen"}
-
-
-@pytest.mark.parametrize(
-    "answer", [response(b"", status="500 Oops"), redirect("/other"), response(b"", status="304 No")]
-)
-def test_list_that_cannot_be_had_is_not_had(world, source, server, answer):
-    server.answers["/list"] = answer
-    with pytest.raises(KeySourceError):
-        world.current(source)
 
 
 def test_older_list_does_not_replace_a_newer_one(current, server, clock):

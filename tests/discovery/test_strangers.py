@@ -9,25 +9,18 @@ import threading
 import time
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests.discovery.activitypub.test_sources import pem
 from tests.discovery.conftest import eventually
 from tests.discovery.key_server import response
-from tests.keys import KEYS, OTHER_PUBLIC, PUBLIC, lookup
+from tests.discovery.test_revocations import publish
+from tests.discovery.web_bot_auth.test_sources import ask_about
+from tests.keys import KEYS, NOW, OTHER_PUBLIC, PUBLIC, lookup
 from tests.work import most_memory
 
 from undersigned import KeyPair, KeySet, KeySourceError, VerificationKey
 from undersigned.discovery import Freshness, JWKSFile, KeySources, RemoteJWKS, RevocationFile
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
-from undersigned.message import HeaderFields
-
-ACTOR_PEM = (
-    rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    .public_key()
-    .public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    .decode()
-)
 
 
 def jwks(*keys):
@@ -274,13 +267,7 @@ def test_many_keys_of_a_set_that_a_stranger_names_are_made_when_they_are_looked_
 
 def of_agent(url, keyid):
     """What is asked about a signature whose Signature-Agent names a JWK set."""
-    return lookup(
-        keyid,
-        fields=HeaderFields([("Signature-Agent", f'sig1="{url}"')]),
-        components=frozenset({"@authority", "signature-agent"}),
-        identifiers=('"@authority"', '"signature-agent";key="sig1"'),
-        label="sig1",
-    )
+    return ask_about(f'sig1="{url}"', keyid)
 
 
 def test_fetches_for_keyids_that_known_sets_do_not_have_are_counted(world, server, clock):
@@ -302,7 +289,7 @@ def test_fetches_for_keyids_that_known_sets_do_not_have_are_counted(world, serve
 def actor_at(server, path, host="keys.example.com") -> str:
     """Publish an actor, and return the keyid of its key."""
     url = server.url(path, host)
-    key = {"id": f"{url}#main-key", "owner": url, "publicKeyPem": ACTOR_PEM}
+    key = {"id": f"{url}#main-key", "owner": url, "publicKeyPem": pem()}
     server.answers[path] = response({"id": url, "publicKey": key}, "Content-Type: application/activity+json")
     return key["id"]
 
@@ -428,34 +415,15 @@ def test_file_names_its_owner(tmp_path):
     assert JWKSFile(tmp_path / "keys.json", owner="acme").find(lookup())[0].owner == "acme"
 
 
-def test_revocation_file_is_read_again_when_it_changes(tmp_path, clock):
+@pytest.mark.parametrize(("later", "revoked"), [(-1, {"a"}), (0, {"a", "b"}), (1, {"b"})])
+def test_revocation_file_is_read_again_and_only_a_newer_list_takes_a_revocation_back(tmp_path, clock, later, revoked):
     path = tmp_path / "list.json"
-
-    def write(updated, next_update, *kids):
-        times = {"updated": f"2026-11-22T{updated}:00Z", "next_update": f"2026-11-22T{next_update}:00Z"}
-        path.write_text(json.dumps({"issuer": "g", **times, "revoked_kids": kids}))
-
-    write("10:00", "10:15")
+    path.write_bytes(publish("a"))
     source = RevocationFile(path, clock=clock)
-    assert source.current("").revoked == set()
-    write("10:10", "10:25", "stolen")
+    assert source.current("").revoked == {"a"}
+    path.write_bytes(publish("b", updated=NOW + later, note="longer"))
     clock.now += 2
     current = source.current("")
-    assert current.revoked == {"stolen"}
+    assert current.revoked == revoked
     assert source.is_ready(current.stale_after)
     assert not source.is_ready(current.stale_after + 1)
-
-
-@pytest.mark.parametrize(("minute", "revoked"), [(9, {"a"}), (10, {"a", "b"}), (11, {"b"})])
-def test_revocation_file_takes_back_what_a_newer_list_does_not_have_and_nothing_else(tmp_path, clock, minute, revoked):
-    path = tmp_path / "list.json"
-
-    def write(minute, *kids):
-        times = {"updated": f"2026-11-22T10:{minute:02}:00Z", "next_update": "2026-11-22T10:20:00Z"}
-        path.write_text(json.dumps({"issuer": "g", **times, "revoked_kids": kids}))
-
-    write(10, "a")
-    source = RevocationFile(path, clock=clock)
-    write(minute, "b", *([] if minute > 9 else ["c" * 9]))
-    clock.now += 2
-    assert source.current("").revoked == revoked

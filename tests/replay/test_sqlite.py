@@ -70,12 +70,6 @@ def test_closed_store_remembers_its_nonces_and_opens_again(path, store):
         assert claim(other, "n") == "seen"
 
 
-def test_ended_nonce_can_be_claimed_again(store):
-    assert claim(store, "n", until=100) == "fresh"
-    assert claim(store, "n", now=LATER - 0.1, until=LATER) == "seen"
-    assert claim(store, "n", now=LATER + 0.1, until=LATER + 400) == "fresh"
-
-
 def test_ended_nonces_are_deleted_in_small_steps(path, store):
     for number in range(100):
         claim(store, str(number), until=100)

@@ -104,27 +104,6 @@ def run(environ: dict) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("target", "expected"),
-    [
-        ("/create", "create"),
-        ("/slashed/", "create"),
-        ("/slashed", None),
-        ("/plans", "Plans"),
-        ("/inner/7/update", "update"),
-        ("/inner/x/update", None),
-        ("/nothing", None),
-        ("/", None),
-    ],
-)
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_policy_is_asked_about_what_django_runs(method, target, expected):
-    with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[COMMON, ROUTE]):
-        assert name(find(environ_of(method, target))) == expected
-        if method == "GET":
-            assert run(environ_of(method, target)) == ([expected] if expected else [])
-
-
-@pytest.mark.parametrize(
     ("target", "fields", "expected"),
     [
         ("/de/local", {}, "update"),

@@ -43,26 +43,6 @@ def make(**config) -> Flask:
     def create() -> str:
         return ran("create")
 
-    @app.put("/create")
-    def update() -> str:
-        return ran("update")
-
-    @app.get("/slashed/")
-    def slashed() -> str:
-        return ran("slashed")
-
-    @app.get("/loose/", strict_slashes=False)
-    def loose() -> str:
-        return ran("loose")
-
-    @app.get("/op/<name>")
-    def named(name: str) -> str:
-        return ran(name)
-
-    @app.route("/options", methods=["OPTIONS"])
-    def options() -> str:
-        return ran("options")
-
     @plans.post("/<int:number>/create")
     def numbered(number: int) -> str:
         return ran("numbered") + str(number)
@@ -84,34 +64,6 @@ def find(app: Flask, environ: dict) -> MatchedRoute | None:
     RAN.clear()
     run_wsgi_app(app, environ)
     return resolver.asked[0] if resolver.asked else None
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "expected"),
-    [
-        ("POST", "/create", "create"),
-        ("PUT", "/create", "update"),
-        ("GET", "/create", None),
-        ("OPTIONS", "/create", None),
-        ("OPTIONS", "/options", "options"),
-        ("POST", "/create/", None),
-        ("POST", "//create", None),
-        ("GET", "/slashed/", "slashed"),
-        ("HEAD", "/slashed/", "slashed"),
-        ("GET", "/slashed", None),
-        ("GET", "/loose", "loose"),
-        ("POST", "/plans/7/create", "numbered"),
-        ("POST", "/plans/x/create", None),
-        ("GET", "/plans", "plans"),
-        ("GET", "/nothing", None),
-        ("GET", "/static/nothing", "<lambda>"),
-    ],
-)
-def test_policy_is_asked_about_what_flask_runs(method, path, expected):
-    app = make()
-    route = find(app, environ_of(method, path))
-    assert (route and route.endpoint.__name__) == expected
-    assert list(RAN) == ([expected] if expected and expected.isidentifier() else [])
 
 
 def test_policy_is_not_asked_for_a_host_that_flask_rejects():
@@ -535,19 +487,6 @@ def test_options_of_a_rule_that_was_added_to_the_map_needs_a_signature(party):
     app.url_map.add(Rule("/rule", endpoint="plans.buy", methods=["OPTIONS"]))
     app.view_functions["plans.buy"] = lambda: ran("plans.buy")
     assert verified(app, party).test_client().options("/rule", base_url=ORIGIN).status_code == 401
-
-
-def test_application_that_asks_a_policy_runs_no_view_outside_of_a_middleware():
-    app = add_routes(Flask("seller", static_folder=None))
-    app.testing = True
-    RouteResolver().routes_of(app)
-    with pytest.raises(ConfigurationError, match="no middleware has verified this request"):
-        app.test_client().post("/read")
-
-
-def test_application_without_a_policy_runs_its_views():
-    app = add_routes(Flask("other"))
-    assert app.test_client().post("/read").text == "read"
 
 
 def test_application_under_a_path_that_is_mounted_in_another_middleware_asks_both_policies(ask, party):

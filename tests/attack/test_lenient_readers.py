@@ -10,6 +10,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 import msgspec
+import orjson
 import pytest
 import ujson
 from tests.attack import bodies
@@ -87,6 +88,7 @@ def texts(fields: list[tuple[str, str]], content: bytes) -> Iterator[str]:
 def values(text: str) -> Iterator[object]:
     """Yield the values that each parser finds, also those of Litestar (msgspec) and Sanic (ujson)."""
     yield from _tried(lambda: ujson.loads(text))
+    yield from _tried(lambda: orjson.loads(text))
     yield from _tried(lambda: msgspec.json.decode(text))
     yield from _tried(lambda: json.loads(text, strict=False))
     yield from _tried(lambda: json.JSONDecoder(strict=False).raw_decode(text.lstrip())[0])

@@ -60,6 +60,8 @@ def test_credentials_anywhere_are_found_if_the_request_is_a_registration():
         b"{webhook: {'\\x61uthentication': {}}}",
         b"{webhook: {'\\u{61}uthentication': {}}}",
         rb'{"webhook": {"authentication\u0000": {}}}',
+        rb'{"webhook": {"authentication\u0000x": {}}}',
+        rb'{"webhook": {"\t_authentication \n\u0001\u200b": {}}}',
         b'{"webhook":{"authentication":1}}',
         b'{"webhook":{"authentication":""}}',
         rb'{"webhook": "{\"authentication\":1}"}',
@@ -153,6 +155,18 @@ def test_words_and_escapes_of_an_honest_client_register_nothing(content):
     assert not registers(json.dumps(content).replace("'", "\\u0027").replace("&", "\\u0026").encode())
 
 
+def test_registration_is_found_as_deep_as_the_strict_reader_reads_wherever_it_is_searched():
+    body = b'{"webhook":%b{"authentication":1}%b}' % (b'{"a":' * 900, b"}" * 900)
+    request = Request("POST", "https://a.example/x", [("Content-Type", JSON)], body)
+    request.strict_json()
+
+    def search(calls: int) -> bool:
+        return search(calls - 1) if calls else Policy().registers_webhook(Operation(), request, profiles.ADCP_3_2)
+
+    assert search(0)
+    assert search(90)
+
+
 def test_name_with_a_line_feed_must_be_signed():
     assert registers({"web\nhook": 1, "a": "webhook authentication"})
 
@@ -180,6 +194,7 @@ def test_nesting_that_the_strict_reader_does_not_survive_must_be_signed():
         (b"{webhook: x", "text/plain"),
         (b"{authentication: x", "text/plain"),
         (b"\x89PNG webhook authentication", "image/png"),
+        (rb"\x89PNG webhook authentication \u0061", "image/png"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF webhook authentication", "image/jpeg"),
         (b"PK\x03\x04 webhook authentication", "application/zip"),
         (b"\x1f\x8b\x08 webhook authentication", "application/gzip"),

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 _WEBHOOK: Final = re.compile(r"web[\W_]*hook|notification[\W_]*config", re.IGNORECASE)
 _WEBHOOKS: Final = b"webhook", b"notificationconfig"
 _AUTHENTICATION: Final = b"authentication"
-_GIVEN: Final = re.compile(rb'"authentication(?:u0000[^"]*)?":(?!null)')
+_ESCAPES: Final = rb"(?:\\.(?:0[0-9a-f]{3})?)*"
+_GIVEN: Final = re.compile(rb'"%b' % _ESCAPES + rb'authentication(?:\\u0000[^"]*|%b)":(?!null)' % _ESCAPES)
 """A member other than null, in squeezed octets of JSON. A name ends at its first NUL for some readers."""
 _IN_A_STRING: Final = re.compile(rb'authentication\\+"(?:\\+[nrt])*:')
 """A member of JSON that is in a string of JSON, in squeezed octets."""
@@ -168,14 +169,14 @@ class UnsignedContent:
         Args:
             inside: whether the whole request registers a webhook. Then an `authentication` anywhere counts.
         """
-        text, plain, octets = self._text, self._plain, self._request.body
-        if text is None or plain is None:
+        text, octets = self._text, self._request.body
+        if text is None:
             return True
         if _AUTHENTICATION not in text or not (inside or any(self._squeezed(word) in text for word in _WEBHOOKS)):
             return False
         if len(octets) > LONGEST_SEARCHED or self._value is None or rb"\u0022" in octets:
             return True
-        is_in_string = rb"\"" in octets and _IN_A_STRING.search(self._squeezed(plain, b'":\\')) is not None
+        is_in_string = rb"\"" in octets and _IN_A_STRING.search(self._squeezed(octets, b'":\\')) is not None
         return is_in_string or self._registers(self._value[0], inside=inside)
 
     def _registers(self, value: JSONValue, *, inside: bool) -> bool:
@@ -186,8 +187,7 @@ class UnsignedContent:
         while level:
             objects = [one for one in level if isinstance(one, dict)]
             names = [*set(chain.from_iterable(objects))]
-            octets = "\n".join(names).encode("ascii", "ignore")
-            squeezed = self._squeezed(octets, b"\n").split(b"\n")
+            squeezed = self._squeezed("\n".join(names).encode("ascii", "ignore"), b"\n").split(b"\n")
             if len(squeezed) > max(len(names), 1):
                 # A name has a line feed.
                 return True
@@ -196,8 +196,11 @@ class UnsignedContent:
             hooks += [member for name, member in members if name in found]
             level = [*chain.from_iterable(one for one in level if isinstance(one, list))]
             level += [member for name, member in members if name not in found]
-        # The values of all these members, as JSON in one spelling.
-        return _GIVEN.search(self._squeezed(json.dumps(hooks).encode(), b'":[{')) is not None
+        try:
+            octets = json.dumps(hooks, ensure_ascii=False).encode("ascii", "ignore")
+        except RecursionError:
+            return True
+        return _GIVEN.search(self._squeezed(octets, b'":[{\\')) is not None
 
     def may_name(self, names: Iterable[str]) -> bool:
         """Return whether some reader may find one of the names in it.

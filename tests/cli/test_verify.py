@@ -7,9 +7,6 @@ import pytest
 from hypothesis import given
 from tests.cli.command import GET, NOTHING, POST, REQUESTS, answers, invoke, lines, objects, run
 from tests.cli.conftest import KEYID
-from tests.keys import sign_unread
-
-from undersigned import Request, Signer, SigningKey, profiles
 
 NOW = 1776520800
 
@@ -46,7 +43,7 @@ def test_signed_request_is_verified_under_the_same_profile(profile, key, keys):
     assert answer["ok"]
 
 
-def test_repeated_line_is_a_replay_while_the_command_runs(keys):
+def test_repeated_line_is_a_replay_while_the_command_runs_unless_no_replay_is_given(keys):
     request = sign(keys, GET)
     first, second = verify(keys, request, request)
     assert (first["ok"], second) == (
@@ -54,10 +51,6 @@ def test_repeated_line_is_a_replay_while_the_command_runs(keys):
         rejection_line("request_signature_replayed", 12, "this nonce was already used with this key"),
     )
     assert verify(keys, request)[0]["ok"]
-
-
-def test_no_replay_accepts_a_repeated_line(keys):
-    request = sign(keys, GET)
     options = ("--now", str(NOW), "--no-replay")
     assert [answer["ok"] for answer in verify(keys, request, request, options=options)] == [True, True]
 
@@ -80,18 +73,13 @@ def test_now_is_rejected_when_it_is_out_of_range(now, keys):
     ("change", "code", "step"),
     [
         ({"url": "https://seller.example.com/refunds"}, "request_signature_invalid", 10),
-        ({"url": "https://other.example/orders"}, "request_signature_invalid", 10),
         ({"url": "ftp://seller.example.com/"}, "request_target_uri_malformed", 10),
         ({"url": "\ud800"}, "request_target_uri_malformed", 10),
-        ({"method": "PUT"}, "request_signature_invalid", 10),
         ({"method": "\ud800"}, "request_signature_invalid", 10),
         ({"body": "[]"}, "request_signature_digest_mismatch", 11),
         ({"headers": {}}, "request_signature_required", 0),
-        ({"headers": {"Signature": "sig1=::"}}, "request_signature_header_malformed", 1),
         ({"headers": {"Signature": "\ud800", "Signature-Input": "\ud800"}}, "request_signature_header_malformed", 1),
         ({"body": "\ud800"}, "line_malformed", None),
-        ({"body_b64": "e30="}, "line_malformed", None),
-        ({"headers": 1}, "line_malformed", None),
     ],
 )
 def test_changed_request_is_rejected_with_code_and_step_and_the_next_is_verified(change, code, step, keys):
@@ -100,20 +88,6 @@ def test_changed_request_is_rejected_with_code_and_step_and_the_next_is_verified
     assert (first, accepted["ok"]) == (rejection_line(code, step, first["detail"]), True)
     assert first["detail"].isprintable()
     assert len(first["detail"]) > 10
-
-
-def test_key_is_unknown_when_the_set_lacks_it(keys):
-    [answer] = verify(keys, sign(keys, GET, key="stranger"))
-    assert answer == rejection_line("request_signature_key_unknown", 7, answer["detail"])
-
-
-def test_signed_body_with_a_repeated_key_is_rejected_at_the_last_step(keys):
-    signer = Signer(SigningKey.from_file(keys.private), profile=profiles.ADCP_3_2)
-    request = {**POST, "body": '{"a": 1, "a": 2}'}
-    message = Request("POST", POST["url"], POST["headers"], request["body"])
-    headers = [*POST["headers"].items(), *sign_unread(signer, message, created=NOW)]
-    [answer] = verify(keys, {**request, "headers": headers})
-    assert answer == rejection_line("request_body_malformed", 14, answer["detail"])
 
 
 @given(request_=REQUESTS)

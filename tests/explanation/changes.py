@@ -492,6 +492,10 @@ CHANGED = {
     "a digest twice in Base64": _digest_as(
         f"sha-256=:{base64.b64encode(PLAIN.encode()).decode()}:", "by sha-256, in Base64 twice; expected"
     ),
+    "a digest that is cut": _digest_as(
+        f"sha-256=:{base64.b64encode(SHA_256[:16]).decode()}:",
+        "the first 16 bytes of the digest of the body by",
+    ),
     "a digest in the form of the field Digest": _digest_as(f"SHA-256={PLAIN}", "as the old field Digest has it"),
     "a digest by sha-384": _digest_as(f"sha-384=:{base64.b64encode(SHA_384).decode()}:", "by sha-384, in Base64"),
     "a digest by another algorithm than it names": _digest_as(

@@ -39,6 +39,7 @@ _HASHES: Final = {"sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512",
 
 _SEQUENCE: Final = re.compile(r":([A-Za-z0-9+/_-]*+)={0,2}:")
 _WRITTEN: Final = re.compile(r"(?:([A-Za-z0-9-]{2,12})\s*=\s*)?[\"']?(:?)([A-Za-z0-9+/_-]{16,}={0,2})(:?)[\"']?")
+_LEAST: Final = 12
 _HEXADECIMAL: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){16,}")
 _TO_BASE64: Final = str.maketrans("-_", "+/")
 _TO_BASE64URL: Final = str.maketrans("+/", "-_")
@@ -80,12 +81,14 @@ def written_digest(declared: str, body: bytes) -> str:
     digests = {hashlib.new(name, body, usedforsecurity=False).digest(): known for known, name in _HASHES.items()}
     for name, before, text, after in _WRITTEN.findall(declared):
         for form, octets in _decoded(text):
-            algorithm = digests.get(octets)
-            if algorithm is not None:
+            whole = next((one for one in digests if one.startswith(octets) and len(octets) >= _LEAST), b"")
+            if whole:
+                algorithm, cut = digests[whole], len(octets) < len(whole)
                 colons = "" if before and after else ", without colons"
                 older = ", as the old field Digest has it" if name == algorithm.upper() else ""
                 by = f"{algorithm}{f', under the name {name}' if name and name != algorithm else ''}"
-                return f"the digest of the body by {by}, {form}{colons}{older}"
+                part = f"the first {len(octets)} bytes of " if cut else ""
+                return f"{part}the digest of the body by {by}, {form}{colons}{older}"
     return ""
 
 

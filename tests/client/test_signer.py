@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from tests.keys import BODY, EC_KEY, JSON_FIELD, KEY, NOW, signer, verifier
+from tests.keys import BODY, JSON_FIELD, signer, verifier
 
 from undersigned import ConfigurationError, KeyPair, MalformedURL, Request, Signer, SigningError, profiles
 from undersigned.client import BotAuth, ClientSigner
@@ -50,11 +48,6 @@ def test_host_is_signed_and_sent_in_canonical_form(host):
     assert verifier().verify(receive(signed))
 
 
-def test_host_of_another_authority_is_rejected():
-    with pytest.raises(SigningError, match="Host is not the URL's authority"):
-        client().sign("GET", f"{ORIGIN}/", [("Host", "other.example.com")], b"")
-
-
 @pytest.mark.parametrize(
     "url", [f"{OTHER}/", "http://seller.example.com/", f"{ORIGIN}:8443/", "https://seller.example.com@x.example/"]
 )
@@ -76,66 +69,11 @@ def test_url_without_canonical_form_is_rejected():
         client().sign("GET", "https://seller..example.com/", [], b"")
 
 
-def test_function_of_an_origin_lists_it_by_true_only():
-    asked = []
-
-    def ask(origin):
-        asked.append(origin)
-        return {ORIGIN: True, OTHER: OTHER}[origin]
-
-    by_function = ClientSigner(signer(), ask)
-    assert by_function.sign("GET", "HTTPS://Seller.example.com:443/p", [], b"").url == f"{ORIGIN}/p"
-    with pytest.raises(SigningError, match=r"origins: https://other\.example\.com is not listed"):
-        by_function.sign("GET", f"{OTHER}/", [], b"")
-    assert asked == [ORIGIN, OTHER]
-
-
 @pytest.mark.parametrize(("typed", "sent"), [("wss://seller.example.com/ws", f"{ORIGIN}/ws"), ("WS://a.example", None)])
 def test_websocket_is_signed_as_the_request_of_its_handshake(typed, sent):
     signed = client(ORIGIN, "http://a.example").sign("GET", typed, [], b"")
     assert signed.url == (sent or "http://a.example/")
     assert verifier().verify(receive(signed))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "option"),
-    [
-        (("a signer", [ORIGIN]), "signer"),
-        ((signer(), ORIGIN), "origins"),
-        ((signer(), []), "origins"),
-        ((signer(), ["seller.example.com"]), "origins"),
-    ],
-)
-def test_wrong_option_is_rejected_at_construction(arguments, option):
-    with pytest.raises(ConfigurationError, match=f"^{option}: "):
-        ClientSigner(*arguments)
-
-
-class AsyncKey:
-    keyid, algorithm = KEY.keyid, KEY.algorithm
-
-    async def sign(self, base: bytes) -> bytes:
-        return KEY.sign(base)
-
-
-def test_async_key_signs_for_clients_for_asyncio_only():
-    remote = ClientSigner(Signer(AsyncKey(), profile=profiles.ADCP_3_2, clock=lambda: NOW), [ORIGIN])
-    signed = asyncio.run(remote.tries("POST", f"{ORIGIN}/", [JSON_FIELD], BODY).async_sign())
-    assert verifier().verify(receive(signed, BODY)).keyid == KEY.keyid
-    with pytest.raises(ConfigurationError, match="its sign method is async"):
-        remote.sign("GET", f"{ORIGIN}/", [], b"")
-
-
-def test_key_changes_without_a_new_client():
-    signers = iter([signer(), Signer(EC_KEY, profile=profiles.ADCP_3_2, clock=lambda: NOW)])
-    rotating = ClientSigner(lambda: next(signers), [ORIGIN])
-    keyids = [verifier().verify(receive(rotating.sign("GET", f"{ORIGIN}/", [], b""))).keyid for _ in range(2)]
-    assert keyids == [KEY.keyid, EC_KEY.keyid]
-
-
-def test_function_that_returns_no_signer_is_rejected_when_it_is_called():
-    with pytest.raises(ConfigurationError, match="signer: the function must return a Signer"):
-        ClientSigner(lambda: None, [ORIGIN]).sign("GET", f"{ORIGIN}/", [], b"")
 
 
 @pytest.mark.parametrize(

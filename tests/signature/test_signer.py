@@ -19,7 +19,6 @@ from tests.keys import (
     PRIVATE,
     URL,
     key_pair,
-    signed_request,
     signer,
     verifier,
 )
@@ -72,12 +71,6 @@ def test_signed_fields_repr_shows_neither_base_nor_target():
 def test_u_label_is_signed_as_its_a_label():
     signed = signer().sign(Request("GET", "https://bücher.example/", [("host", "Bücher.example")]))
     assert signed.target_uri == "https://xn--bcher-kva.example/"
-
-
-@pytest.mark.parametrize("key", [KEY, EC_KEY])
-@pytest.mark.parametrize("profile", [profiles.ADCP_3_2, profiles.ADCP_3_1, profiles.ADCP_WEBHOOK])
-def test_signed_request_verifies(key, profile):
-    assert verifier(profile).verify(signed_request(profile=profile, key=key)).algorithm == key.algorithm
 
 
 def test_key_without_a_purpose_signs_for_any_profile():

@@ -105,17 +105,18 @@ class CoverageRule(NamedTuple):
 
     def components_of(self, request: Request | Response) -> tuple[str, ...]:
         """Return the components that a signer covers of this message, in their order."""
-        asked = [*self.required(has_content=request.has_body)]
-        if self.with_query and "?" in request.url:
-            asked += self.with_query
-        if self.if_sent:
-            combined = request.fields.combined
-            member = self.member_of if self.asks_for_member(request) else ""
-            asked += [name for name in self.if_sent if name in combined and name != member]
+        asked = [*self.required(has_content=request.has_body), *self._conditional(request)]
         asked += [name for name in self.offered if name in request.fields.combined]
         if self.if_asked:
             asked += [f'"{name}";req' for name in self._asked_fields(request)]
         return tuple(dict.fromkeys(asked))
+
+    def _conditional(self, message: Request | Response) -> tuple[str, ...]:
+        """Return what is covered because of the query, and because of the headers that the message has."""
+        query = self.with_query if self.with_query and "?" in message.url else ()
+        member = self.member_of if self.asks_for_member(message) else ""
+        sent = [name for name in self.if_sent if name in message.fields.combined and name != member]
+        return (*query, *sent)
 
     def asks_for_member(self, message: Request | Response | None) -> bool:
         """Return whether one member of `member_of` has to be covered in this message, and not a String."""
@@ -138,12 +139,8 @@ class CoverageRule(NamedTuple):
             label: the label of the signature.
         """
         required = (*self.always, *self.with_content) if request.has_body else self.always
-        if self.with_query and "?" in request.url:
-            required += self.with_query
-        if self.if_sent:
-            combined = request.fields.combined
-            member = self.member_of if self.asks_for_member(request) else ""
-            required += tuple([name for name in self.if_sent if name in combined and name != member])
+        if self.with_query or self.if_sent:
+            required += self._conditional(request)
         missing = [one for one in required if not coverage.covers(one)]
         faults = [f"{', '.join(dict.fromkeys(missing))} must be covered"] if missing else []
         for group in self.any_of:

@@ -137,7 +137,7 @@ def running(street) -> Iterator[Callable[[str], None]]:
 
         def start(name: str) -> None:
             if name not in started:
-                stack.enter_context(_proxy(street, name))
+                stack.enter_context(proxied(street, name))
                 started.add(name)
 
         yield start
@@ -154,7 +154,8 @@ def visit(street, running) -> Callable[[str, str, str], Visit]:
     return made
 
 
-def _proxy(street: Street, name: str) -> contextlib.AbstractContextManager[None]:
+def proxied(street: Street, name: str) -> contextlib.AbstractContextManager[None]:
+    """Run a proxy with all of its fronts."""
     program = shutil.which(name, path=SYSTEM_PATH)
     if program is None:
         pytest.skip(f"{name} is not installed")

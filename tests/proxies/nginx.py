@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from tests.proxies.fronts import BACKENDS, Front
@@ -76,8 +77,10 @@ def configuration(directory: Path, served: Iterable[Served], ports: dict[str, in
     )
     upstreams = "\n".join(f"upstream {name} {{ server 127.0.0.1:{ports[name]}; }}" for name in BACKENDS)
     servers = "\n".join(_server(one, certificate) for one in served)
+    # nginx would give up the rights of root, and then could not write a long body into the directory.
+    user = "user root;" if os.geteuid() == 0 else ""
     return f"""
-daemon off;
+daemon off; {user}
 worker_processes 1;
 pid {directory}/pid;
 error_log {directory}/error.log;

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import os
-import shutil
 import socket
-import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +18,10 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.honest.endpoints import PROFILES, rule_of
 from tests.honest.sender import Sent, request
+from tests.proxies.conftest import PROXIES, Street, proxied
+from tests.proxies.fronts import BACKENDS, Served
 from tests.servers.conftest import running
 from tests.servers.matrix import SERVERS
-from tests.workers import answers, free_port, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,36 +38,10 @@ NAMES = (
 ROUNDS = 5
 """The messages of each profile, on each way."""
 SIGNATURE_FIELDS = {"signature", "signature-input"}
-PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
-
-NGINX = """
-daemon off; {user} pid {directory}/pid; error_log {directory}/error.log; events {{}}
-http {{
-access_log off;
-client_body_temp_path {directory}/client; proxy_temp_path {directory}/proxy;
-fastcgi_temp_path {directory}/fastcgi; uwsgi_temp_path {directory}/uwsgi; scgi_temp_path {directory}/scgi;
-server {{
-    listen 127.0.0.1:{port};
-    location / {{ proxy_pass http://127.0.0.1:{server}; proxy_set_header Host $http_host; }}
-}}
-}}
-"""
-HAPROXY = """
-defaults
-    mode http
-    timeout connect 5s
-    timeout client 30s
-    timeout server 30s
-frontend front
-    bind 127.0.0.1:{port}
-    default_backend app
-backend app
-    server app 127.0.0.1:{server}
-"""
 CHUNKS = b"%x\r\n%b\r\n0\r\n\r\n"
 BROKEN = (b"-%x\r\n%b\r\n0\r\n\r\n", b"%x\r\n%bXX\r\n0\r\n\r\n", b"%x\r\n%b\r\nzz\r\n0\r\n\r\n")
 """Chunks of content as no server may read them (RFC 9112 section 7.1)."""
-PROXIES = {"nginx": (NGINX, ("-c",)), "haproxy": (HAPROXY, ("-db", "-f"))}
+WAYS = ("nginx", "haproxy")
 
 
 @dataclass(frozen=True)
@@ -82,25 +54,12 @@ class Told:
 
 @contextlib.contextmanager
 def proxy(name: str, server: int) -> Iterator[int]:
-    """Start a proxy in front of a server; yields its port."""
-    program = shutil.which(name, path=PATH)
-    if program is None:
-        pytest.skip(f"{name} is not installed: apt-get install {name}")
-    port = free_port()
-    text, arguments = PROXIES[name]
-    directory = Path(tempfile.mkdtemp(prefix="undersigned-proxy-"))
-    file = directory / "configuration"
-    # nginx would give up the rights of root, and then could not write into the directory.
-    user = "user root;" if os.geteuid() == 0 else ""
-    file.write_text(text.format(user=user, directory=directory, port=port, server=server))
-    process = subprocess.Popen([program, *arguments, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 - a proxy of this machine
-    try:
-        wait_until(lambda: answers(port), process=process)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(20)
-        shutil.rmtree(directory, ignore_errors=True)
+    """Start a proxy with its documented configuration in front of a server; yields its port."""
+    served = Served.bound(PROXIES[name].FRONTS[0], BACKENDS[0])
+    with tempfile.TemporaryDirectory() as directory:
+        street = Street(Path(directory), {(name, "", ""): served}, dict.fromkeys(BACKENDS, server), Path())
+        with proxied(street, name):
+            yield served.port
 
 
 def octets(given: Sent, endpoint: str, *, chunked: bool, chunks: bytes = CHUNKS) -> bytes:
@@ -184,7 +143,7 @@ def test_what_reaches_an_application_alone_reaches_it_behind_the_middleware(name
     command = tuple(part.replace("tests.servers.probe", "tests.servers.honest_app") for part in server.command)
     with contextlib.ExitStack() as stack:
         port = stack.enter_context(running(replace(server, command=command))).port
-        ways = {"directly": port, **{by: stack.enter_context(proxy(by, port)) for by in PROXIES}}
+        ways = {"directly": port, **{by: stack.enter_context(proxy(by, port)) for by in WAYS}}
         for way, entrance in ways.items():
             tried, reached, lost = search(f"{name} {way}", entrance)
             assert lost == [], f"{way}: {len(lost)} of {reached}"

@@ -16,6 +16,7 @@ from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.answer import incomplete
 from undersigned.middleware.authority import HTTP1_VERSIONS, UnsupportedServer
+from undersigned.middleware.published import PUBLISHED
 from undersigned.middleware.received import Received
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class ScopeBody(TimedBody):
         )
         if signed is not None:
             scope["headers"] = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in signed]
-        scope[ADMISSION] = admission
+        PUBLISHED.publish(scope, admission)
         return scope
 
     def rest(self) -> Receive:

@@ -12,6 +12,7 @@ from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.answer import incomplete
 from undersigned.middleware.body import Body
+from undersigned.middleware.published import PUBLISHED
 from undersigned.middleware.received import NO_FIELDS, Received
 from undersigned.wsgi.environ import (
     BodyFraming,
@@ -172,7 +173,7 @@ class EnvironBody(Body):
             length = self._received.framing.length
             left = None if length is None else length - self._size
             environ["wsgi.input"] = BufferedReader(_ResumedContent(b"".join(self.chunks), environ["wsgi.input"], left))
-        environ[ADMISSION] = admission
+        PUBLISHED.publish(environ, admission)
         return environ
 
 

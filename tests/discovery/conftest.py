@@ -140,12 +140,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     if settings.get_current_profile_name() != "thorough":
         items[:] = filter(is_kept, items)
-
-
-def eventually(is_so) -> None:
-    """Ask until the fetch in the background has ended."""
-    for _ in range(6000):
-        if is_so():
-            return
-        time.sleep(0.01)
-    pytest.fail("the fetch in the background did not change the answer")

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 from joserfc import jws
 from joserfc.jwk import ECKey, OKPKey
-from tests.discovery.conftest import eventually
 from tests.discovery.key_server import response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, KEYS, OTHER_PRIVATE, PRIVATE, PUBLIC, signed_request, verifier
+from tests.workers import wait_until
 
 from undersigned import ConfigurationError, KeySourceError, RevocationList, SignatureError
 from undersigned.discovery import (
@@ -175,7 +175,7 @@ def test_older_list_does_not_replace_a_newer_one(current, server, clock):
     assert current(sign(updated=NOW - 1)).revoked == {"stolen"}
     clock.now += 30
     server.answers["/list"] = response(sign("other", updated=NOW))
-    eventually(lambda: current().revoked == {"stolen", "other"})
+    wait_until(lambda: current().revoked == {"stolen", "other"})
     clock.now += 900
     assert not current(sign(updated=NOW + 1)).revoked
 
@@ -246,7 +246,7 @@ def test_stale_list_rejects_and_a_fresh_one_heals(server, clock, wall):
         judge()
     server.answers["/list"] = response(sign("buyer-ed25519", updated=wall()))
     clock.now += 30
-    eventually(lambda: source.current("").revoked)
+    wait_until(lambda: source.current("").revoked)
     with pytest.raises(SignatureError, match="key_revoked"):
         judge()
     server.answers["/list"] = response(sign(updated=wall() + 900))

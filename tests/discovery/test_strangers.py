@@ -10,12 +10,12 @@ import time
 
 import pytest
 from tests.discovery.activitypub.test_sources import pem
-from tests.discovery.conftest import eventually
 from tests.discovery.key_server import response
 from tests.discovery.test_revocations import publish
 from tests.discovery.web_bot_auth.test_sources import ask_about
 from tests.keys import KEYS, NOW, OTHER_PUBLIC, PUBLIC, lookup
 from tests.work import most_memory
+from tests.workers import wait_until
 
 from undersigned import KeyPair, KeySet, KeySourceError, VerificationKey
 from undersigned.discovery import Freshness, JWKSFile, KeySources, RemoteJWKS, RevocationFile
@@ -38,7 +38,7 @@ def test_empty_set_counts_only_if_it_is_fetched_twice(world, server, clock, capl
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
     assert "no keys any more" in caplog.text
     clock.now += 30
-    eventually(lambda: world.find(source, "buyer-ed25519") is None)
+    wait_until(lambda: world.find(source, "buyer-ed25519") is None)
 
 
 def test_set_is_fetched_ahead_and_nobody_waits_for_a_server_that_hangs(world, server, clock):
@@ -62,13 +62,13 @@ def test_set_is_fetched_ahead_and_nobody_waits_for_a_server_that_hangs(world, se
     assert not release.is_set()
     assert server.asked() == 2
     release.set()
-    eventually(lambda: world.find(source, "buyer-ed25519") is None)
+    wait_until(lambda: world.find(source, "buyer-ed25519") is None)
 
 
 def test_nobody_waits_for_an_expired_set_once_its_fetch_is_late(world, server, clock, monkeypatch):
     server.answers["/jwks.json"] = jwks(PUBLIC)
     source = world.jwks(server.url(), network=server.network(wait_timeout=0.05), clock=clock)
-    eventually(lambda: found_now(world, source))
+    wait_until(lambda: found_now(world, source))
     server.hold.clear()
     clock.now += 350
     waited = []
@@ -84,7 +84,7 @@ def test_nobody_waits_for_an_expired_set_once_its_fetch_is_late(world, server, c
     for name in ("wait_in_thread", "wait_in_task"):
         monkeypatch.setattr(f"undersigned.discovery.kept_keys.{name}", wait)
     assert not answers_at_once()
-    eventually(answers_at_once)
+    wait_until(answers_at_once)
     assert all(answers_at_once() for _ in range(5))
     server.wait_for(2)
     assert server.asked() == 2
@@ -189,7 +189,7 @@ def test_waiting_threads_are_bounded_and_a_known_key_waits_for_nothing(server, c
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
     for thread in threads:
         thread.start()
-    eventually(lambda: len(failures) >= 8)
+    wait_until(lambda: len(failures) >= 8)
     assert len(failures) == 8
     assert source.find(lookup())
     server.hold.set()
@@ -351,7 +351,7 @@ def test_fetch_that_hangs_keeps_its_place_for_a_while_only(world, server, clock)
     server.wait_for(len(slow) + 1 + 3)
     strangers += asking(source, lookup(slow[3]))
     server.wait_for(len(slow) + 1 + 4)
-    eventually(lambda: found_by(world, source, bob) == ())
+    wait_until(lambda: found_by(world, source, bob) == ())
     assert not silent.is_set()
     silent.set()
     wait_for_all(strangers)

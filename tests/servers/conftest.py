@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from tests.certificate import certificate
 from tests.servers import apache
 from tests.servers.matrix import REJECTED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
 from tests.wire import exchange
+from tests.workers import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,9 +64,7 @@ def running(server: Server, **variables: str) -> Iterator[Running]:
     missing = server.missing()
     if missing:
         pytest.skip(missing)
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
+    port = free_port()
     directory = Path(tempfile.mkdtemp(prefix="undersigned-server-"))
     if server.tls:
         certificate(directory / "certificate.pem", "127.0.0.1")

@@ -4,9 +4,9 @@ import json
 import tracemalloc
 
 import pytest
-from tests.discovery.conftest import eventually
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PUBLIC, PUBLIC, lookup
+from tests.workers import wait_until
 
 from undersigned import ConfigurationError, KeySourceError
 
@@ -134,7 +134,7 @@ def test_jwk_set_that_moved_is_found_again(world, operator, source, clock):
     operator.brand["agents"][0]["jwks_uri"] = operator.server.url("/new.json")
     operator.server.answers |= {"/brand.json": response(operator.brand), "/new.json": response({"keys": [EC_PUBLIC]})}
     clock.now += 30
-    eventually(lambda: reason(world, source) == "unknown")
+    wait_until(lambda: reason(world, source) == "unknown")
     assert reason(world, source, "buyer-es256") == "found"
 
 
@@ -714,7 +714,7 @@ class TestPublisher:
         if broken:
             answers[broken] = down
         clock.now += 57
-        eventually(lambda: reason(world, source) != "found")
+        wait_until(lambda: reason(world, source) != "found")
         if fault == "500 No":
             answers[place] = response(b"<html>", status=fault)
         for seconds in (31, 31, 60, 600, 1000, 3600):
@@ -725,7 +725,7 @@ class TestPublisher:
             answers[broken] = well
         self.pin(operator, PUBLIC)
         clock.now += 3600
-        eventually(lambda: reason(world, source) == "found")
+        wait_until(lambda: reason(world, source) == "found")
 
     def test_agent_of_two_publishers_has_the_keys_that_one_of_them_pins(self, world, operator, clock):
         answers, network = operator.server.answers, operator.server.network()

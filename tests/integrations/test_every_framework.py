@@ -803,10 +803,23 @@ def test_view_learns_that_a_client_left_early_although_a_policy_has_read_some_co
         assert uploads_ended(port, at_least=1) == ["left"]
 
 
-@pytest.mark.parametrize("name", ["starlette", "fastapi", "litestar", "quart", "falcon-asgi"])
-def test_start_on_trio_fails_and_says_so(name, party):
+def run_asyncio(app, *call) -> None:
+    asyncio.run(app(*call))
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "decides", "expected"),
+    [
+        *(
+            (name, trio.run, {"mode": "optional"}, "trio, which undersigned does not support")
+            for name in ("starlette", "fastapi", "litestar", "quart", "falcon-asgi")
+        ),
+        ("litestar", run_asyncio, {"by_route": ["shw"]}, "no route is named 'shw'; the closest name is 'show'"),
+    ],
+)
+def test_start_on_trio_or_with_a_policy_for_no_route_fails_and_says_so(name, run, decides, expected, party):
     [framework] = [one for one in FRAMEWORKS if one.name == name]
-    app, sent = framework.make(optional(party)), []
+    app, sent = framework.make({"verifier": party.verifier(), "origins": ORIGINS, **decides}), []
 
     async def receive():
         return {"type": "lifespan.startup"}
@@ -815,9 +828,9 @@ def test_start_on_trio_fails_and_says_so(name, party):
         sent.append(message)
 
     with suppress(ConfigurationError, ExceptionGroup):
-        trio.run(app, {"type": "lifespan"}, receive, send)
+        run(app, {"type": "lifespan"}, receive, send)
     assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
-    assert "trio, which undersigned does not support" in sent[0]["message"]
+    assert expected in sent[0]["message"]
 
 
 UPGRADES_FIRST = {"sanic", "sanic-asgi"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from inspect import signature
 
 import pytest
@@ -12,7 +11,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from undersigned import ConfigurationError, KeySet, Policy, profiles, wsgi
+from undersigned import ConfigurationError, KeySet, profiles, wsgi
 from undersigned_flask import Undersigned, find_signature, signature_required, verified_signature
 
 UNSIGNED = "request_signature_required"
@@ -116,10 +115,6 @@ def wrong_settings(party: Party) -> dict[str, tuple[dict, str]]:
         "a server that compares nothing": (
             good | {"http2_server": "bjoern"},
             "UNDERSIGNED_HTTP2_SERVER .*expected one of ",
-        ),
-        "a fallback that nothing awaits": (
-            good | {"policy": Policy(), "fallback": asyncio.sleep},
-            "UNDERSIGNED_FALLBACK .*not async",
         ),
         "a limit that is not a number": (good | {"max_body": "1M"}, "UNDERSIGNED_MAX_BODY .*give a number of bytes"),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from http import HTTPStatus
-from inspect import iscoroutinefunction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -96,8 +95,6 @@ class SignatureMiddleware:
         origins: ConfiguredOrigins,
         **options: Unpack[WSGIOptions[Environ]],
     ) -> None:
-        if iscoroutinefunction(options.get("fallback")):
-            raise ConfigurationError("fallback: pass a function that is not async, as no WSGI server awaits it")
         self.app = app
         self._guard = SyncGuard(verifier=verifier, origins=origins, app=app, **options)
         self._guard.service.announce()

@@ -52,6 +52,7 @@ def test_every_key_whose_private_half_is_in_the_published_vectors_is_refused():
     [
         ("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", None),
         ("833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42", None),
+        ("6c1382765aec5358f117733d281c1c7bdc39884d04a45a1e6c67c858bc206c19", ec.SECP256R1),
         ("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721", ec.SECP256R1),
         (
             "6b9d3dad2e1b8c1c05b19875b6659f4de23c3b667bf297ba9aa47740787137d896d5724e4c70a825f872c9ea60d2edf5",
@@ -60,7 +61,7 @@ def test_every_key_whose_private_half_is_in_the_published_vectors_is_refused():
     ],
 )
 def test_keys_of_other_rfcs_are_refused_however_they_are_given(secret, curve):
-    """RFC 8032 and RFC 6979 print the private keys."""
+    """RFC 8032, RFC 8392 and RFC 6979 print the private keys."""
     octets = bytes.fromhex(secret)
     private = ec.derive_private_key(int(secret, 16), curve()) if curve else Ed25519PrivateKey.from_private_bytes(octets)
     pair = KeyPair.from_private_key(private)

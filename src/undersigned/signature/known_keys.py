@@ -32,6 +32,7 @@ TEST_KEYS: Final = frozenset(
         "l2tfkSzhekdOr24I18E1O_-49AlK14MTo7OxJMS7-HI",  # RFC 6979 A.2.6, P-384
         "Fa5JHFzFB8yHv0Dk3rGTgtCQPXPr3q8midyfylf8CUU",  # RFC 9500 2.1, testRSA2048
         "LIstkoCvByn4jk8oZPvigQkzTzO9UwnGnE-VMlkZvYQ",  # RFC 9500 2.3, testECCP256
+        "u88se-xodYvJqpVtfxKIhE6bv2S6Z9hy1ikqIcPciAE",  # RFC 9500 2.1, testRSA4096
         "TLOWIUBG7ALE2U13WMeEAErmpD48gp8MllKbX_zBARE",  # RFC 9500 2.3, testECCP384
         "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",  # RFC 7517 A.2, RSA
         "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s",  # RFC 7517 A.2, P-256
@@ -42,6 +43,11 @@ TEST_KEYS: Final = frozenset(
         "_K0fXS8wlsT7Tn3vvZrs9qdKUIqi5AxQ5EVk41xi_BM",  # RFC 7516 A.2
         "9jg46WB3rR_AHD-EBXdN7cBkH1WOu0tA3M9fm21mqTI",  # RFC 7520 3.3
         "9c0a110df186ec6e3ed4adf151ff36353ca8f81312cf57d1004531d2c89da4da",  # RFC 7520 3.5, shared secret
+        "_GK0r6GCoJt9zcssg9lay4obIxgCq05ntiRymRHADSU",  # RFC 7518 C, Alice
+        "Vy57XrArUrW0NbpI12tEzDHABxMwrTh6HHXRenSpnCo",  # RFC 7518 C, Bob
+        "VqahBPDGikK6KyrDxEnhWUo_lkVjVSvxHuHMK1-R0PE",  # RFC 8291 5, receiver
+        "nHE5fEJimstULUDGUTusUEJUpQi-p7faf3TiIE6ZNsI",  # RFC 8291 5, sender
+        "KUT6jPUqqz4OC7G_YIiZmEPyqnogLqA8iZOfYR9hmlk",  # RFC 8392 A.2.3
         "xNnfOFTMgZSRM3KtGHQqavZGWGF00Fe54LZBYCIxr88",  # RFC 8152 C.7.2, kid 11
         "HsSFalww3yP-dO-lWGYgFcyV5H22oScIFc4V2Y6GOto",  # RFC 8152 C.7.2, meriadoc.brandybuck
     }

@@ -273,6 +273,7 @@ def test_audience_is_the_target_uri_without_its_query(audience, accepted):
         with pytest.raises(SignatureError) as caught:
             verifier(WIMSE).verify(request)
         assert caught.value.reason == "signature_params_unexpected"
+        assert caught.value.received == f"wimse-aud {audience!r}, the URL {URL.partition('?')[0]}"
 
 
 def test_audience_of_a_target_without_canonical_form_is_compared_as_it_is():

@@ -300,7 +300,9 @@ def _screened(
     own_fault = fault_of_own(profile, parameters, message) if profile.parameters.own else None
     if own_fault is not None:
         reason, detail = own_fault
-        raise profile.error(reason, step=2, detail=detail)
+        seen = [f"{name} {parameters[name]!r}" for name in profile.parameters.own if name in parameters]
+        received = ", ".join([*seen, f"the URL {message.url.partition('?')[0]}"])
+        raise profile.error(reason, step=2, detail=detail, received=received)
     if profile.ignored:
         stated = {name: value for name, value in parameters.items() if name not in profile.ignored}
     created, expires, nonce, keyid, algorithm, tag = map(stated.get, PARAMETERS)

@@ -31,6 +31,9 @@ CADDY = json.dumps(
         "status": 401,
     }
 )
+RECORD = json.dumps({"request": json.loads(CADDY)["request"], "received_at": 108.5})
+JSON_LOG = f"INFO: started\n{json.dumps({'level': 'INFO', 'message': '1'})}\n{json.dumps({'message': RECORD})}\n"
+DOCKER_LOG = json.dumps({"log": f"DEBUG:undersigned:{RECORD}\n", "stream": "stderr"})
 LINE = json.dumps({"method": "GET", "url": URL, "headers": [["X-A", 'a"b'], ["Signature", "sig1=:AA==:"]]})
 
 
@@ -44,8 +47,10 @@ def parse(text, **options):
         (CURL, "a curl command"),
         (CADDY, "a request in JSON"),
         (LINE, "a request in JSON"),
+        (JSON_LOG, "a request in JSON"),
+        (DOCKER_LOG, "a request in JSON"),
     ],
-    ids=["curl", "caddy", "line"],
+    ids=["curl", "caddy", "line", "a log in JSON", "a log of Docker"],
 )
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_the_signed_request_is_read_from_every_form(text, form, line_end):

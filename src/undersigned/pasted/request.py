@@ -34,6 +34,8 @@ _CONTINUED: Final = re.compile(r"\\\r?\n")
 _LINE_END: Final = re.compile(r"[\r\n\0]")
 _LOGGED: Final = re.compile(rb'\{"request": \{"method": [^\r\n]*')
 """A request as a middleware logs it at DEBUG, whatever the form of the log puts before it."""
+_IN_TEXT: Final = re.compile(rb'^\s*\{.*\\"request\\": \{\\"method\\": .*$', re.MULTILINE)
+"""A line of a log in JSON that has such a request in a text."""
 _CREATED: Final = re.compile(r";\s*created=([0-9]{1,15})(?![0-9.])")
 _KEYID: Final = re.compile(r';\s*keyid="([^"]*)"')
 _TEXT: Final = re.compile(r"\S")
@@ -124,7 +126,7 @@ def parse_pasted_request(text: bytes, *, origins: Sequence[Origin] = (), body: b
         form, read = "the output of curl -v", _read_curl_output(words)
     elif _CURL.match(words):
         form, read = "a curl command", _read_curl_command(words)
-    elif (logged := b"\n".join(_LOGGED.findall(text))) or words.lstrip()[:1] in {"{", "["}:
+    elif (logged := b"\n".join(_LOGGED.findall(text) or _IN_TEXT.findall(text))) or words.lstrip()[:1] in {"{", "["}:
         form, read = "a request in JSON", _read_json(logged or text)
     else:
         form, read = "an HTTP request", _read_http(words)
@@ -264,19 +266,7 @@ def _curl_options(words: str) -> dict[str, list[str]]:
 
 
 def _read_json(text: bytes) -> _Read:
-    values: list[object] = []
-    decoder = json.JSONDecoder()
-    words = text.decode("utf-8", "replace").strip()
-    at = 0
-    try:
-        while at < len(words):
-            value, end = decoder.raw_decode(words, at)
-            values.append(cast("object", value))
-            rest = _TEXT.search(words, end)
-            at = len(words) if rest is None else rest.start()
-    except (ValueError, RecursionError):
-        raise MalformedRequest("the text begins like JSON, but is not JSON") from None
-    reads = list(_requests(values))
+    reads = list(_requests(_values(text.decode("utf-8", "replace").strip())))
     signed = [read for read in reads if read.is_signed]
     if len(signed) > 1 and not all(read.received_at for read in signed):
         raise MalformedRequest(
@@ -296,6 +286,22 @@ def _read_json(text: bytes) -> _Read:
     return last._replace(clock_offsets=tuple(created - at for created, at in times if at is not None))
 
 
+def _values(words: str) -> list[object]:
+    """Return the values of a JSON text, one after another."""
+    values: list[object] = []
+    decoder = json.JSONDecoder()
+    at = 0
+    try:
+        while at < len(words):
+            value, end = decoder.raw_decode(words, at)
+            values.append(cast("object", value))
+            rest = _TEXT.search(words, end)
+            at = len(words) if rest is None else rest.start()
+    except (ValueError, RecursionError):
+        raise MalformedRequest("the text begins like JSON, but is not JSON") from None
+    return values
+
+
 def _requests(values: object) -> Iterator[_Read]:
     """Yield the requests among values, each an object with the members of a request, or with `request`."""
     for value in cast("list[object]", values) if isinstance(values, list) else [values]:
@@ -308,6 +314,10 @@ def _requests(values: object) -> Iterator[_Read]:
             at = members.get("received_at")
             received_at = at if isinstance(at, (int, float)) else None
             yield from (read._replace(received_at=received_at) for read in _requests(members["request"]))
+        else:
+            lines = "\n".join([text for text in members.values() if isinstance(text, str)]).encode("utf-8", "replace")
+            for logged in _LOGGED.findall(lines):
+                yield from _requests(_values(logged.decode()))
 
 
 def _request(members: dict[str, object]) -> _Read:

@@ -489,6 +489,11 @@ def test_options_of_a_rule_that_was_added_to_the_map_needs_a_signature(party):
     assert verified(app, party).test_client().options("/rule", base_url=ORIGIN).status_code == 401
 
 
+def test_application_without_a_policy_runs_its_views():
+    app = add_routes(Flask("other"))
+    assert app.test_client().post("/read").text == "read"
+
+
 def test_application_under_a_path_that_is_mounted_in_another_middleware_asks_both_policies(ask, party):
     app = verified(add_routes(Flask("seller")), party, policy=None, mode="optional")
     options = {"verifier": party.verifier(), "origins": [ORIGIN], "reconstruct": True}

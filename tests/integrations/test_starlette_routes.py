@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fastapi import APIRouter, FastAPI, routing
 from starlette.applications import Starlette
+from starlette.endpoints import HTTPEndpoint
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
@@ -520,6 +521,24 @@ def test_endpoint_finds_the_operation_in_its_signature(party):
     guarded = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN], policy=policy)
     TestClient(guarded, base_url=ORIGIN).get("/create", headers=dict(party.fields("GET", f"{ORIGIN}/create")))
     assert seen == [("create", "create")]
+
+
+class Plans(HTTPEndpoint):
+    async def get(self, _request) -> PlainTextResponse:
+        return ran("Plans")
+
+
+class Answers(Plans):
+    async def options(self, _request) -> PlainTextResponse:
+        return ran("Answers")
+
+
+@pytest.mark.parametrize(("endpoint", "expected"), [(Plans, None), (Answers, "Answers")])
+def test_policy_is_asked_about_options_unless_starlette_answers_405(endpoint, expected):
+    app = Starlette(routes=[Route("/any", endpoint)])
+    assert find(app, scope_of("OPTIONS", "/any")) == expected
+    listed = undersigned_starlette.RouteResolver().routes_of(app).listed()
+    assert ("OPTIONS" in {one.method for one in listed}) == (expected is not None)
 
 
 def test_frontend_of_fastapi_is_asked_about_as_static_files(tmp_path):

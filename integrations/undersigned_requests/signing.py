@@ -9,7 +9,7 @@ from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLBLOCK, DEFAULT_POOLSIZE, HTTPAdapter
 from requests.auth import AuthBase
 from requests.structures import CaseInsensitiveDict
-from urllib3 import HTTPHeaderDict, HTTPResponse
+from urllib3 import HTTPResponse
 
 from undersigned import ConfigurationError, SigningError
 from undersigned.client import (
@@ -126,7 +126,7 @@ class SignatureAdapter(HTTPAdapter):
             raise
         # requests reads cookies from the original response.
         original = vars(raw)["_original_response"]
-        headers = HTTPHeaderDict(verified.headers)
+        headers = type(raw.headers)(verified.headers)  # urllib3 exports the class only since version 2
         for name in ("Set-Cookie", "Set-Cookie2"):
             if name in raw.headers and name not in headers:
                 del original.msg[name]

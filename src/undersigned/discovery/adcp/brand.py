@@ -31,15 +31,16 @@ def brand_url(capabilities: Mapping[str, object]) -> str:
     """Return the URL of the operator's brand.json that an agent's capabilities name (step 2).
 
     Raises:
-        KeySourceError: `identity.brand_json_url` is absent or not an https URL.
+        KeySourceError: `identity.brand_json_url` is absent or not an https URL, or the version is not known.
     """
+    versions = _object(capabilities.get("adcp")).get("major_versions")
     url = _object(capabilities.get("identity")).get("brand_json_url")
     if not isinstance(url, str) or not url.startswith("https://"):
-        message = "the agent's capabilities name no https brand_json_url"
-        # What is not an answer in a version that is known says nothing of the agent.
-        versions = _object(capabilities.get("adcp")).get("major_versions")
-        is_answer = isinstance(versions, list) and _VERSION in versions
-        raise KeySourceError("signature_brand_json_url_missing", message, definite=is_answer)
+        if not isinstance(versions, list) or _VERSION not in versions:
+            # What is not an answer in a version that is known says nothing of the agent.
+            message = f"the agent's capabilities have no brand_json_url, and their major_versions no {_VERSION}"
+            raise KeySourceError("signature_capabilities_unreachable", message)
+        _fail("signature_brand_json_url_missing", "the agent's capabilities name no https brand_json_url")
     return url
 
 

@@ -21,6 +21,7 @@ from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.discovery.web_bot_auth import WebBotAuthKeys
+from undersigned.testing import FrozenNonceClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,19 +42,9 @@ def server(key_server_certificate: Path) -> Iterator[KeyServer]:
     server.close()
 
 
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FrozenNonceClock:
+    return FrozenNonceClock(1000.0)
 
 
 class BlockingSource:

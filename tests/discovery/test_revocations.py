@@ -251,6 +251,7 @@ def test_stale_list_rejects_and_a_fresh_one_heals(server, clock, wall):
         judge()
     server.answers["/list"] = response(sign(updated=wall() + 900))
     clock.now += 900
+    wait_until(lambda: not source.current("").revoked)
     assert judge()
 
 

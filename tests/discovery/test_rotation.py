@@ -29,8 +29,9 @@ from undersigned.publishing import PublishedKeys
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.discovery.conftest import Clock
     from tests.discovery.key_server import KeyServer
+
+    from undersigned.testing import FrozenNonceClock
 
 STEP, OVERLAP = 15, 3600
 URL = "https://seller.example.com/adcp/create_media_buy"
@@ -43,7 +44,7 @@ SPREAD, LAST_SIGNATURE = 900, 360
 class Party:
     """A party with a folder of keys, which it publishes; several of its hosts may sign, each with a key of its own."""
 
-    def __init__(self, name: str, folder: Path, server: KeyServer, clock: Clock) -> None:
+    def __init__(self, name: str, folder: Path, server: KeyServer, clock: FrozenNonceClock) -> None:
         self.name, self.folder, self._clock, self._start = name, folder / name, clock, clock.now
         self._run("keygen", "--kid", f"{name}-old", "--out", str(self.folder))
         self.public = self.folder / "public.jwks.json"
@@ -93,7 +94,7 @@ class Party:
 class Traffic:
     """Threads and tasks that send in each step what each party signs to every kind of receiver."""
 
-    def __init__(self, parties: list[Party], server: KeyServer, clock: Clock) -> None:
+    def __init__(self, parties: list[Party], server: KeyServer, clock: FrozenNonceClock) -> None:
         self.accepted, self.rejected = 0, []
         self._lock, self._ended = threading.Lock(), False
         options = {"network": server.network(), "clock": clock}

@@ -546,7 +546,8 @@ PINS = {
     ),
     "the URL deeper": (told('{"authorized_agents": [{"a": {"url": "%s"}}]}'), "key_unknown", "key_unknown"),
     "no agent": (listed(), "key_unknown", "key_unknown"),
-    "nothing": (lambda _url: {}, "key_unknown", "key_unknown"),
+    "nothing": (lambda _url: {}, "jwks_unavailable", "jwks_unavailable"),
+    "an error": (lambda _url: {"error": "busy"}, "jwks_unavailable", "jwks_unavailable"),
     "other URLs": (listed({"url": "https://[x"}, {"url": 5}), "key_unknown", "key_unknown"),
     "twice": (listed({}, {}), "key_unknown", "key_unknown"),
     "an array": (lambda _url: [], "jwks_unavailable", "jwks_unavailable"),
@@ -777,7 +778,7 @@ class TestPublisher:
         assert reason(world, source) == "found"
         answers["/pins"] = response({"authoritative_location": elsewhere})
         clock.now += 3600
-        assert reason(world, source) == "key_unknown"
+        assert reason(world, source) == "jwks_unavailable"
         answers["/pins"] = redirect("/other")
         clock.now += 30
         assert reason(world, source) == "jwks_unavailable"

@@ -186,10 +186,12 @@ def _string(text: bytes | None) -> str:
 
 
 def _pinned_keys(document: _Document) -> Mapping[str, float] | None:
-    if document.keys is None or len(document.keys) != 1:
-        message = "the publisher's adagents.json does not authorize the agent, or does so twice"
+    if document.keys is None:
         # What is no adagents.json says nothing of the agent.
-        raise KeySourceError("signature_key_unknown", message, definite=document.keys is not None)
+        raise UnusableDocument("the document has no array authorized_agents")
+    if len(document.keys) != 1:
+        message = "the publisher's adagents.json does not authorize the agent, or does so twice"
+        raise KeySourceError("signature_key_unknown", message, definite=True)
     [text] = document.keys
     if text is None:
         return None

@@ -126,6 +126,8 @@ class SignatureMiddleware:
             try:
                 await PUBLISHED.check_route(request, _found(request))
             except SignatureRequired as required:
+                if service.rejection is not None:
+                    raise
                 handler = self._rejecting(request, required)
             if body.chunks:
                 # aiohttp has deprecated this method for years, and has no other way.

@@ -226,5 +226,7 @@ def _joined(texts: Sequence[str], values: Sequence[str]) -> bytes:
 
 def check_work(harness: Callable[[bytes], None], data: bytes) -> None:
     """Run a harness, and check that the lines of Python that it runs grow no faster than its input."""
-    lines = lines_run(lambda: harness(data))
-    assert lines <= _LINES + _LINES_PER_OCTET * len(data), f"{lines} lines of Python for {len(data)} octets"
+    most = _LINES + _LINES_PER_OCTET * len(data)
+    # The first call in a process also loads modules and compiles patterns.
+    lines = next((lines for _ in range(2) if (lines := lines_run(lambda: harness(data))) <= most), None)
+    assert lines is not None, f"more than {most} lines of Python for {len(data)} octets"

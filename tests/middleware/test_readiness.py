@@ -10,7 +10,6 @@ import time
 from wsgiref.util import setup_testing_defaults
 
 import pytest
-from tests.discovery.conftest import Clock
 from tests.keys import KEYS, NOW
 
 from undersigned import (
@@ -24,6 +23,7 @@ from undersigned import (
     wsgi,
 )
 from undersigned.discovery import KeySources, RevocationSources
+from undersigned.testing import FrozenNonceClock
 
 LIST = RevocationList(revoked=frozenset(), updated=NOW - 60, next_update=NOW + 60)
 STALE = RevocationList(revoked=frozenset(), updated=NOW - 7200, next_update=NOW - 7140)
@@ -178,7 +178,7 @@ def test_route_says_what_is_not_ready(call, route, app):
 
 @ROUTES
 def test_strangers_who_ask_do_not_reach_the_store_more_than_once_a_second(call, route, app, monkeypatch):
-    clock = Clock()
+    clock = FrozenNonceClock(1000.0)
     monkeypatch.setattr(time, "monotonic", clock)
     store = Store()
     made = route(app, verifier=verifier(replay=store))
@@ -191,7 +191,7 @@ def test_strangers_who_ask_do_not_reach_the_store_more_than_once_a_second(call, 
 
 
 def test_one_caller_at_a_time_asks_and_others_get_the_last_answer(monkeypatch):
-    clock = Clock()
+    clock = FrozenNonceClock(1000.0)
     monkeypatch.setattr(time, "monotonic", clock)
     asked, going = threading.Event(), threading.Event()
 
@@ -216,7 +216,7 @@ def test_one_caller_at_a_time_asks_and_others_get_the_last_answer(monkeypatch):
 
 
 def test_source_that_never_answers_is_not_ready_for_anybody(monkeypatch):
-    clock = Clock()
+    clock = FrozenNonceClock(1000.0)
     monkeypatch.setattr(time, "monotonic", clock)
     asked, going = threading.Event(), threading.Event()
 

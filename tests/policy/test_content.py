@@ -177,6 +177,12 @@ def test_long_content_with_both_words_must_be_signed():
     assert not registers({"webhook": 1, "note": "authentic", "text": text})
 
 
+def test_quotation_marks_that_a_client_escapes_register_nothing():
+    content = rb'{"note":"a \u0022webhook\u0022, \u0022authentication\u0022","webhook":{},"other":{"authentication":1}}'
+    assert not registers(content)
+    assert registers(content.replace(rb"n\u0022", rb"n\u0022:"))
+
+
 def test_nesting_that_the_strict_reader_does_not_survive_must_be_signed():
     assert registers(b'{"webhook":1,"authentication":' + b"[" * 100_000)
 

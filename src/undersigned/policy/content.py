@@ -137,10 +137,7 @@ class UnsignedContent:
         digits = octets.translate(_DIGITS)
         if any(one in digits for one in _MAYBE_HIDING) and _HIDING.search(octets) is not None:
             return None
-        # JSON in a string has one backslash more for each string around it.
-        while b"\\\\" in octets:
-            octets = octets.replace(b"\\\\", b"\\")
-        return octets.decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
+        return _unescaped(octets)
 
     @cached_property
     def _dropped(self) -> bytes:
@@ -174,10 +171,10 @@ class UnsignedContent:
             return True
         if _AUTHENTICATION not in text or not (inside or any(self._squeezed(word) in text for word in _WEBHOOKS)):
             return False
-        if len(octets) > LONGEST_SEARCHED or self._value is None or rb"\u0022" in octets:
+        if len(octets) > LONGEST_SEARCHED or self._value is None:
             return True
-        is_in_string = rb"\"" in octets and _IN_A_STRING.search(self._squeezed(octets, b'":\\')) is not None
-        return is_in_string or self._registers(self._value[0], inside=inside)
+        squeezed = self._squeezed(_unescaped(octets.replace(rb"\u0022", rb"\"")), b'":\\')
+        return _IN_A_STRING.search(squeezed) is not None or self._registers(self._value[0], inside=inside)
 
     def _registers(self, value: JSONValue, *, inside: bool) -> bool:
         """Search a value, one level after the other. Content may be nested deeper than calls may be."""
@@ -215,6 +212,13 @@ class UnsignedContent:
             return True
         quote = b"" if self._value is None else b'"'
         return any(quote + word + quote in text for word in words)
+
+
+def _unescaped(octets: bytes) -> bytes:
+    """Return octets without their escapes. JSON in a string has one backslash more for each string around it."""
+    while b"\\\\" in octets:
+        octets = octets.replace(b"\\\\", b"\\")
+    return octets.decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
 
 
 def _is_decoded(fields: HeaderFields) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMA = files("undersigned_postgres").joinpath("schema.sql").read_text("utf-8")
 """The SQL to run once before the store is used; it may be run again."""
 
-VERSION = 3
+VERSION = 4
 """The version of the tables and functions, which `undersigned_forget` compares."""
 
 MOST_FORGOTTEN = 10_000

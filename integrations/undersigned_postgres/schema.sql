@@ -40,6 +40,7 @@ CREATE OR REPLACE FUNCTION undersigned_claim(
 ) RETURNS text LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
 DECLARE
     claimed undersigned_nonce%ROWTYPE;
+    answer text := 'fresh';
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE 'undersigned_claim needs the isolation level read committed';
@@ -54,24 +55,34 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('undersigned key ' || its_keyid, 0));
     SELECT * INTO claimed FROM undersigned_nonce WHERE keyid = its_keyid AND nonce = its_nonce;
     IF FOUND THEN
-        RETURN CASE WHEN claimed.content = its_content THEN 'same' ELSE 'seen' END;
-    END IF;
-    IF EXISTS (SELECT FROM undersigned_forgotten WHERE until >= its_until) THEN
-        RETURN 'forgotten';
-    END IF;
-    IF undersigned_full(its_keyid, its_now, per_key, total) THEN
-        RETURN 'full';
-    END IF;
-    INSERT INTO undersigned_nonce VALUES (its_keyid, its_nonce, its_until, its_content) ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-        RETURN 'seen';
+        IF (claimed.content = its_content) IS NOT TRUE THEN
+            RETURN 'seen';
+        END IF;
+        IF its_until <= claimed.until THEN
+            RETURN 'same';
+        END IF;
+        answer := 'same';
+        UPDATE undersigned_nonce SET until = its_until WHERE keyid = its_keyid AND nonce = its_nonce;
+        UPDATE undersigned_count SET live = live - 1
+        WHERE slot = floor(claimed.until / 30) AND (scope = 'key ' || its_keyid OR total IS NOT NULL AND scope = 'all');
+    ELSE
+        IF EXISTS (SELECT FROM undersigned_forgotten WHERE until >= its_until) THEN
+            RETURN 'forgotten';
+        END IF;
+        IF undersigned_full(its_keyid, its_now, per_key, total) THEN
+            RETURN 'full';
+        END IF;
+        INSERT INTO undersigned_nonce VALUES (its_keyid, its_nonce, its_until, its_content) ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN
+            RETURN 'seen';
+        END IF;
     END IF;
     INSERT INTO undersigned_count AS counted
     SELECT scope, floor(its_until / 30), 1
     FROM (VALUES ('all', total IS NOT NULL), ('key ' || its_keyid, true)) AS scopes (scope, counts)
     WHERE counts
     ON CONFLICT (scope, slot) DO UPDATE SET live = counted.live + 1;
-    RETURN 'fresh';
+    RETURN answer;
 END
 $$;
 
@@ -84,8 +95,8 @@ DECLARE
     latest double precision;
     gone double precision := extract(epoch FROM clock_timestamp());
 BEGIN
-    IF its_version <> 3 THEN
-        RAISE 'the tables and functions have version 3, and this release of undersigned needs version %: '
+    IF its_version <> 4 THEN
+        RAISE 'the tables and functions have version 4, and this release of undersigned needs version %: '
             'run python -m undersigned_postgres | psql', its_version;
     END IF;
     IF NOT pg_try_advisory_xact_lock(hashtextextended('undersigned forget', 0)) THEN
@@ -94,10 +105,11 @@ BEGIN
     -- A nonce is deleted when it has ended by the clocks of verifier and server. If they differ by more than a quarter
     -- of an hour, nobody knows which is right, and it is kept for that time.
     gone := CASE WHEN abs(its_now - gone) > 900 THEN its_now - 900 ELSE least(its_now, gone) END;
+    -- A claim may have moved the end of one since it was selected, so the end is compared again.
     WITH deleted AS (
         DELETE FROM undersigned_nonce WHERE (keyid, nonce) IN (
             SELECT keyid, nonce FROM undersigned_nonce WHERE until < gone ORDER BY until LIMIT most
-        ) RETURNING until
+        ) AND until < gone RETURNING until
     )
     SELECT count(*), max(until) INTO ended, latest FROM deleted;
     -- The row may be gone: somebody may have truncated the tables.

@@ -28,6 +28,10 @@ local marker, step, serial = ARGV[7] ~= '' and ARGV[7], tonumber(ARGV[8]), tonum
 local function keep(key)
     if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, life) end
 end
+local function count(at, by)
+    redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(at) / 30)), by)
+    keep(counts)
+end
 
 local forgotten, volatile = redis.call('ZSCORE', nonces, ''), false
 if not forgotten then
@@ -68,7 +72,15 @@ if tonumber(ends) <= forgotten or seen then
     if not seen then return told(-2) end
     -- A marker that ends before its nonce is left from a nonce that was deleted.
     local kept = marker and redis.call('ZSCORE', nonces, marker)
-    return told(kept and tonumber(kept) >= tonumber(seen) and 2 or 0)
+    if not kept or tonumber(kept) < tonumber(seen) then return told(0) end
+    if tonumber(ends) > tonumber(seen) then
+        if counts then
+            count(seen, -2)
+            count(ends, 2)
+        end
+        redis.call('ZADD', nonces, ends, nonce, ends, marker)
+    end
+    return told(2)
 end
 if redis.call('ZCOUNT', nonces, now, '+inf') >= cap then return told(-1) end
 if counts then
@@ -78,8 +90,7 @@ if counts then
         elseif tonumber(slots[i]) >= first then live = live + tonumber(slots[i + 1]) end
     end
     if live >= tonumber(total) then return told(-1) end
-    redis.call('HINCRBY', counts, string.format('%d', math.floor(tonumber(ends) / 30)), marker and 2 or 1)
-    keep(counts)
+    count(ends, marker and 2 or 1)
 end
 if marker then redis.call('ZADD', nonces, ends, nonce, ends, marker)
 else redis.call('ZADD', nonces, ends, nonce) end

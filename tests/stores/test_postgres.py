@@ -96,9 +96,9 @@ def test_database_without_the_schema_raises(postgres_server):
 
 
 def test_database_with_another_version_of_the_schema_is_rejected_at_the_first_claim(admin, store):
-    admin.execute(SCHEMA.replace("its_version <> 3", "its_version <> 4").replace("have version 3", "have version 4"))
+    admin.execute(SCHEMA.replace("its_version <> 4", "its_version <> 5").replace("have version 4", "have version 5"))
     with pytest.raises(
-        psycopg.OperationalError, match="have version 4, and this release of undersigned needs version 3"
+        psycopg.OperationalError, match="have version 5, and this release of undersigned needs version 4"
     ):
         claim(store, "n")
     admin.execute(SCHEMA)
@@ -108,7 +108,7 @@ def test_database_with_another_version_of_the_schema_is_rejected_at_the_first_cl
 def test_schema_has_the_version_that_its_calls_name():
     """A change of the schema needs another number, in `schema.sql` and in `schema.VERSION`."""
     assert f"its_version <> {VERSION} " in SCHEMA
-    assert (VERSION, hashlib.sha256(SCHEMA.encode()).hexdigest()[:16]) == (3, "3cd5c1e16934af5b")
+    assert (VERSION, hashlib.sha256(SCHEMA.encode()).hexdigest()[:16]) == (4, "dc80a1e7c6803d06")
 
 
 def test_pool_without_a_free_connection_is_named(database):
@@ -196,23 +196,23 @@ def test_readiness_check_by_a_wrong_clock_makes_the_store_forget_nothing(admin, 
     asyncio.run(check_ready(day_ahead[-1] + 60))
     assert claim(store, "n") == "seen"
     assert claim(PostgresReplayStore(pool, timeout=60), "m", keyid="other", until=NOW + 1) == "fresh"
-    admin.execute(SCHEMA.replace("its_version <> 3", "its_version <> 4"))
-    with pytest.raises(psycopg.OperationalError, match="needs version 3"):
+    admin.execute(SCHEMA.replace("its_version <> 4", "its_version <> 5"))
+    with pytest.raises(psycopg.OperationalError, match="needs version 4"):
         claim(store, "later", keyid=".ready", until=NOW)
 
 
 def test_two_sessions_do_not_delete_at_once(admin, database):
     admin.execute("INSERT INTO undersigned_nonce VALUES ('k', 'n', 1)")
     with psycopg.connect(database) as other:
-        assert other.execute("SELECT undersigned_forget(2000, 10, 3)").fetchone() == (1,)
-        assert admin.execute("SELECT undersigned_forget(2000, 10, 3)").fetchone() == (0,)
+        assert other.execute("SELECT undersigned_forget(2000, 10, 4)").fetchone() == (1,)
+        assert admin.execute("SELECT undersigned_forget(2000, 10, 4)").fetchone() == (0,)
 
 
 def test_replay_is_detected_while_its_nonce_is_being_deleted(admin, database, store):
     """A verifier whose clock is slow asks while one whose clock is fast has deleted, and not yet committed."""
     assert claim(store, "n") == "fresh"
     with psycopg.connect(database) as other:
-        assert other.execute("SELECT undersigned_forget(%s, 10, 3)", [NOW + LIFE + 1]).fetchone() == (1,)
+        assert other.execute("SELECT undersigned_forget(%s, 10, 4)", [NOW + LIFE + 1]).fetchone() == (1,)
         assert claim(store, "n") == "seen"
         other.commit()
     assert claim(store, "n") == "forgotten"
@@ -233,7 +233,7 @@ def test_key_that_stays_locked_raises(database, store):
     [
         "undersigned_full('k', 0, 10, NULL)",
         "undersigned_claim('k', 'n', 0, 360, 10, NULL, NULL)",
-        "undersigned_forget(0, 10, 3)",
+        "undersigned_forget(0, 10, 4)",
     ],
 )
 def test_session_of_a_process_that_gave_up_does_not_wait_for_a_locked_table(database, call):

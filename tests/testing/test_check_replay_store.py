@@ -168,6 +168,15 @@ class TakesEveryContent(Broken):
         return "same" if answer == "seen" and content is not None else answer
 
 
+class ForgetsARepeat(Broken):
+    """The end of a nonce stays as it was when it is claimed again."""
+
+    def claim(self, keyid, nonce, **options):
+        answer = super().claim(keyid, nonce, **options)
+        self._repeated.clear()
+        return answer
+
+
 class ForgetsByTheClockOfTheVerifier(Broken):
     def claim(self, keyid, nonce, *, now, **options):
         self._ahead = now - time.monotonic()
@@ -290,6 +299,7 @@ BROKEN = {
     RejectsAfterAStep: "new nonces are fresh",
     ForgetsTheContent: "a nonce with the content that it came with is the same",
     ForgetsByTheClockOfTheVerifier: "rejects no new nonce when it is right",
+    ForgetsARepeat: "is live up to and including the later end",
     TakesEveryContent: "a nonce with another content is seen, however often",
     LeavesAnswers: "expected 'seen': after an interrupted claim, a nonce is fresh once",
     NeverRecovers: "raises an exception after an interrupted claim, each time",

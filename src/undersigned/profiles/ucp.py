@@ -46,7 +46,7 @@ UCP: Final = Profile(
     digest=DigestRule(algorithms=("sha-256",)),
     algorithms=frozenset({"ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"}),
     validity=Validity(longest=None, ahead=60, behind=60, longest_age=_ACCEPTED_FOR, signed_for=300),
-    # A repeat that is signed within the 48 hours is accepted for as long again, and stays a repeat.
+    # Each repeat is remembered for as long as the first request, so it stays a repeat while its date is accepted.
     replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=2 * _ACCEPTED_FOR),
     key=KeyRule(unsupported="signature_alg_not_allowed"),
     answers=Answers(

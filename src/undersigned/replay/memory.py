@@ -41,13 +41,14 @@ class MemoryReplayStore:
     long they live. A nonce that ends before a forgotten one is answered `forgotten`: it may have been one of them.
     """
 
-    __slots__ = ("_ahead", "_forgotten", "_keys", "_lock", "_order", "_process", "_slots", "_total")
+    __slots__ = ("_ahead", "_forgotten", "_keys", "_lock", "_order", "_process", "_repeated", "_slots", "_total")
 
     def __init__(self) -> None:
         self._lock = ProcessLock()
         self._keys: dict[str, dict[str, str | None]] = {}  # the contents of the live nonces of each key
         self._slots: dict[int, list[str]] = {}  # keyid, nonce, keyid, nonce, ... of all that end in a slot
         self._order: list[int] = []  # the slots as a heap: the first one ends first
+        self._repeated: dict[tuple[str, str], int] = {}  # the slots in which nonces end that were claimed again
         self._total = 0
         self._forgotten: float = -math.inf
         self._process: int | None = None
@@ -75,17 +76,16 @@ class MemoryReplayStore:
             self._forget(now, _FEW)
             live = self._keys.get(keyid)
             if live is not None and nonce in live:
-                return "seen" if content is None or live[nonce] != content else "same"
+                if content is None or live[nonce] != content:
+                    return "seen"
+                self._repeated[keyid, nonce] = max(slot, self._repeated.get((keyid, nonce), slot))
+                return "same"
             if slot <= self._forgotten:
                 return "forgotten"
             if self._is_full(keyid, now, caps):
                 return "full"
             self._keys.setdefault(keyid, {})[nonce] = content
-            ending = self._slots.get(slot)
-            if ending is None:
-                ending = self._slots[slot] = []
-                heappush(self._order, slot)
-            ending += (keyid, nonce)
+            self._end(slot, keyid, nonce)
             self._total += 1
             return "fresh"
 
@@ -109,22 +109,37 @@ class MemoryReplayStore:
                 return True
         return False
 
+    def _end(self, slot: int, keyid: str, nonce: str) -> None:
+        """Let a nonce end in a slot."""
+        ending = self._slots.get(slot)
+        if ending is None:
+            ending = self._slots[slot] = []
+            heappush(self._order, slot)
+        ending += (keyid, nonce)
+
     def _forget(self, now: float, most: int) -> int:
-        """Forget at most `most` of the nonces that have ended, and return how many."""
+        """Look at `most` of the nonces that have ended, or were to end, and return how many are forgotten."""
         order, count = self._order, 0
         if not order or order[0] > now // _SLOT:
             return 0
         first = forgettable(now, self._ahead + time.monotonic()) // _SLOT
-        while count < most and order and order[0] < first:
-            self._forgotten = max(self._forgotten, order[0])
-            ending = self._slots[order[0]]
+        for _ in range(most):
+            if not order or order[0] >= first:
+                break
+            slot = order[0]
+            ending = self._slots[slot]
             nonce, keyid = ending.pop(), ending.pop()
+            if not ending:
+                del self._slots[heappop(order)]
+            again = self._repeated.pop((keyid, nonce), slot)
+            if again > slot:
+                self._end(again, keyid, nonce)
+                continue
+            self._forgotten = max(self._forgotten, slot)
             live = self._keys[keyid]
             del live[nonce]
             if not live:
                 del self._keys[keyid]
-            if not ending:
-                del self._slots[heappop(order)]
             count += 1
         self._total -= count
         return count

@@ -64,6 +64,11 @@ END FROM store LEFT JOIN (
 """
 """Why a claim inserted nothing."""
 
+_REPEAT: Final = """
+UPDATE nonce SET until = :until
+WHERE nonce = :nonce AND sender = (SELECT id FROM sender WHERE keyid = :keyid) AND until < :until
+"""
+
 _FULL: Final = """
 SELECT coalesce((SELECT live FROM sender WHERE keyid = :keyid), 0) >= :per_key OR live >= :total FROM store
 """
@@ -159,6 +164,8 @@ class SqliteReplayStore:
                 if connection.execute(_CLAIM, asked).rowcount == 1:
                     return "fresh"
                 claim: Claim = _answer(connection, _WHY, asked)
+                if claim == "same":
+                    connection.execute(_REPEAT, asked)
                 if claim != "full" or not ended:
                     return claim
                 ended = self._forget(connection, now, _MANY)

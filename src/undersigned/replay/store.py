@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Claim = Literal["fresh", "same", "seen", "forgotten", "full"]
 """The answer to a claim.
 
-`fresh`: claimed now. `same`: claimed before with the same content, and still live. `seen`: claimed before, and still
-live. `forgotten`: not claimed, because it ends before a nonce that was forgotten, so it may have been claimed before.
-That happens if a clock was wrong. `full`: not claimed, because a cap is reached.
+`fresh`: claimed now. `same`: claimed before with the same content, and live until the later end of both claims.
+`seen`: claimed before, and still live. `forgotten`: not claimed, because it ends before a nonce that was forgotten, so
+it may have been claimed before. That happens if a clock was wrong. `full`: not claimed, because a cap is reached.
 """
 
 
@@ -69,8 +69,9 @@ class ReplayStore(Protocol):
                 may repeat a request, such as one with an Idempotency-Key. It may count as one more nonce.
 
         Returns:
-            `seen` if the pair is live already, or `same` if it was claimed with the same content. Else `full` if a cap
-            is reached, else `fresh`. A store that has forgotten a nonce with a later end answers `forgotten` or `seen`.
+            `seen` if the pair is live already. `same` if it was claimed with the same content; the repeat can be sent
+            again, so the pair is then live until `until` at least. Else `full` if a cap is reached, else `fresh`. A
+            store that has forgotten a nonce with a later end answers `forgotten` or `seen`.
         """
         ...
 

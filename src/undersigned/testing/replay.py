@@ -355,6 +355,20 @@ async def _content(contract: _Contract) -> None:
     contract.advance(after)
 
 
+async def _repeated(contract: _Contract) -> None:
+    """Claim a nonce again shortly before its end, as whoever repeats a request does."""
+    rule = "a nonce that was claimed again with its content is live up to and including the later end"
+    for keyid, caps in (("repeated", _ROOMY), ("repeated with a total", Caps(per_key=1000, total=1_000_000_000))):
+        first = _Attempt(keyid, "n", caps=caps, content="c")
+        await contract.expect("fresh", first, "a new nonce is fresh")
+        again = replace(first, at=_LIFE - 1, until=2 * _LIFE + _LINGER)
+        for until in (again.until, _LIFE):
+            await contract.expect("same", replace(again, until=until), "a nonce with its content is the same")
+        await contract.pass_time(keyid, at=again.until)
+        await contract.expect("seen", replace(again, at=again.until, until=2 * again.until, content="d"), rule)
+        contract.advance(again.until + _LINGER)
+
+
 async def _cancelled(contract: _Contract) -> None:
     """Cancel claims at each point. A cancelled claim may have been made, but no other claim gets its answer."""
     await contract.expect("fresh", _Attempt("cancelled", "known"), "a new nonce is fresh")
@@ -428,6 +442,7 @@ _CHECKS = (
     _clock_set_back,
     _clock_ahead,
     _content,
+    _repeated,
 )
 
 

@@ -210,8 +210,9 @@ class UnsignedContent:
         text, words = self._text, {self._squeezed(name.encode()) for name in names}
         if text is None:
             return True
-        quote = b"" if self._value is None else b'"'
-        return any(quote + word + quote in text for word in words)
+        if self._value is None:
+            return any(word in text for word in words)
+        return not words.isdisjoint(text.split(b'"'))
 
 
 def _unescaped(octets: bytes) -> bytes:

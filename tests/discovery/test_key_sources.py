@@ -38,6 +38,7 @@ def pair(world, server, clock):
     )
 
 
+DAY = 86_400
 SIGNERS = (("a.example.com", "/a"), ("b.example.com", "/b"))
 
 
@@ -203,6 +204,21 @@ def test_signer_whose_server_failed_and_now_hangs_delays_no_other(world, pair, s
     released.set()
 
 
+def test_expired_keys_are_used_once_all_sources_hang_until_the_deadline(world, server, clock, monkeypatch):
+    monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 0.4)
+    released, network = threading.Event(), server.network(wait_timeout=0.4)
+    paths = [f"/{number}" for number in range(12)]
+    server.answers |= dict.fromkeys(paths, jwks(EC_PUBLIC)) | {paths[-1]: jwks(PUBLIC)}
+    keys = world.sources(
+        {path: world.jwks(server.url(path), network=network, clock=clock) for path in paths}, clock=clock
+    )
+    world.find_all(keys, lookup("stranger"))
+    server.answers |= dict.fromkeys(paths, lambda *_: released.wait(5))
+    clock.now += 1000
+    assert owners(world.find_all(keys, lookup())) == [paths[-1]]
+    released.set()
+
+
 @pytest.mark.parametrize(
     "sources",
     [
@@ -296,6 +312,18 @@ def test_signer_who_had_the_key_while_it_could_not_be_asked_shares_it(world, clo
     clock.now += 31
     with pytest.raises(KeySourceError, match="two signers"):
         world.find_all(keys, lookup())
+
+
+def test_copy_of_a_key_that_a_source_had_passes_for_nobodys_while_that_source_fails(world, pair, server, clock):
+    assert owners(world.find_all(pair, lookup("buyer-es256"))) == ["b.example.com"]
+    server.answers |= {"/a": response(b"", status="503 Down"), "/b": jwks(EC_PUBLIC, PUBLIC)}
+    for _ in range(3):
+        clock.now += 30 * DAY
+        with pytest.raises(KeySourceError, match="503"):
+            world.find_all(pair, lookup())
+    server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
+    clock.now += 30 * DAY
+    assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
 
 
 def test_signer_with_many_keyids_displaces_no_other(world, monkeypatch):

@@ -101,7 +101,7 @@ class KeySources:
     that signer's own source answers without it. A source that fails takes nothing from its signer: if it has kept
     nothing either, the key's requests cannot be verified now. If both had the key when it was first found, nobody can
     tell whose requests it signs: it is rejected, and the log names both. A source that could not be asked then is asked
-    again after 30 seconds. Until then, a copy of its key may pass for the key.
+    again after 30 seconds. If it was never fetched, a copy of its key may pass for the key until then.
 
     With `signer_of`, a message names its signer. Only that signer's source is asked, so what another one publishes, and
     whether its server answers, does not matter.
@@ -248,7 +248,10 @@ class KeySources:
                 claims[name] = _Claim((*kept, *late), claim.unasked.difference(answers))
         unasked = frozenset(self._sources.keys() - answers.keys())
         for name, having in holders.items():
-            claims.setdefault(name, _Claim(tuple(having), unasked))
+            if name not in claims:
+                # A source that fails now may have had the key before.
+                had = [signer for signer in self._sources if signer in unasked and name in self._had(signer, keyid)]
+                claims[name] = _Claim((*had, *having), unasked.difference(had))
         is_sure = not any(claim.unasked for claim in claims.values())
         known = _Known(claims, math.inf if is_sure else self._clock() + _SOON)
         self._known.pop(keyid, None)
@@ -262,6 +265,12 @@ class KeySources:
             for one in list(islice(theirs, (count + 1) // 2)):
                 del self._known[one]
         return known
+
+    def _had(self, signer: str, keyid: str) -> set[Hashable]:
+        """Return the names of the keys that a signer's source found last, if it keeps what it found."""
+        source = self._sources[signer]
+        kept = cast("FetchedKeys", source).had(keyid) if hasattr(source, "fetched_question") else ()
+        return {_name(key, signer) for key in kept}
 
     def _owned(self, lookup: KeyLookup, known: _Known, signer: str, keys: Sequence[VerificationKey]) -> _Keys:
         """Return those of a signer's keys that no other signer had first."""
@@ -292,13 +301,15 @@ class KeySources:
 
         A source that hangs keeps its place for a quarter of the time, so it does not keep the next ones waiting.
         """
-        began, turn_takes = time.monotonic(), DEFAULT_WAIT_TIMEOUT / _TURNS
+        turn_takes = DEFAULT_WAIT_TIMEOUT / _TURNS
         questions = {signer: _question(self._sources[signer], lookup, wait) for signer in signers}
         answers: _Answers = {}
         failures: dict[str, Exception] = {}
+        # From when all have begun: then a fetch that hangs is late at the deadline, and what it was to replace is used.
+        began = math.inf
         while questions:
             pending: list[Future[object]] = []
-            turns = 1 + int((time.monotonic() - began) / turn_takes)
+            turns = 1 + int(max(0.0, time.monotonic() - began) / turn_takes)
             for signer, question in list(questions.items()):
                 if len(pending) >= _MOST_AT_ONCE * turns:
                     break
@@ -316,6 +327,7 @@ class KeySources:
             if any(answers.values()) and all(question.is_failing for question in questions.values()):
                 again = KeySourceError("signature_jwks_unavailable", "a source that failed is asked again")
                 return answers, failures | dict.fromkeys(questions, again)
+            began = min(began, time.monotonic())
             await wait(pending, max(0.0, began + turns * turn_takes - time.monotonic()))
         return answers, failures
 

@@ -45,6 +45,11 @@ class FetchedKeys(KeptKeys):
         copy = self._kept.usable_copy()
         return () if copy is None else copy.value.get(keyid)
 
+    def had(self, keyid: str) -> FoundKeys:
+        """Return the keys with this key ID of the last copy, however old it is: who had a key, not what to use."""
+        keys = self._kept.last_value()
+        return () if keys is None else keys.get(keyid)
+
     def is_ready(self) -> bool:
         """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
         return self._kept.value_now() is not None

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import resource
 import stat
 import subprocess
 import sys
@@ -211,23 +212,18 @@ def test_key_of_the_last_rotation_is_kept_and_the_set_is_as_it_was(folder):
     assert names(folder) == {"private.jwk.json", "public.jwks.json", there}
 
 
-FULL = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-del sys.argv[1]
-from undersigned.__main__ import main
-main()
-"""
-
-
 @pytest.mark.skipif(os.name != "posix", reason="limits are POSIX")
 @pytest.mark.parametrize(("room", "wanting"), [(100, "private.next.jwk.json.new"), (400, "public.jwks.json.new")])
 def test_rotation_that_cannot_write_names_the_file_and_says_where_it_stands(folder, room, wanting):
     before = (folder / "public.jwks.json").read_text()
-    command = [sys.executable, "-c", FULL, str(room), "rotate", "--jwks", str(folder / "public.jwks.json")]
-    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own command
-    assert done.returncode == 2
-    assert f"{folder / wanting}: File too large. The set is as it was." in done.stderr.decode()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+    try:
+        done = run(folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert done.exit_code == 2
+    assert f"{folder / wanting}: File too large. The set is as it was." in done.stderr
     assert (folder / "public.jwks.json").read_text() == before
     private = {"private.next.jwk.json"} if room == 400 else set()
     assert names(folder) == {"private.jwk.json", "public.jwks.json", *private}

@@ -775,6 +775,17 @@ def test_unsigned_request_reaches_no_view_in_mode_required_and_gets_the_code_of_
             assert_rejected(ask(port, raw), "webhook_signature_required")
 
 
+UPLOAD = b'"%s"' % (b"x" * 300_000)
+
+
+@pytest.mark.parametrize("decides", [{"mode": "optional"}, {"policy": Policy(required_for=["buy"])}], ids=list)
+@every_framework
+def test_view_reads_the_octets_of_a_signed_and_of_an_unsigned_upload(framework, party, decides):
+    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, **decides}) as port:
+        for raw in (raw_request("POST", "/upload", body=UPLOAD), party.raw("POST", "/upload", UPLOAD)):
+            assert ask(port, raw).json == {"octets": len(UPLOAD)}
+
+
 @every_framework
 def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(framework, party):
     def kept(raw: bytes) -> bytes:

@@ -14,6 +14,8 @@ import pytest
 import quart
 import tornado.web
 from aiohttp import web
+from django.conf import settings
+from django.urls import clear_url_caches
 from litestar import Litestar, get
 from litestar import Request as LitestarRequest
 from sanic import response
@@ -132,6 +134,9 @@ def of_fastapi(options):
 
 
 def of_django(options, *, interface):
+    # Another module may have chosen its own routes.
+    settings.ROOT_URLCONF = "tests.integrations.django_site"
+    clear_url_caches()
     with site(options["verifier"], middleware=(FIRST,)):
         return APPLICATIONS[interface]()
 

@@ -9,7 +9,7 @@ from tests.keys import OneKey, signing_key
 from tests.profiles.examples import EXAMPLES, RESPONSES
 from tests.verification.stages import Found
 
-from undersigned import MemoryReplayStore, Request, SignatureError, Signer, Verifier, profiles
+from undersigned import KeySet, MemoryReplayStore, Request, SignatureError, Signer, Verifier, profiles
 
 ALL = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
 LONG = 10**8
@@ -139,3 +139,40 @@ def test_request_is_not_verified_by_the_key_of_another(example):
     other = next(one for one in EXAMPLES.values() if one.key.thumbprint != example.key.thumbprint)
     reason = rejection(example, example.request, keys=OneKey(other.key))
     assert reason in {"signature_invalid", "signature_key_purpose_invalid"}
+
+
+CHATGPT = {
+    "Signature-Agent": '"https://chatgpt.com"',
+    "Signature-Input": (
+        'sig1=("@authority" "@method" "@path" "signature-agent");created=1754340838;'
+        'keyid="otMqcjr17mGyruktGvJU8oojQTSMHlVm7uO-lrcqbdg";expires=1754344438;'
+        'nonce="_8jbGwfLcgt_vUeiZQdWvfyIeh9FmlthEXElL-O2Rq5zydBYWivw4R3sV9PV-zGwZ2OEGr3T2Pmeo2NzmboMeQ";'
+        'tag="web-bot-auth";alg="ed25519"'
+    ),
+    "Signature": ("sig1=:1AxfqHocTf693inKKMQ7NRoHoWAZ9d/vY4D/FO0+MqdFBy0HEH3ZIRv1c3hyiTrzCvquqDC8eYl1ojcPYOSpCQ==:"),
+}
+"""What ChatGPT's agent sent to simonwillison.net on 4 August 2025, as the owner of that site published it."""
+
+CHATGPT_KEY = {
+    "kty": "OKP",
+    "crv": "Ed25519",
+    "kid": "otMqcjr17mGyruktGvJU8oojQTSMHlVm7uO-lrcqbdg",
+    "x": "7F_3jDlxaquwh291MiACkcS3Opq88NksyHiakzS-Y1g",
+    "use": "sig",
+    "nbf": 1735689600,
+    "exp": 1754656053,
+}
+"""The key from the directory of that day."""
+
+
+@pytest.mark.parametrize("profile", [profiles.WEB_BOT_AUTH, profiles.WEB_BOT_AUTH_STRING], ids=lambda one: one.name)
+@pytest.mark.parametrize("path", ["/test-url-context", "/test-url-context/"])
+def test_request_that_chatgpt_has_sent_is_verified_at_its_own_path_alone(profile, path):
+    keys = KeySet.from_jwks({"keys": [CHATGPT_KEY]})
+    verifier = Verifier(profile, keys=keys, replay=MemoryReplayStore(), clock=lambda: 1754340840)
+    request = Request("GET", f"https://simonwillison.net{path}", list(CHATGPT.items()))
+    if path.endswith("/"):
+        with pytest.raises(SignatureError, match="signature_invalid"):
+            verifier.verify(request)
+    else:
+        assert verifier.verify(request).keyid == CHATGPT_KEY["kid"]

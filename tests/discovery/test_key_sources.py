@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from tests.discovery.conftest import AwaitingSource, BlockingSource
@@ -18,6 +19,7 @@ from tests.keys import (
     signed_request,
     verifier,
 )
+from tests.workers import wait_until
 
 from undersigned import ConfigurationError, KeySet, KeySourceError, SignatureError, SigningKey, VerificationKey
 from undersigned.discovery import KeySources, RemoteJWKS
@@ -207,13 +209,18 @@ def test_signer_whose_server_failed_and_now_hangs_delays_no_other(world, pair, s
 def test_expired_keys_are_used_once_all_sources_hang_until_the_deadline(world, server, clock, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 0.4)
     released, network = threading.Event(), server.network(wait_timeout=0.4)
+
+    def hang(connection, _request) -> None:
+        released.wait(5)
+        connection.sendall(jwks(EC_PUBLIC))
+
     paths = [f"/{number}" for number in range(12)]
     server.answers |= dict.fromkeys(paths, jwks(EC_PUBLIC)) | {paths[-1]: jwks(PUBLIC)}
     keys = world.sources(
         {path: world.jwks(server.url(path), network=network, clock=clock) for path in paths}, clock=clock
     )
     world.find_all(keys, lookup("stranger"))
-    server.answers |= dict.fromkeys(paths, lambda *_: released.wait(5))
+    server.answers |= dict.fromkeys(paths, hang)
     clock.now += 1000
     assert owners(world.find_all(keys, lookup())) == [paths[-1]]
     released.set()
@@ -319,11 +326,18 @@ def test_copy_of_a_key_that_a_source_had_passes_for_nobodys_while_that_source_fa
     server.answers |= {"/a": response(b"", status="503 Down"), "/b": jwks(EC_PUBLIC, PUBLIC)}
     for _ in range(3):
         clock.now += 30 * DAY
-        with pytest.raises(KeySourceError, match="503"):
+        with pytest.raises(KeySourceError, match=r"503|is asked again"):
             world.find_all(pair, lookup())
     server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
-    clock.now += 30 * DAY
-    assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
+
+    def is_found() -> bool:
+        # A fetch that began before may still fail.
+        clock.now += 30 * DAY
+        with suppress(KeySourceError):
+            return owners(world.find_all(pair, lookup())) == ["a.example.com"]
+        return False
+
+    wait_until(is_found)
 
 
 def test_signer_with_many_keyids_displaces_no_other(world, monkeypatch):

@@ -321,7 +321,7 @@ def test_signer_who_had_the_key_while_it_could_not_be_asked_shares_it(world, clo
         world.find_all(keys, lookup())
 
 
-def test_copy_of_a_key_that_a_source_had_passes_for_nobodys_while_that_source_fails(world, pair, server, clock):
+def test_copied_key_is_nobodys_while_the_source_that_had_it_fails(world, pair, server, clock):
     assert owners(world.find_all(pair, lookup("buyer-es256"))) == ["b.example.com"]
     server.answers |= {"/a": response(b"", status="503 Down"), "/b": jwks(EC_PUBLIC, PUBLIC)}
     for _ in range(3):

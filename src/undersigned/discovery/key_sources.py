@@ -305,7 +305,7 @@ class KeySources:
         questions = {signer: _question(self._sources[signer], lookup, wait) for signer in signers}
         answers: _Answers = {}
         failures: dict[str, Exception] = {}
-        # From when all have begun: then a fetch that hangs is late at the deadline, and what it was to replace is used.
+        # The deadline counts from when all have begun. Then a fetch that hangs is late, and expired keys are used.
         began = math.inf
         while questions:
             pending: list[Future[object]] = []

@@ -48,7 +48,7 @@ class MemoryReplayStore:
         self._keys: dict[str, dict[str, str | None]] = {}  # the contents of the live nonces of each key
         self._slots: dict[int, list[str]] = {}  # keyid, nonce, keyid, nonce, ... of all that end in a slot
         self._order: list[int] = []  # the slots as a heap: the first one ends first
-        self._repeated: dict[tuple[str, str], int] = {}  # the slots in which nonces end that were claimed again
+        self._repeated: dict[tuple[str, str], int] = {}  # in which slots the nonces end that were claimed again
         self._total = 0
         self._forgotten: float = -math.inf
         self._process: int | None = None
@@ -118,7 +118,11 @@ class MemoryReplayStore:
         ending += (keyid, nonce)
 
     def _forget(self, now: float, most: int) -> int:
-        """Look at `most` of the nonces that have ended, or were to end, and return how many are forgotten."""
+        """Look at no more than `most` nonces whose slot is over, and forget those that were not claimed again later.
+
+        Returns:
+            how many were forgotten.
+        """
         order, count = self._order, 0
         if not order or order[0] > now // _SLOT:
             return 0

@@ -18,10 +18,9 @@ from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.middleware.answer import UnreadRequest
-from undersigned.middleware.authority import HTTP1_VERSIONS
 from undersigned.middleware.body import Body
 from undersigned.middleware.guard import Guard
-from undersigned.middleware.received import NO_FIELDS, Received
+from undersigned.middleware.received import HTTP1_VERSIONS, NO_FIELDS, Received
 from undersigned.middleware.service import Service
 from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier

@@ -54,9 +54,9 @@ def without_credentials(text: str, *, mask: str = WITHHELD) -> str:
     return _PARAMETER.sub(withhold, text)
 
 
-def without_credential(line: str) -> str:
-    """Return a line of a signature base for a log, without the value of a credential."""
+def without_credential(line: str, *, mask: str = WITHHELD, limit: int = LONGEST_LOGGED) -> str:
+    """Return a line of a signature base for a log, with `mask` in place of the value of a credential."""
     name, colon, _ = line.partition(": ")
     if colon and is_credential(name):
-        return f"{printable(name)}: {WITHHELD}"
-    return printable(without_credentials(line))
+        return f"{printable(name, limit=limit)}: {mask}"
+    return printable(without_credentials(line, mask=mask), limit=limit)

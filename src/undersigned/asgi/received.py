@@ -15,9 +15,8 @@ from undersigned.log_text import printable
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.answer import incomplete
-from undersigned.middleware.authority import HTTP1_VERSIONS, UnsupportedServer
 from undersigned.middleware.published import PUBLISHED
-from undersigned.middleware.received import Received
+from undersigned.middleware.received import HTTP1_VERSIONS, Received, UnsupportedServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.asgi.scope import request_target
+from undersigned.asgi.received import ScopeReceived
 from undersigned.limits import DEFAULT_MAX_BODY
-from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.response_signing import ResponseSigning
 
 if TYPE_CHECKING:
@@ -55,18 +53,16 @@ class ResponseSigningMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the application, and sign its response."""
-        request = self._request(scope) if scope["type"] == "http" else None
+        request = None
+        if scope["type"] == "http":
+            adds = self._server_adds_root_path
+            request = self._signing.request(ScopeReceived.of(scope, receive, server_adds_root_path=adds))
         if request is None:
             await self.app(scope, receive, send)
             return
         offered = cast("dict[str, object]", scope.get("extensions") or {})
         extensions = {name: value for name, value in offered.items() if name not in _UNSEEN}
         await self.app({**scope, "extensions": extensions}, receive, self._signing_send(request, send))
-
-    def _request(self, scope: Scope) -> Request | None:
-        fields = HeaderFields.of_octets(scope["headers"])
-        target = partial(request_target, scope, server_adds_root_path=self._server_adds_root_path)
-        return self._signing.request(scope["method"], fields, scope.get("http_version", "1.1"), target)
 
     def _signing_send(self, request: Request, send: Send) -> Send:
         """Return a `send` that keeps the messages of one response until the response is complete."""

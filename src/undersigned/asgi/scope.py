@@ -7,13 +7,17 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.middleware.authority import KNOWN_SERVERS, UnsupportedServer
+from undersigned.middleware.received import UnsupportedServer
+from undersigned.middleware.service import HTTP2_SERVERS
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
+
+_KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
+"""Servers that are recognised by their own callables."""
 
 
 def request_target(scope: MutableMapping[str, Any], *, server_adds_root_path: bool) -> RequestTarget:
@@ -101,7 +105,7 @@ def detected_server(receive: object, send: object) -> str | None:
     for call in (receive, send):
         owner = getattr(getattr(call, "func", call), "__self__", None)
         package = type(owner).__module__.partition(".")[0]
-        if package in KNOWN_SERVERS:
+        if package in _KNOWN_SERVERS:
             return package
     return None
 

@@ -4,8 +4,7 @@ from undersigned.message.preflight import is_preflight
 from undersigned.middleware.admission import ADMISSION, Admission, shown_outside
 from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.configuration import configured_options
-from undersigned.middleware.decision import Decision
-from undersigned.middleware.evidence import Evidence
+from undersigned.middleware.decision import Decision, Evidence
 from undersigned.middleware.openapi import SCHEME, document_signature, must_be_signed
 from undersigned.middleware.published import Published
 from undersigned.middleware.service import (

@@ -1,14 +1,57 @@
-"""Decisions: what was decided about a request, for the log and for metrics."""
+"""Decisions: what was decided about a request and why, cleaned for a log, for metrics or for a page of its operator."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from undersigned.middleware.evidence import Evidence
+from undersigned.limits import LONGEST_INSPECTED
+from undersigned.log_text import is_credential, printable, without_credential, without_credentials
+from undersigned.message.signature_input import parse_signature_input
+from undersigned.message.structured_fields import MalformedField
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from undersigned.message.header_fields import HeaderFields
+    from undersigned.signature.profile import Profile
+
+MASK: Final = "(masked)"
+"""What stands in place of the value of a credential."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a decision was made of. Every text of the sender is escaped and truncated, and credentials are masked.
+
+    Attributes:
+        url: the URL of the request; only its target as the server shows it, if its origin was not looked for.
+        fields: the headers as (name, value) pairs, once they were read.
+        base: the signature base as rebuilt from the request, or None if it was not rebuilt.
+        detail: what was wrong, in a sentence, or None.
+        received: other evidence, such as the Host and the request target, or None.
+        is_local: whether all origins of the middleware are loopback origins, as in development.
+    """
+
+    url: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    base: str | None = None
+    detail: str | None = None
+    received: str | None = None
+    is_local: bool = False
+
+    def cleaned(self) -> Evidence:
+        """Return the same evidence without what nobody may read."""
+        fields = tuple(
+            (printable(name, limit=64), MASK if is_credential(name) else _clean(value)) for name, value in self.fields
+        )
+        base = None
+        if self.base is not None:
+            lines = self.base.split("\n")
+            base = "\n".join(without_credential(line, mask=MASK, limit=LONGEST_INSPECTED) for line in lines)
+        received = None if self.received is None else _clean(self.received)
+        return replace(self, url=_clean(self.url), fields=fields, base=base, received=received)
+
 
 Outcome = Literal["verified", "unsigned", "unknown", "warned", "rejected", "unavailable"]
 """`unknown`: nobody knows the signer, so the request counts as unsigned, as profile and mode allow. `warned`: the
@@ -62,3 +105,53 @@ class Decision:
     skew: float | None = None
     seconds_off: float | None = None
     evidence: Callable[[], Evidence] = field(default=Evidence, repr=False, compare=False)
+
+
+class Claims(NamedTuple):
+    """What a request says of its signature, before anything of it is verified.
+
+    Attributes:
+        keyid: the key that it names, or None.
+        created: when it says that it was signed, or None.
+        expires: when it says that the signature ends, or None.
+    """
+
+    keyid: str | None = None
+    created: int | None = None
+    expires: int | None = None
+
+    @classmethod
+    def of(cls, fields: HeaderFields, profile: Profile) -> Claims:
+        """Return the claims of the signature that the profile selects, else of the first one."""
+        value = fields.combined.get("signature-input")
+        if value is None:
+            return cls()
+        try:
+            given = {label: one.parameters for label, one in parse_signature_input(value).items()}
+            label = (*profile.selection.labels(given), *given)[0]
+        except (MalformedField, IndexError):
+            return cls()
+        keyid, created, expires = (given[label].get(name) for name in ("keyid", "created", "expires"))
+        return cls(
+            keyid if isinstance(keyid, str) else None,
+            created if type(created) is int else None,
+            expires if type(expires) is int else None,
+        )
+
+    def seconds_off(self, profile: Profile, now: float) -> float | None:
+        """Return how far from the validity period now is: negative before it, None within it."""
+        if self.created is not None and self.created > now:
+            return now - self.created
+        end = profile.validity.end(self.created, self.expires)
+        return now - end if end is not None and end < now else None
+
+
+def without_query(target: str) -> str:
+    """Return a target or URL for a log, without what its query has."""
+    path, mark, _ = target.partition("?")
+    return f"{path}?(withheld)" if mark else path
+
+
+def _clean(text: str) -> str:
+    """Return `text` escaped and truncated, without the values of query parameters that are credentials."""
+    return printable(without_credentials(text, mask=MASK), limit=LONGEST_INSPECTED)

@@ -17,8 +17,8 @@ from undersigned.log_text import printable
 from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger
-from undersigned.middleware.authority import UnsupportedServer
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
+from undersigned.middleware.received import UnsupportedServer
 from undersigned.middleware.recording import record
 from undersigned.middleware.verifying import must_stay_empty, verified
 from undersigned.policy.naming import check_names

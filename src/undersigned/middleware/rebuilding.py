@@ -12,8 +12,9 @@ from undersigned.log_text import printable
 from undersigned.message import token
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
-from undersigned.middleware.authority import HTTP1_VERSIONS, HTTP2_SERVERS, UnsupportedServer, matched_origin
-from undersigned.middleware.evidence import without_query
+from undersigned.middleware.decision import without_query
+from undersigned.middleware.received import HTTP1_VERSIONS, UnsupportedServer
+from undersigned.middleware.service import HTTP2_SERVERS
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
@@ -40,7 +41,7 @@ def rebuilt_request(received: Received, service: Service) -> Request:
     received.check_server()
     _check_version(received, service)
     _check_head(received, profile)
-    origin = matched_origin(service.origins, fields, received.version)
+    origin = received.origin(service.origins)
     target, query_unknown = received.target()
     if "host" in fields.repeated:
         # All of them are equal, and one is signed.

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from undersigned.errors import MalformedURL, UndersignedError
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.preflight import is_preflight, names_method
 from undersigned.verification.verifier import SIGNATURE_FIELDS
@@ -16,9 +17,17 @@ if TYPE_CHECKING:
     from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.answer import ErrorResponse
+    from undersigned.url.origin import Origin, Origins
+
+HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})
+"""Versions in which a request has Host and no `:authority` (RFC 9112 section 2.3); granian shows 1.0 as `1`."""
 
 NO_FIELDS = HeaderFields(())
 """The fields of a request that has more of them than are read."""
+
+
+class UnsupportedServer(UndersignedError):
+    """Raised when a server, or a layer outside the middleware, hides what was signed. The message names the fix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,6 +100,28 @@ class Received(ABC):
         fields = (value for name, value in self.fields if name != "access-control-request-method")
         query = self.shown_target().partition("?")[2].replace("=", "&")
         return not any(map(names_method, (query, *fields)))
+
+    def origin(self, origins: Origins) -> Origin:
+        """Return which of the origins of the service the request is for. Its Host values include any `:authority`.
+
+        Raises:
+            MalformedURL: the request does not have exactly one authority, or it is malformed or belongs to no origin.
+        """
+        host = self.fields.combined.get("host")
+        if host is None or "host" in self.fields.repeated:
+            # HTTP/2 servers may repeat `:authority` as Host.
+            hosts = self.fields.values("host")
+            if not hosts or self.version in HTTP1_VERSIONS:
+                raise MalformedURL(f"the request has {len(hosts)} Host values: expected one", rule="one authority")
+            host = hosts[0]
+            if any(other != host for other in hosts):
+                raise MalformedURL(":authority and Host differ", rule="one authority")
+        origin = origins.by_authority.get(host) or origins.match(host)
+        if origin is None:
+            raise MalformedURL(
+                f"the authority is not one of the configured origins (configured: {origins})", rule="own origin"
+            )
+        return origin
 
     def advice(self, error: SignatureError) -> str:
         """Return what to do about an error that an option for the server may cause, or ""."""

@@ -17,9 +17,7 @@ from undersigned.errors import CHECKS, SignatureError, UndersignedError, Verific
 from undersigned.limits import LONGEST_IN_LINE
 from undersigned.log_text import WITHHELD, is_credential, printable, without_credentials
 from undersigned.middleware.answer import UnreadRequest, logger
-from undersigned.middleware.authority import matched_origin
-from undersigned.middleware.decision import Decision
-from undersigned.middleware.evidence import Claims, Evidence, rebuilt_target_uri, without_query
+from undersigned.middleware.decision import Claims, Decision, Evidence, without_query
 from undersigned.reasons import fix_of
 
 if TYPE_CHECKING:
@@ -36,6 +34,8 @@ _LOGGED: Final = (
     "code", "step", "method", "target", "origin", "target_uri", "client", "status", "route", "keyid", "seconds_off",
 )  # fmt: skip
 """The attributes of a `Decision` that a record of the log has, each with the prefix `signature_`."""
+
+_TARGET_URI: Final = '"@target-uri": '
 
 _WORDS: Final[Mapping[Outcome, tuple[int, str]]] = {
     "warned": (logging.WARNING, "request accepted on another credential"),
@@ -103,14 +103,16 @@ def _decision(
     claims = Claims() if error is None else Claims.of(fields, profile)
     reason, now, shown = None if error is None else error.reason, service.verifier.clock(), received.shown_target()
     base = None if result is None else result.signature_base
-    uri = rebuilt_target_uri(base) if base is not None and reason == "signature_invalid" else None
+    uri = None
+    if base is not None and reason == "signature_invalid":
+        uri = next((line.removeprefix(_TARGET_URI) for line in base.split("\n") if line.startswith(_TARGET_URI)), None)
     detail, told = (None, None) if error is None else (error.detail, error.received)
     origin = None if request is None else request.origin
     url = _url(received, request)
     if origin is None:
         # What is told of a request that was not for an origin, or whose origin did not matter, decides nothing.
         with suppress(Exception):
-            origin = matched_origin(origins, fields, received.version)
+            origin = received.origin(origins)
     return Decision(
         outcome=outcome,
         profile=profile.name,

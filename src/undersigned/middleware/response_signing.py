@@ -8,15 +8,12 @@ from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.middleware.answer import logger
-from undersigned.middleware.authority import UnsupportedServer, matched_origin
+from undersigned.middleware.received import UnsupportedServer
 from undersigned.signature.signer import Signer
 from undersigned.url import Origins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from undersigned.message.header_fields import HeaderFields
-    from undersigned.message.request_target import RequestTarget
+    from undersigned.middleware.received import Received
     from undersigned.url.origin import ConfiguredOrigins
 
 _PLAIN: Final = (("Content-Type", "text/plain"),)
@@ -44,22 +41,14 @@ class ResponseSigning:
         self._signer = signer
         self._max_body = max_body
 
-    def request(
-        self, method: str, fields: HeaderFields, version: str, target: Callable[[], RequestTarget]
-    ) -> Request | None:
-        """Return the request that a response answers; None, and log it, if the response is not signed because of it.
-
-        Args:
-            method: the method.
-            fields: the headers.
-            version: the HTTP version.
-            target: returns the request target, or rejects it.
-        """
+    def request(self, received: Received) -> Request | None:
+        """Return the request that a response answers; None, and log it, if the response is not signed because of it."""
         try:
-            return Request(method, target().url(matched_origin(self._origins, fields, version)), fields)
+            url = received.target()[0].url(received.origin(self._origins))
         except (MalformedURL, UnsupportedServer):
             _log_unsignable()
             return None
+        return Request(received.method, url, received.fields)
 
     def check_size(self, size: int) -> None:
         """Check that so many bytes of a body may be kept until it is signed.

@@ -13,7 +13,6 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.log_text import printable
 from undersigned.middleware.answer import logger
-from undersigned.middleware.authority import HTTP2_SERVERS
 from undersigned.policy.policy import Policy
 from undersigned.process import is_first_time, is_one_of_several
 from undersigned.replay.memory import MemoryReplayStore
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verifier import Verifier
 
+
+HTTP2_SERVERS = frozenset({"hypercorn", "gunicorn", "daphne", "uvicorn"})
+"""Servers that reject an HTTP/2 request whose `:authority` and Host differ: they show the value of both."""
 
 Mode = Literal["required", "optional", "observe"]
 """What happens to an unsigned request: reject, accept, or accept and log. An invalid signature is always rejected.

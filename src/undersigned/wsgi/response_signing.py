@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from undersigned.limits import DEFAULT_MAX_BODY
-from undersigned.message.header_fields import HeaderFields
 from undersigned.middleware.response_signing import ResponseSigning
-from undersigned.wsgi.environ import field_lines, http_version, request_target
-from undersigned.wsgi.servers import detected_server
+from undersigned.wsgi.received import EnvironReceived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from undersigned.message.request import Request
     from undersigned.signature.signer import Signer
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
@@ -53,7 +49,8 @@ class ResponseSigningMiddleware:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Call the application, and sign its response."""
-        request = self._request(environ, start_response)
+        received = EnvironReceived.of(environ, start_response, reconstruct=self._reconstruct)
+        request = self._signing.request(received)
         if request is None:
             return self.app(environ, start_response)
         status, headers, body = "", list[tuple[str, str]](), bytearray()
@@ -81,9 +78,3 @@ class ResponseSigningMiddleware:
         start_response(status, [*headers, *added])
         # Some servers send the content of a response to HEAD, although the client expects the next response there.
         return [] if request.method == "HEAD" else [bytes(body)]
-
-    def _request(self, environ: Environ, start_response: StartResponse) -> Request | None:
-        server = detected_server(environ, start_response)
-        target = partial(request_target, environ, reconstruct=self._reconstruct, server=server)
-        fields = HeaderFields(field_lines(environ))
-        return self._signing.request(environ["REQUEST_METHOD"], fields, http_version(environ), target)

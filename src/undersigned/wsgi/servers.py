@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undersigned.middleware.authority import UnsupportedServer
+from undersigned.middleware.received import UnsupportedServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Generator
 from dataclasses import dataclass
+from types import coroutine
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import unquote
 
@@ -26,7 +26,7 @@ from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
     from typing import Unpack
 
     from undersigned.message.content import Content
@@ -128,7 +128,7 @@ class TimedBody(Body):
 
         try:
             async with asyncio.timeout(self._service.body_timeout):
-                answer: Answer = await _Begun(reading, waits_for)
+                answer: Answer = await _resumed(reading, waits_for)
         except TimeoutError:
             raise self.too_slow() from None
         return answer
@@ -138,28 +138,19 @@ class TimedBody(Body):
         return UnreadRequest("request_timeout", "reading the body took longer than body_timeout")
 
 
-class _Begun(Generator[Any, Any, Answer]):
-    """A coroutine that has begun, and waits. Whoever awaits this waits for the same, and lets it go on.
-
-    Args:
-        coroutine: the coroutine.
-        waits_for: what it waits for.
-    """
-
-    def __init__(self, coroutine: Coroutine[Any, Any, Answer], waits_for: object) -> None:
-        self._coroutine = coroutine
-        self._waits_for = [waits_for]
-
-    def __await__(self) -> Generator[Any, Any, Answer]:
-        return self
-
-    def send(self, value: object) -> object:
-        """Wait, or go on."""
-        return self._waits_for.pop() if self._waits_for else self._coroutine.send(value)
-
-    def throw(self, *error: Any) -> object:
-        """Raise an error where the coroutine waits."""
-        return self._coroutine.throw(*error)
+@coroutine
+def _resumed(reading: Coroutine[Any, Any, Answer], waits_for: object) -> Generator[Any, Any, Answer]:
+    """Wait for what a coroutine that has begun waits for, and let it go on."""
+    try:
+        while True:
+            try:
+                yield waits_for
+            except BaseException as error:  # noqa: BLE001 - it is raised where the coroutine waits
+                waits_for = reading.throw(error)
+            else:
+                waits_for = reading.send(None)
+    except StopIteration as done:
+        return cast("Answer", done.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

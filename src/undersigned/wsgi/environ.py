@@ -10,7 +10,6 @@ from undersigned.asgi import scope as asgi_scope
 from undersigned.errors import MalformedURL
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.wsgi.servers import missing_target_error
 
 if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
@@ -75,35 +74,11 @@ class BodyFraming(NamedTuple):
         return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
 
 
-def request_target(environ: dict[str, Any], *, reconstruct: bool, server: str | None = None) -> RequestTarget:
-    """Return the request target as it was on the wire.
-
-    Raises:
-        MalformedURL: the target is rejected.
-        UnsupportedServer: the server gives no raw target, and it may not be rebuilt.
-    """
-    target = _raw_target(environ)
-    if target is None:
-        if not reconstruct:
-            raise missing_target_error(server)
-        query = environ.get("QUERY_STRING", "")
-        target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
-    if not target.is_path(*_routed_paths(environ)):
-        raise MalformedURL("the raw target and PATH_INFO are different: something rewrites one", rule=_RULE)
-    return target
-
-
 def shown_target(environ: dict[str, Any]) -> str:
     """Return what the server shows of the request target, valid or not, as evidence for the log."""
     if "asgi.scope" in environ:
         return asgi_scope.shown_target(environ["asgi.scope"])
     return " or ".join(dict.fromkeys(str(environ[key]) for key in _RAW_KEYS if environ.get(key)))
-
-
-def http_version(environ: dict[str, Any]) -> str:
-    """Return the HTTP version, such as `1.1` or `2`, or what the server shows instead."""
-    version = str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
-    return version.removesuffix(".0") if version in {"2.0", "3.0"} else version
 
 
 def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:
@@ -160,7 +135,7 @@ def _cuts_script_name(environ: dict[str, Any], target: RequestTarget) -> bool:
     Raises:
         MalformedURL: it was cut off in the middle of a segment, or dot segments hide whether it was.
     """
-    inner, outer = _routed_paths(environ)
+    inner, outer = routed_paths(environ)
     received = unquote_to_bytes(target.path)
     if received == inner:
         return False
@@ -177,7 +152,7 @@ def _starts_with(path: str, script_name: str) -> bool:
     return path == script_name or path.startswith(f"{script_name.removesuffix('/')}/")
 
 
-def _raw_target(environ: dict[str, Any]) -> RequestTarget | None:
+def raw_target(environ: dict[str, Any]) -> RequestTarget | None:
     """Return the target that the server shows, or None if it shows none."""
     if "asgi.scope" in environ:
         return asgi_scope.request_target(environ["asgi.scope"], server_adds_root_path=False)
@@ -188,7 +163,7 @@ def _raw_target(environ: dict[str, Any]) -> RequestTarget | None:
     return RequestTarget.parse(_octets(shown)) if shown else None
 
 
-def _routed_paths(environ: dict[str, Any]) -> tuple[bytes, bytes]:
+def routed_paths(environ: dict[str, Any]) -> tuple[bytes, bytes]:
     """Return the decoded path the application routes on, without and with the mount in front of it."""
     path_info = _octets(environ.get("PATH_INFO", ""))
     return path_info, _octets(environ.get("SCRIPT_NAME", "")) + path_info

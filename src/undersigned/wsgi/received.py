@@ -8,7 +8,9 @@ from io import BufferedReader, BytesIO, RawIOBase
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from undersigned.errors import MalformedURL
 from undersigned.message.header_fields import HeaderFields
+from undersigned.message.request_target import RequestTarget
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.answer import incomplete
 from undersigned.middleware.body import Body
@@ -18,17 +20,16 @@ from undersigned.wsgi.environ import (
     BodyFraming,
     field_lines,
     has_too_many_fields,
-    http_version,
-    request_target,
+    raw_target,
+    routed_paths,
     shown_target,
     verified_environ,
 )
-from undersigned.wsgi.servers import check_server, detected_server
+from undersigned.wsgi.servers import check_server, detected_server, missing_target_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.admission import Admission
     from undersigned.middleware.service import Service
     from undersigned.url import CanonicalURL, Origin
@@ -71,11 +72,12 @@ class EnvironReceived(Received):
             reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
         """
         begun, framing = time.perf_counter(), BodyFraming.of(environ)
+        version = str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
         return cls(
             context=context or (lambda: environ),
             begun=begun,
             method=environ["REQUEST_METHOD"],
-            version=http_version(environ),
+            version=version.removesuffix(".0") if version in {"2.0", "3.0"} else version,
             client=environ.get("REMOTE_ADDR"),
             fields=NO_FIELDS if has_too_many_fields(environ) else HeaderFields(field_lines(environ)),
             has_body=framing.has_body,
@@ -99,18 +101,29 @@ class EnvironReceived(Received):
 
     def target(self) -> tuple[RequestTarget, bool]:
         """Return the request target, and whether a lone `?` may be missing."""
-        target = request_target(self.environ, reconstruct=self.reconstruct, server=self.server)
+        environ = self.environ
+        target = raw_target(environ)
+        if target is None:
+            if not self.reconstruct:
+                raise missing_target_error(self.server)
+            query = environ.get("QUERY_STRING", "")
+            target = RequestTarget.reconstruct(environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", ""), query)
+        if not target.is_path(*routed_paths(environ)):
+            raise MalformedURL(
+                "the raw target and PATH_INFO are different: something rewrites one", rule="request target"
+            )
         # An environ without a raw target shows no lone `?`.
-        return target, target.query is None and not (self.environ.get("REQUEST_URI") or self.environ.get("RAW_URI"))
+        return target, target.query is None and not (environ.get("REQUEST_URI") or environ.get("RAW_URI"))
 
     def shown_target(self) -> str:
         """Return the request target as the server shows it, or the path and query if it shows none."""
         shown, query = shown_target(self.environ), self.environ.get("QUERY_STRING")
-        return shown or quote(_path(self.environ)) + (f"?{query}" if query else "")
+        return shown or quote(self.routed_path()) + (f"?{query}" if query else "")
 
     def routed_path(self) -> str:
         """Return the percent-decoded path as the application's router reads it."""
-        return _path(self.environ)
+        path: str = self.environ.get("SCRIPT_NAME", "") + self.environ.get("PATH_INFO", "")
+        return path.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 class EnvironBody(Body):
@@ -175,11 +188,6 @@ class EnvironBody(Body):
             environ["wsgi.input"] = BufferedReader(_ResumedContent(b"".join(self.chunks), environ["wsgi.input"], left))
         PUBLISHED.publish(environ, admission)
         return environ
-
-
-def _path(environ: Environ) -> str:
-    path: str = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
-    return path.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 class _ResumedContent(RawIOBase):

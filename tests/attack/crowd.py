@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import sys
 import tempfile
@@ -39,7 +40,7 @@ SERVERS = {
     "gunicorn-gevent": ("gunicorn", *_GUNICORN, "-k", "gevent", "tests.attack.crowd:wsgi_app"),
     "pywsgi": ("tests.attack.pywsgi", "{port}"),
 }
-_STRANGERS = 12
+_STRANGERS, _HANGING = 12, 4
 _SILENT = HOSTS[5:8]
 
 
@@ -69,22 +70,23 @@ class Sender:
 
 
 @contextmanager
-def site(name: str, folder: Path) -> Iterator[tuple[int, KeyServer]]:
+def site(name: str, folder: Path, timeouts: dict[str, float]) -> Iterator[tuple[int, KeyServer]]:
     """Run a server whose middleware asks a key server of this process for keys. Yield its port, and the key server."""
     pem = certificate(folder / "server.pem", *HOSTS)
     keys, port = KeyServer(pem), free_port()
     module, *arguments = (part.format(port=port) for part in SERVERS[name])
     try:
-        with workers(module, *arguments, port=port, log=folder / "log", count=0, CROWD_CA=str(pem)):
+        environment = {"CROWD_CA": str(pem), "CROWD_TIMEOUTS": json.dumps(timeouts)}
+        with workers(module, *arguments, port=port, log=folder / "log", count=0, **environment):
             yield port, keys
     finally:
         keys.close()
 
 
-def honest(bot: Sender, port: int, agent: str, seconds: float) -> Answered:
-    """Send one honest request after another."""
+def honest(bot: Sender, port: int, agent: str, *, seconds: float, least: int) -> Answered:
+    """Send one honest request after another, for so many seconds, and at least so many."""
     statuses, taken, end = set(), [], time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end or len(taken) < least:
         began = time.perf_counter()
         statuses.add(bot.send(port, agent))
         taken.append(time.perf_counter() - began)
@@ -92,9 +94,11 @@ def honest(bot: Sender, port: int, agent: str, seconds: float) -> Answered:
     return Answered(statuses, sorted(taken))
 
 
-def measure(name: str, seconds: float, folder: Path) -> tuple[Answered, Answered]:
-    """Return what the bot got alone, and beside strangers."""
-    with site(name, folder) as (port, keys):
+def measure(
+    name: str, folder: Path, *, seconds: float = 0, least: int = 0, **timeouts: float
+) -> tuple[Answered, Answered]:
+    """Return what the bot got alone, and beside strangers whose silent hosts stay silent until it has it."""
+    with site(name, folder, timeouts) as (port, keys):
         bot, over = Sender(), threading.Event()
         keys.answers["/bot"] = response(bot.pair.public)
         many = response({"keys": [KeyPair.generate().public["keys"][0] for _ in range(256)]})
@@ -103,12 +107,12 @@ def measure(name: str, seconds: float, folder: Path) -> tuple[Answered, Answered
 
         def hang(*_) -> None:
             asked.release()
-            over.wait(60)
+            over.wait()
 
         keys.answers |= {f"/silent/{number}": hang for number in range(1000)}
         agent = keys.url("/bot")
         assert bot.send(port, agent) == 200
-        alone = honest(bot, port, agent, seconds)
+        alone = honest(bot, port, agent, seconds=seconds, least=least)
         numbers = itertools.count()
         threads = [
             threading.Thread(target=_crowd, args=(port, keys, over, numbers, Random(at)), daemon=True)  # noqa: S311
@@ -116,12 +120,14 @@ def measure(name: str, seconds: float, folder: Path) -> tuple[Answered, Answered
         ]
         for thread in threads:
             thread.start()
-        for _ in range(_STRANGERS):
-            assert asked.acquire(timeout=60)
-        beside = honest(bot, port, agent, seconds)
-        over.set()
-        for thread in threads:
-            thread.join(60)
+        try:
+            for _ in range(_HANGING):
+                assert asked.acquire(timeout=60)
+            beside = honest(bot, port, agent, seconds=seconds, least=least)
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join(60)
     return alone, beside
 
 
@@ -136,7 +142,8 @@ def _crowd(port: int, keys: KeyServer, over: threading.Event, numbers: Iterator[
 
 
 def _verifier() -> Verifier:
-    keys = WebBotAuthKeys(form="jwks", network=network_of(Path(os.environ["CROWD_CA"])))
+    timeouts = json.loads(os.environ["CROWD_TIMEOUTS"])
+    keys = WebBotAuthKeys(form="jwks", network=network_of(Path(os.environ["CROWD_CA"]), **timeouts))
     return Verifier(PROFILE, keys=keys, replay=MemoryReplayStore())
 
 
@@ -163,7 +170,7 @@ def main() -> int:
     given = parser.parse_args()
     for name in given.names or SERVERS:
         with tempfile.TemporaryDirectory() as folder:
-            alone, beside = measure(name, given.seconds, Path(folder))
+            alone, beside = measure(name, Path(folder), seconds=given.seconds)
         shown = [
             f"{what} {1000 * alone.percentile(share):.1f} to {1000 * beside.percentile(share):.1f} ms "
             f"({beside.percentile(share) / alone.percentile(share):.2f})"

@@ -26,7 +26,7 @@ PARALLEL = ("-n", "4", "--dist", "worksteal")
 # Some lines run only with real stores. So the coverage is checked after the tests of the stores.
 COVERED = ("--cov", "--cov-branch", "--cov-report=", "--cov-fail-under=0", "--cov-append")
 ROOMS = {
-    "servers": ["--group", "servers"],
+    "servers": ["--group", "servers", "--group", "proxies"],
     "attack": ["--group", "attack"],
     "browser": ["--group", "browser"],
     "hsm": ["-e", ".[hsm]"],

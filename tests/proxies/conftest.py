@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +20,9 @@ from tests import keys
 from tests.certificate import localhost_certificate
 from tests.proxies import envoy, haproxy, nginx, traefik
 from tests.proxies.fronts import BACKENDS, Served, listening
+from tests.servers.matrix import program
 from tests.wire import read_response
+from tests.workers import wait_until
 
 from undersigned import Request, Signer, profiles
 
@@ -36,7 +36,6 @@ SERVERS = {
     "gunicorn": ["-m", "gunicorn", "tests.proxies.seller:wsgi_app()", "--log-level", "critical", "--bind"],
 }
 STOPPED = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
-SYSTEM_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def street(tmp_path_factory) -> Iterator[Street]:
     street = Street(
         directory,
         {
-            (name, front.name, backend): Served.bound(front, backend)
+            (name, front.name, backend): Served.bound(front, backend, inherited=hasattr(proxy, "inheritance"))
             for name, proxy in PROXIES.items()
             for front in proxy.FRONTS
             for backend in BACKENDS
@@ -156,15 +155,14 @@ def visit(street, running) -> Callable[[str, str, str], Visit]:
 
 def proxied(street: Street, name: str) -> contextlib.AbstractContextManager[None]:
     """Run a proxy with all of its fronts."""
-    program = shutil.which(name, path=SYSTEM_PATH)
-    if program is None:
+    proxy, served, found = PROXIES[name], street.of(name), program(name)
+    if found is None:
         pytest.skip(f"{name} is not installed")
-    proxy, served = PROXIES[name], street.of(name)
     directory = street.directory / name
     directory.mkdir()
     file = directory / "configuration"
     file.write_text(proxy.configuration(directory, served, street.ports, street.certificate))
-    command = proxy.command(program, directory, file)
+    command = proxy.command(found, directory, file)
     if hasattr(proxy, "inheritance"):
         return _process(command, [one.socket for one in served], {**os.environ, **proxy.inheritance(served)})
     return _binding(command, served)
@@ -172,25 +170,20 @@ def proxied(street: Street, name: str) -> contextlib.AbstractContextManager[None
 
 @contextlib.contextmanager
 def _binding(command: list[str], served: list[Served]) -> Iterator[None]:
-    """Run a proxy that inherits no sockets: it binds their ports itself."""
-    for one in served:
-        one.socket.close()
-    with _process(command, [], dict(os.environ)):
+    """Run a proxy that inherits no sockets: it binds the reserved ports itself."""
+    with _process(command, [], dict(os.environ)) as process:
         for one in served:
-            _await_answer(one)
+            wait_until(lambda one=one: _answers(one), process=process)
         yield
 
 
-def _await_answer(served: Served) -> None:
-    """Wait until the application answers. Traefik opens its ports before it knows its routes."""
+def _answers(served: Served) -> bool:
+    """Return whether the application answers. Traefik opens its ports before it knows its routes."""
     asked = f"GET / HTTP/1.1\r\nHost: {served.host}\r\nConnection: close\r\n\r\n".encode()
-    for _ in range(200):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", served.port), 5) as connection:
-            connection.sendall(asked)
-            if read_response(connection).startswith(b"HTTP/1.1 401"):
-                return
-        threading.Event().wait(0.1)
-    raise AssertionError(f"{served.front.name} does not answer")
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", served.port), 5) as connection:
+        connection.sendall(asked)
+        return read_response(connection).startswith(b"HTTP/1.1 401")
+    return False
 
 
 def _server(street: Street, backend: str, bound: socket.socket):
@@ -204,7 +197,9 @@ def _server(street: Street, backend: str, bound: socket.socket):
 
 
 @contextlib.contextmanager
-def _process(command: list[str], sockets: list[socket.socket], environment: dict[str, str]) -> Iterator[None]:
+def _process(
+    command: list[str], sockets: list[socket.socket], environment: dict[str, str]
+) -> Iterator[subprocess.Popen]:
     """Run a server that inherits its listening sockets. They are closed here, so that connections fail when it ends."""
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(  # noqa: S603 - a server found on this machine, with arguments of our own
@@ -219,11 +214,11 @@ def _process(command: list[str], sockets: list[socket.socket], environment: dict
         for one in sockets:
             one.close()
         try:
-            yield
+            yield process
         finally:
             process.terminate()
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -37,8 +37,9 @@ class Served:
     port: int
 
     @classmethod
-    def bound(cls, front: Front, backend: str) -> Served:
-        bound = listening()
+    def bound(cls, front: Front, backend: str, *, inherited: bool = True) -> Served:
+        """Return a front with a socket that its proxy inherits, or that reserves its port until the proxy binds it."""
+        bound = listening() if inherited else reserved()
         return cls(front, backend, bound, bound.getsockname()[1])
 
     @property
@@ -65,8 +66,15 @@ class Served:
 
 def listening() -> socket.socket:
     """Return a listening socket for a process to inherit, so that its port is known before the process starts."""
-    bound = socket.socket()
-    bound.bind(("127.0.0.1", 0))
+    bound = reserved()
     bound.listen(128)
     bound.settimeout(0)
+    return bound
+
+
+def reserved() -> socket.socket:
+    """Return a socket with a port that only a process of this user can bind too, if it sets the same option."""
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    bound.bind(("127.0.0.1", 0))
     return bound

@@ -23,51 +23,49 @@ def recipes(flavor: Flavor) -> Iterator[Recipe]:
 
 
 def _contents(flavor: Flavor) -> Iterator[Recipe]:
-    yield Recipe(name="ed25519", rule="a request with content, signed by Ed25519")
-    yield Recipe(
-        name="es256", rule="the same, signed by ECDSA over P-256, as r and s of 32 bytes each", key=flavor.p256
-    )
-    yield Recipe(name="sha-512", rule="the content's digest by SHA-512 alone", digests=("sha-512",))
-    yield Recipe(name="sha-256-and-sha-512", rule="two digests, both right", digests=("sha-256", "sha-512"))
+    yield Recipe("ed25519", "a request with content, signed by Ed25519")
+    yield Recipe("es256", "the same, signed by ECDSA over P-256, as r and s of 32 bytes each", key=flavor.p256)
+    yield Recipe("sha-512", "the content's digest by SHA-512 alone", digests=("sha-512",))
+    yield Recipe("sha-256-and-sha-512", "two digests, both right", digests=("sha-256", "sha-512"))
     digest = flavor.digest_of(Sent().body)
     yield Recipe(
-        name="unknown-digest-next-to-known",
-        rule="a digest by an unregistered algorithm is ignored next to a correct one",
+        "unknown-digest-next-to-known",
+        "a digest by an unregistered algorithm is ignored next to a correct one",
         digest=f"{digest}, own-digest=:AAAA:",
     )
     yield Recipe(
-        name="type-with-quoted-comma",
-        rule="a Content-Type with a comma in quotes has one value",
+        "type-with-quoted-comma",
+        "a Content-Type with a comma in quotes has one value",
         sent=Sent(headers=(("Content-Type", f'{TYPE};profile="a,b"'),)),
     )
     yield Recipe(
-        name="same-key-in-different-objects",
-        rule="different objects may have members of the same name, also nested ones",
+        "same-key-in-different-objects",
+        "different objects may have members of the same name, also nested ones",
         sent=Sent(body='{"a":{"a":1},"b":[{"a":1},{"a":2}]}'),
     )
     yield Recipe(
-        name="repeated-key-that-is-no-json",
-        rule="content of another type is not read as JSON by the checklist",
+        "repeated-key-that-is-no-json",
+        "content of another type is not read as JSON by the checklist",
         sent=Sent(headers=(("Content-Type", "text/plain"),), body=DUPLICATES),
         capability=None,
     )
     if flavor.prefix == "webhook_":
-        yield Recipe(name="empty-body", rule="a delivery without content covers its digest too", sent=Sent(body=""))
+        yield Recipe("empty-body", "a delivery without content covers its digest too", sent=Sent(body=""))
     else:
-        yield Recipe(name="no-body", rule="without content three components do", sent=Sent(method="GET", body=""))
+        yield Recipe("no-body", "without content three components do", sent=Sent(method="GET", body=""))
 
 
 def _components(flavor: Flavor) -> Iterator[Recipe]:
     sent = Sent(headers=(("Idempotency-Key", "own-1"), ("X-Trace", "a"), ("X-Trace", "b")))
     yield Recipe(
-        name="more-components",
-        rule="more fields than required may be covered; the lines of one field are joined",
+        "more-components",
+        "more fields than required may be covered; the lines of one field are joined",
         sent=sent,
         covered=(*FULL, "idempotency-key", "x-trace"),
     )
     yield Recipe(
-        name="components-in-another-order",
-        rule="the components are in the base in the order of the message",
+        "components-in-another-order",
+        "the components are in the base in the order of the message",
         covered=tuple(reversed(FULL)),
     )
     path = "/" + flavor.url.split("/", 3)[3]
@@ -80,8 +78,8 @@ def _components(flavor: Flavor) -> Iterator[Recipe]:
         '"x-trace";bs': ":YQ==:, :Yg==:",
     }
     yield Recipe(
-        name="derived-components",
-        rule="the other derived components, and a field as bytes, may also be covered",
+        "derived-components",
+        "the other derived components, and a field as bytes, may also be covered",
         sent=Sent(url=f"{flavor.url}?b=2&a=1", headers=sent.headers[1:], values=values),
         covered=(*FULL, *values),
     )
@@ -91,27 +89,24 @@ def _labels(flavor: Flavor) -> Iterator[Recipe]:
     nobodys = flavor.bytes_field(b"\x00" * 64)
     own = f';keyid="proxy";tag="{flavor.tag}"'
     yield Recipe(
-        name="second-label",
-        rule="sig1 is processed; a second label is read and ignored",
+        "second-label",
+        "sig1 is processed; a second label is read and ignored",
         input='{}, proxy=("@method");keyid="proxy";tag="proxy"',
         signature=f"{{}}, proxy={nobodys}",
     )
     yield Recipe(
-        name="sig1-behind-a-label-with-the-tag",
-        rule="sig1 is processed, whatever comes before it",
+        "sig1-behind-a-label-with-the-tag",
+        "sig1 is processed, whatever comes before it",
         input=f'proxy=("@method"){own}, {{}}',
         signature=f"proxy={nobodys}, {{}}",
         expected={"verified_label": "sig1"},
     )
     yield Recipe(
-        name="another-label",
-        rule="a label that is the only one is processed",
-        label="own",
-        expected={"verified_label": "own"},
+        "another-label", "a label that is the only one is processed", label="own", expected={"verified_label": "own"}
     )
     yield Recipe(
-        name="label-with-the-tag",
-        rule="without sig1, the first label with the profile's tag is processed",
+        "label-with-the-tag",
+        "without sig1, the first label with the profile's tag is processed",
         label="own",
         input='proxy=("@method");keyid="proxy";tag="proxy", {}',
         signature=f"proxy={nobodys}, {{}}",
@@ -121,27 +116,25 @@ def _labels(flavor: Flavor) -> Iterator[Recipe]:
 
 def _parameters() -> Iterator[Recipe]:
     yield Recipe(
-        name="parameters-in-another-order",
-        rule="the parameters are in the base in the order of the message",
+        "parameters-in-another-order",
+        "the parameters are in the base in the order of the message",
         order=("tag", "alg", "keyid", "nonce", "expires", "created"),
     )
     yield Recipe(
-        name="unknown-parameter",
-        rule="an unregistered parameter is covered and has no effect",
-        parameters={"own": '"x"'},
+        "unknown-parameter", "an unregistered parameter is covered and has no effect", parameters={"own": '"x"'}
     )
     yield Recipe(
-        name="spaces-in-signature-input",
-        rule="the base has the strict serialization of the parameters, not what was received",
+        "spaces-in-signature-input",
+        "the base has the strict serialization of the parameters, not what was received",
         written=lambda text: text.replace("(", "( ").replace(" ", "  ").replace(";", "; "),
     )
-    yield Recipe(name="nonce-of-32-bytes", rule="a nonce may be longer", parameters={"nonce": f'"{"own_" * 10}own"'})
+    yield Recipe("nonce-of-32-bytes", "a nonce may be longer", parameters={"nonce": f'"{"own_" * 10}own"'})
     for name, rule, created, expires in (
         ("created-60-seconds-ahead", "a clock may be 60 seconds slow", NOW + 60, NOW + 360),
         ("expired-60-seconds-ago", "a clock may be 60 seconds ahead", NOW - 360, NOW - 60),
         ("valid-for-one-second", "a validity may be as short as a second", NOW, NOW + 1),
     ):
-        yield Recipe(name=name, rule=rule, parameters={"created": created, "expires": expires})
+        yield Recipe(name, rule, parameters={"created": created, "expires": expires})
 
 
 def _targets(flavor: Flavor) -> Iterator[Recipe]:
@@ -201,38 +194,38 @@ def _targets(flavor: Flavor) -> Iterator[Recipe]:
             Sent(headers=((":authority", host), ("Host", host))),
         ),
     ):
-        yield Recipe(name=name, rule=rule, sent=sent)
+        yield Recipe(name, rule, sent=sent)
 
 
 def _sources(flavor: Flavor) -> Iterator[Recipe]:
     own, nonce = flavor.key.kid, "b3duLW5vbmNlLW93bi1ub24"
     entries = [{"keyid": "another", "nonce": nonce}, {"keyid": own, "nonce": "another"}]
     yield Recipe(
-        name="nonce-of-another-key",
-        rule="a nonce is spent for its key alone",
+        "nonce-of-another-key",
+        "a nonce is spent for its key alone",
         parameters={"nonce": f'"{nonce}"'},
         state={"replay_cache_entries": entries},
     )
     yield Recipe(
-        name="cap-of-another-key",
-        rule="a cap that another key has reached bars that key alone",
+        "cap-of-another-key",
+        "a cap that another key has reached bars that key alone",
         state={"per_keyid_cap_filled_for": "another"},
     )
     fresh = {"issuer": "https://own.test", "revoked_kids": ["another"], "updated": "2026-09-21T14:00:00Z"}
     yield Recipe(
-        name="fresh-revocation-list",
-        rule="a revocation list bars the keys it names and no other",
+        "fresh-revocation-list",
+        "a revocation list bars the keys it names and no other",
         state={"revocation_list": {**fresh, "next_update": "2026-09-21T14:15:00Z"}},
     )
     yield Recipe(
-        name="revocation-list-at-the-end-of-its-grace",
-        rule="a revocation list holds for four intervals beyond its next update",
+        "revocation-list-at-the-end-of-its-grace",
+        "a revocation list holds for four intervals beyond its next update",
         state={"revocation_list_stale_seconds": 2400},
     )
     jwk = {**flavor.key.jwk, "adcp_use": ["governance-signing", flavor.key.purpose]}
-    yield Recipe(name="key-of-several-purposes", rule="a key may have several purposes", jwks=(jwk,))
+    yield Recipe("key-of-several-purposes", "a key may have several purposes", jwks=(jwk,))
     yield Recipe(
-        name="jwk-alg-ed25519",
-        rule="RFC 9864 calls EdDSA over Curve25519 Ed25519",
+        "jwk-alg-ed25519",
+        "RFC 9864 calls EdDSA over Curve25519 Ed25519",
         jwks=({**flavor.key.jwk, "alg": "Ed25519"}, Key(STRANGER.kid).jwk),
     )

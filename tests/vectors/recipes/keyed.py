@@ -20,19 +20,17 @@ def recipes(flavor: Flavor) -> Iterator[Recipe]:
 
 def _unknown() -> Iterator[Recipe]:
     yield Recipe(
-        name="unknown-key",
-        rule="step 7: no source knows the key",
+        "unknown-key",
+        "no source knows the key",
         parameters={"keyid": f'"{STRANGER.kid}"'},
         proven=False,
         code="signature_key_unknown",
-        step=7,
     )
     yield Recipe(
-        name="key-source-down",
-        rule="step 7: the key source cannot be asked, which is not the sender's fault",
+        "key-source-down",
+        "the key source cannot be asked, which is not the sender's fault",
         state={"key_source_down": True},
         code="signature_jwks_unavailable",
-        step=7,
     )
 
 
@@ -56,9 +54,7 @@ def _misused(flavor: Flavor) -> Iterator[Recipe]:
 
 def _misuse(name: str, rule: str, **options: object) -> Recipe:
     code = "signature_key_purpose_invalid"
-    return Recipe(
-        name=name, rule=f"step 8: the key may not be used: {rule}", proven=False, code=code, step=8, **options
-    )
+    return Recipe(name, f"the key may not be used: {rule}", proven=False, code=code, **options)
 
 
 def _revoked(flavor: Flavor) -> Iterator[Recipe]:
@@ -69,22 +65,13 @@ def _revoked(flavor: Flavor) -> Iterator[Recipe]:
         ("revoked-by-a-list", "the same, by a list with its times", _listed(flavor, times)),
         ("revoked-by-a-stale-list", "a list that is stale still bars whom it names", _listed(flavor, old)),
     ):
-        yield Recipe(
-            name=name,
-            rule=f"step 9: {rule}",
-            key=flavor.revoked,
-            proven=False,
-            state=state,
-            code="signature_key_revoked",
-            step=9,
-        )
+        yield Recipe(name, rule, key=flavor.revoked, proven=False, state=state, code="signature_key_revoked")
     yield Recipe(
-        name="revocation-list-stale",
-        rule="step 9: the revocation list is a second older than its grace",
+        "revocation-list-stale",
+        "the revocation list is a second older than its grace",
         proven=False,
         state={"revocation_list_stale_seconds": 2401},
         code="signature_revocation_stale",
-        step=9,
     )
 
 
@@ -118,13 +105,12 @@ def _capped(flavor: Flavor) -> Iterator[Recipe]:
             True,
         ),
     ):
-        yield Recipe(name=name, rule=f"step {step}: {rule}", proven=proven, state=state, code=abuse, step=step)
+        yield Recipe(name, rule, proven=proven, state=state, code=abuse, step=step)
     yield Recipe(
-        name="store-down",
-        rule="step 9a: the replay store cannot be asked, which is not the sender's fault",
+        "store-down",
+        "the replay store cannot be asked, which is not the sender's fault",
         state={"replay_store_down": True},
         code="signature_store_unavailable",
-        step="9a",
     )
 
 

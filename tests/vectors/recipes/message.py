@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -95,7 +95,19 @@ class Sent:
         return "\n".join([f"{identifier}: {value}" for identifier, value in [*lines, ('"@signature-params"', text)]])
 
 
-@dataclass(frozen=True, kw_only=True)
+STEPS = {
+    "signature_required": 0, "signature_header_malformed": 1, "signature_params_incomplete": 2,
+    "signature_tag_invalid": 3, "signature_alg_not_allowed": 4, "signature_window_invalid": 5,
+    "signature_components_incomplete": 6, "signature_components_unexpected": 6, "signature_key_unknown": 7,
+    "signature_jwks_unavailable": 7, "signature_key_purpose_invalid": 8, "signature_key_revoked": 9,
+    "signature_revocation_stale": 9, "signature_rate_abuse": "9a", "signature_store_unavailable": "9a",
+    "signature_invalid": 10, "target_uri_malformed": 10, "signature_digest_mismatch": 11, "signature_replayed": 12,
+    "body_malformed": 14,
+}  # fmt: skip
+"""The step that rejects by each code, unless a recipe names another one."""
+
+
+@dataclass(frozen=True)
 class Recipe:
     """One vector: a request, how it was signed, what was done to it, and its expected outcome.
 
@@ -107,6 +119,7 @@ class Recipe:
 
     name: str
     rule: str
+    _: KW_ONLY
     sent: Sent = field(default_factory=Sent)
     signed: bool = True
     covered: tuple[str, ...] | None = None
@@ -125,12 +138,17 @@ class Recipe:
     changes: Mapping[str, object] = field(default_factory=dict)
     replaced: Mapping[str, str | None] = field(default_factory=dict)
     code: str | None = None
-    step: int | str = 0
+    step: int | str | None = None
     expected: Mapping[str, object] = field(default_factory=dict)
     state: Mapping[str, object] = field(default_factory=dict)
     capability: Mapping[str, object] | None = field(default_factory=dict)
     jwks: tuple[Mapping[str, object], ...] = ()
     based: bool = True
+
+    @property
+    def failed(self) -> int | str | None:
+        """The step that rejects the request, if one does."""
+        return STEPS[self.code] if self.code and self.step is None else self.step
 
 
 @dataclass(frozen=True)
@@ -149,7 +167,7 @@ class Message:
         request = {"method": received.method, "url": received.url, "headers": headers if repeated else dict(headers)}
         base = received.base(self.covered, self.text) if self.reaches_a_base else None
         return {
-            "name": recipe.rule,
+            "name": recipe.rule if recipe.code is None else f"step {recipe.failed}: {recipe.rule}",
             **self.flavor.members,
             "reference_now": NOW,
             "request": {**request, **({"body": received.body} if received.body else {})},
@@ -167,7 +185,7 @@ class Message:
     @property
     def outcome(self) -> dict[str, object]:
         code = self.recipe.code
-        outcome = {} if code is None else {"error_code": self.flavor.prefix + code, "failed_step": self.recipe.step}
+        outcome = {} if code is None else {"error_code": self.flavor.prefix + code, "failed_step": self.recipe.failed}
         return {"success": code is None, **outcome, **self.recipe.expected}
 
     @property
@@ -178,7 +196,7 @@ class Message:
     def reaches_a_base(self) -> bool:
         """Whether the verifier has a base, or would have one if the operation were not checked first."""
         recipe = self.recipe
-        screened = recipe.step in {1, 2, 3, 4, 5, 6} or recipe.code == "target_uri_malformed"
+        screened = recipe.failed in {1, 2, 3, 4, 5, 6} or recipe.code == "target_uri_malformed"
         return recipe.signed and recipe.based and recipe.input is not None and not screened
 
     @property

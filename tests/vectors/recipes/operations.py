@@ -27,36 +27,37 @@ def _envelopes(flavor: Flavor) -> Iterator[Recipe]:
     buy, look = (_call(flavor, name) for name in ("create_media_buy", "get_products"))
     resolved = {"resolved_operation": "create_media_buy"}
     yield Recipe(
-        name="signed-call",
-        rule="a call that has to be signed, and is",
+        "signed-call",
+        "a call that has to be signed, and is",
         sent=Sent(body=buy),
         expected={**resolved, "dispatched_operation": "create_media_buy"},
     )
     yield Recipe(
-        name="unsigned-call",
-        rule="step 0: the call has to be signed",
+        "unsigned-call",
+        "the call has to be signed",
         sent=Sent(body=buy),
         signed=False,
         expected=resolved,
         code="signature_required",
     )
     yield Recipe(
-        name="call-of-another-operation",
-        rule="step 0: the call need not be signed",
+        "call-of-another-operation",
+        "the call need not be signed",
         sent=Sent(body=look),
         signed=False,
         expected={"status": "unsigned", "resolved_operation": "get_products", "dispatched_operation": "get_products"},
     )
     yield Recipe(
-        name="signed-and-unresolved",
-        rule="step 0: a signature that holds does not name an operation",
+        "signed-and-unresolved",
+        "a signature that holds does not name an operation",
         sent=Sent(body="[]"),
         code="body_malformed",
+        step=0,
     )
     for name, state in (("unresolved", {}), ("unresolved-with-another-credential", {"fallback_auth_valid": True})):
         yield Recipe(
-            name=name,
-            rule="step 0: what no one can name is forgiven by nothing",
+            name,
+            "what no one can name is forgiven by nothing",
             sent=Sent(body="[]"),
             signed=False,
             state=state,
@@ -65,22 +66,21 @@ def _envelopes(flavor: Flavor) -> Iterator[Recipe]:
         )
     resolves_first = flavor is A2A
     yield Recipe(
-        name="broken-pair-and-unresolved",
-        rule="step 0: over A2A the operation is resolved first" if resolves_first else "step 1: the signature is first",
+        "broken-pair-and-unresolved",
+        "over A2A the operation is resolved first" if resolves_first else "the signature is first",
         sent=Sent(body="[]"),
         input=None,
         proven=not resolves_first,
         code="body_malformed" if resolves_first else "signature_header_malformed",
-        **({} if resolves_first else {"step": 1}),
+        step=0 if resolves_first else 1,
     )
     yield Recipe(
-        name="call-rewritten-after-signing",
-        rule="step 11: a call of another operation than the one that was signed",
+        "call-rewritten-after-signing",
+        "a call of another operation than the one that was signed",
         sent=Sent(body=look),
         changes={"body": buy},
         expected=resolved,
         code="signature_digest_mismatch",
-        step=11,
     )
 
 
@@ -135,7 +135,7 @@ def _paths() -> Iterator[Recipe]:
         ),
         ("path-bad-triplet", "a target without a canonical form may name any operation", "/%zz/create_media_buy"),
     ):
-        yield _unsigned(name, rule, path, None, code="target_uri_malformed")
+        yield _unsigned(name, rule, path, None, code="target_uri_malformed", step=0)
     for name, rule, body in (
         ("json-with-a-repeated-key", "content matters only if it registers a webhook", '{"a":1,"a":2}'),
         ("json-cut-off", "content that is not JSON registers no webhook", '{"a":'),
@@ -149,9 +149,7 @@ def _unsigned(name: str, rule: str, path: str, operation: str | None, **options:
     outcome = {} if "code" in options else {"status": "unsigned"}
     resolved = {} if rejected else {"resolved_operation": operation}
     sent = Sent(url=f"{ORIGIN}{path}", body=body)
-    return Recipe(
-        name=name, rule=f"step 0: {rule}", sent=sent, signed=False, expected={**outcome, **resolved}, **options
-    )
+    return Recipe(name, rule, sent=sent, signed=False, expected={**outcome, **resolved}, **options)
 
 
 def _credentials() -> Iterator[Recipe]:
@@ -159,8 +157,8 @@ def _credentials() -> Iterator[Recipe]:
     other, warn = {"fallback_auth_valid": True}, {"required_for": [], "warn_for": ["create_media_buy"]}
     carried = {"status": "unsigned", "authentication_source": "fallback"}
     yield Recipe(
-        name="unsigned-with-another-credential",
-        rule="another valid credential excuses a required signature that is absent",
+        "unsigned-with-another-credential",
+        "another valid credential excuses a required signature that is absent",
         signed=False,
         state=other,
         expected=carried,
@@ -182,40 +180,37 @@ def _credentials() -> Iterator[Recipe]:
     ):
         ended = {"created": NOW - 360, "expires": NOW - 61} if name == "expired" else {}
         yield Recipe(
-            name=f"warned-{name}",
-            rule=f"under warn_for another credential carries the request, and the failure is recorded: {rule}",
+            f"warned-{name}",
+            f"under warn_for another credential carries the request, and the failure is recorded: {rule}",
             parameters=ended,
             state={**state, **other},
             capability=warn,
             expected={**carried, **recipe},
         )
     broken = Recipe(
-        name="header-pair-broken-with-another-credential",
-        rule="step 1: a pair that cannot be read is forgiven by no list and no credential",
+        "header-pair-broken-with-another-credential",
+        "a pair that cannot be read is forgiven by no list and no credential",
         input=None,
         proven=False,
         state=other,
         capability=warn,
         code="signature_header_malformed",
-        step=1,
     )
     yield broken
     yield replace(
         broken,
         name="parameter-missing-with-another-credential",
-        rule="step 2: a signature that lacks a required parameter is forgiven by no list and no credential",
+        rule="a signature that lacks a required parameter is forgiven by no list and no credential",
         input="{}",
         parameters={"nonce": None},
         code="signature_params_incomplete",
-        step=2,
     )
     yield replace(
         broken,
         name="expired-with-another-credential",
-        rule="step 5: outside of warn_for a failed signature is rejected whatever else is valid",
+        rule="outside of warn_for a failed signature is rejected whatever else is valid",
         input="{}",
         parameters={"created": NOW - 360, "expires": NOW - 61},
         capability={},
         code="signature_window_invalid",
-        step=5,
     )

@@ -29,32 +29,23 @@ def _policy(digest: str) -> Mapping[str, object]:
 
 
 def _digest_policies() -> Iterator[Recipe]:
+    yield Recipe("digest-either-not-covered", "the policy either lets a digest be covered or not", covered=TYPED)
     yield Recipe(
-        name="digest-either-not-covered", rule="the policy either lets a digest be covered or not", covered=TYPED
-    )
-    yield Recipe(
-        name="digest-either-sent-and-not-covered",
-        rule="a digest that is not covered is not looked at",
+        "digest-either-sent-and-not-covered",
+        "a digest that is not covered is not looked at",
         covered=TYPED,
         digest="not a digest at all",
     )
-    yield Recipe(name="digest-required-covered", rule="the policy required", capability=_policy("required"))
-    yield Recipe(
-        name="digest-forbidden-not-covered", rule="the policy forbidden", covered=TYPED, capability=_policy("forbidden")
-    )
+    yield Recipe("digest-required-covered", "the policy required", capability=_policy("required"))
+    yield Recipe("digest-forbidden-not-covered", "the policy forbidden", covered=TYPED, capability=_policy("forbidden"))
     padded = replace(ADCP_3_1, digest_padded=True)
+    yield Recipe("digest-in-base64", "a digest may be spelled as RFC 9530 does", digest=padded.digest_of(Sent().body))
     yield Recipe(
-        name="digest-in-base64",
-        rule="a digest may be spelled as RFC 9530 does",
-        digest=padded.digest_of(Sent().body),
-    )
-    yield Recipe(
-        name="digest-required-not-covered",
-        rule="step 6: the policy required, and no digest is covered",
+        "digest-required-not-covered",
+        "the policy required, and no digest is covered",
         covered=TYPED,
         capability=_policy("required"),
         code="signature_components_incomplete",
-        step=6,
     )
     for name, rule, covered, values in (
         ("digest-forbidden-covered", "a digest is covered", FULL, {}),
@@ -67,63 +58,55 @@ def _digest_policies() -> Iterator[Recipe]:
     ):
         digest = ADCP_3_1.digest_of(Sent().body)
         yield Recipe(
-            name=name,
-            rule=f"step 6: the policy forbidden, and {rule}",
+            name,
+            f"the policy forbidden, and {rule}",
             sent=Sent(values=values),
             covered=covered,
             digest=digest,
             capability=_policy("forbidden"),
             code="signature_components_unexpected",
-            step=6,
         )
 
 
 def _deliveries() -> Iterator[Recipe]:
     yield Recipe(
-        name="key-of-requests",
-        rule="a key for requests may sign deliveries: the tag keeps them apart",
-        key=SELLER_REQUESTS,
+        "key-of-requests", "a key for requests may sign deliveries: the tag keeps them apart", key=SELLER_REQUESTS
     )
     other = replace(WEBHOOK, digest_padded=False)
     yield Recipe(
-        name="digest-in-base64url",
-        rule="a digest may be spelled as the signature is",
-        digest=other.digest_of(Sent().body),
+        "digest-in-base64url", "a digest may be spelled as the signature is", digest=other.digest_of(Sent().body)
     )
     for component in ("content-type", "content-digest"):
         yield Recipe(
-            name=f"empty-body-{component}-not-covered",
-            rule=f"step 6: a delivery covers {component}, content or not",
+            f"empty-body-{component}-not-covered",
+            f"a delivery covers {component}, content or not",
             sent=Sent(body=""),
             covered=tuple(name for name in FULL if name != component),
             code="signature_components_incomplete",
-            step=6,
         )
 
 
 def _no_body() -> Iterator[Recipe]:
     yield Recipe(
-        name="no-body-and-a-digest",
-        rule="without content a digest may be covered all the same",
+        "no-body-and-a-digest",
+        "without content a digest may be covered all the same",
         sent=Sent(method="GET", body=""),
         covered=(*BARE, "content-digest"),
     )
     yield Recipe(
-        name="no-body-and-a-wrong-digest",
-        rule="step 11: without content, a covered digest must be the digest of no bytes",
+        "no-body-and-a-wrong-digest",
+        "without content, a covered digest must be the digest of no bytes",
         sent=Sent(method="GET", body=""),
         covered=(*BARE, "content-digest"),
         digest=replace(ADCP_3_1, digest_padded=True).digest_of("{}"),
         code="signature_digest_mismatch",
-        step=11,
     )
     yield Recipe(
-        name="digest-in-base64url",
-        rule="step 1: a digest has one spelling only",
+        "digest-in-base64url",
+        "a digest has one spelling only",
         digest=ADCP_3_1.digest_of(Sent().body),
         proven=False,
         code="signature_header_malformed",
-        step=1,
     )
 
 
@@ -134,8 +117,8 @@ def _limits() -> Iterator[Recipe]:
     several = [" ".join(f'"own-{number}"' for number in range(size)) for size in (32, 17)]
     listed = ", ".join(f"own-{number}=({names});p=1.5" for number, names in enumerate(several))
     yield Recipe(
-        name="signature-input-of-64-delimiters",
-        rule="a parsed field may have 64 delimiters",
+        "signature-input-of-64-delimiters",
+        "a parsed field may have 64 delimiters",
         input=f"{{}}, {listed}",
         signature=f"{{}}, own-0={ADCP_3_2.bytes_field(bytes(64))}",
     )
@@ -148,11 +131,10 @@ def _limits() -> Iterator[Recipe]:
         ("type-too-long", "a Content-Type", {"sent": Sent(headers=(("Content-Type", f'{TYPE};own="{"x" * 4096}"'),))}),
     ):
         yield Recipe(
-            name=name,
-            rule=f"step 1: too many delimiters, members or characters: {rule}",
+            name,
+            f"too many delimiters, members or characters: {rule}",
             proven=False,
             code="signature_header_malformed",
-            step=1,
             **options,
         )
     for name, rule, sent in (

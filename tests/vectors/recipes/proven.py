@@ -18,7 +18,7 @@ NONCE = "b3duLW5vbmNlLW93bi1ub24"
 def recipes(flavor: Flavor) -> Iterator[Recipe]:
     yield from _targets(flavor)
     for recipe in (*_changed(flavor), *_signatures(flavor), *_components()):
-        yield replace(recipe, rule=f"step 10: {recipe.rule}", code="signature_invalid", step=10)
+        yield replace(recipe, rule=recipe.rule, code="signature_invalid")
     yield from _digests(flavor)
     yield from _spent(flavor)
     yield from _bodies()
@@ -51,15 +51,7 @@ def _targets(flavor: Flavor) -> Iterator[Recipe]:
 
 def malformed(name: str, rule: str, sent: Sent) -> Recipe:
     # A path without a clear operation is rejected earlier: without a policy, the checklist alone decides.
-    return Recipe(
-        name=f"target-{name}",
-        rule=f"step 10: {rule}",
-        sent=sent,
-        proven=False,
-        code="target_uri_malformed",
-        step=10,
-        capability=None,
-    )
+    return Recipe(f"target-{name}", rule, sent=sent, proven=False, code="target_uri_malformed", capability=None)
 
 
 def _changed(flavor: Flavor) -> Iterator[Recipe]:
@@ -75,51 +67,47 @@ def _changed(flavor: Flavor) -> Iterator[Recipe]:
         ("port-added", "another port", {"url": f"{scheme}//{host}:8443/{path}"}),
         ("scheme-changed", "another scheme, and so another target", {"url": f"http://{host}/{path}"}),
     ):
-        yield Recipe(name=name, rule=f"changed on its way: {rule}", changes=changes)
+        yield Recipe(name, f"changed on its way: {rule}", changes=changes)
+    yield Recipe("type-changed", "changed on its way: another Content-Type", replaced={"Content-Type": f"{TYPE};own=1"})
     yield Recipe(
-        name="type-changed",
-        rule="changed on its way: another Content-Type",
-        replaced={"Content-Type": f"{TYPE};own=1"},
-    )
-    yield Recipe(
-        name="digest-and-body-changed",
-        rule="changed on its way: the content, and its digest with it",
+        "digest-and-body-changed",
+        "changed on its way: the content, and its digest with it",
         changes={"body": BODY.replace("250.5", "999.5")},
         replaced={"Content-Digest": flavor.digest_of(BODY.replace("250.5", "999.5"))},
     )
     yield Recipe(
-        name="covered-field-changed",
-        rule="changed on its way: a field that is covered",
+        "covered-field-changed",
+        "changed on its way: a field that is covered",
         sent=Sent(headers=keyed),
         covered=(*FULL, "idempotency-key"),
         replaced={"Idempotency-Key": "own-2"},
     )
     yield Recipe(
-        name="covered-field-taken-away",
-        rule="changed on its way: a field that is covered is gone",
+        "covered-field-taken-away",
+        "changed on its way: a field that is covered is gone",
         sent=Sent(headers=keyed),
         covered=(*FULL, "idempotency-key"),
         replaced={"Idempotency-Key": None},
     )
     yield Recipe(
-        name="parameters-changed",
-        rule="changed on its way: the signature's end",
+        "parameters-changed",
+        "changed on its way: the signature's end",
         written=lambda text: text.replace(f"expires={NOW + 300}", f"expires={NOW + 299}"),
         based=False,
     )
 
 
 def _signatures(flavor: Flavor) -> Iterator[Recipe]:
-    yield Recipe(name="signed-by-another-key", rule="another key signed", signer=STRANGER)
+    yield Recipe("signed-by-another-key", "another key signed", signer=STRANGER)
     for name, rule, mangle in (
         ("signature-of-63-bytes", "a byte of the signature is missing", lambda signature: signature[:-1]),
         ("signature-of-65-bytes", "the signature has a byte too many", lambda signature: signature + b"\x00"),
         ("signature-of-no-bytes", "the signature is empty", lambda _: b""),
         ("signature-of-zeros", "the signature is all zeros", lambda _: bytes(64)),
     ):
-        yield Recipe(name=name, rule=rule, mangle=mangle)
-    yield Recipe(name="es256-zeros", rule="r and s are 0", key=flavor.p256, mangle=lambda _: bytes(64))
-    yield Recipe(name="es256-in-der", rule="r and s are in DER", key=flavor.p256, mangle=_der)
+        yield Recipe(name, rule, mangle=mangle)
+    yield Recipe("es256-zeros", "r and s are 0", key=flavor.p256, mangle=lambda _: bytes(64))
+    yield Recipe("es256-in-der", "r and s are in DER", key=flavor.p256, mangle=_der)
 
 
 def _der(signature: bytes) -> bytes:
@@ -140,17 +128,17 @@ def _components() -> Iterator[Recipe]:
         ("query-parameter-absent", "a query parameter that is not there", '"@query-param";name="a"'),
         ("field-absent", "a field that is not there", "idempotency-key"),
     ):
-        yield Recipe(name=name, rule=f"covered, and without a value: {rule}", covered=(*FULL, component), **none)
+        yield Recipe(name, f"covered, and without a value: {rule}", covered=(*FULL, component), **none)
     yield Recipe(
-        name="covered-field-not-ascii",
-        rule="a covered field that is not ASCII has no line in a base",
+        "covered-field-not-ascii",
+        "a covered field that is not ASCII has no line in a base",
         sent=Sent(headers=(("Idempotency-Key", "caf\u00e9"),)),
         covered=(*FULL, "idempotency-key"),
         **none,
     )
     yield Recipe(
-        name="method-in-lower-case",
-        rule="methods in lower case are not signed: servers change the case",
+        "method-in-lower-case",
+        "methods in lower case are not signed: servers change the case",
         sent=Sent(method="post"),
         **none,
     )
@@ -164,7 +152,7 @@ def _digests(flavor: Flavor) -> Iterator[Recipe]:
         ("body-changed-in-white-space", "a space was added", f"{BODY} "),
         ("body-cut-off", "the content was cut off", BODY[:-1]),
     ):
-        yield Recipe(name=name, rule=f"step 11: {rule}", changes={"body": body}, code=code, step=11)
+        yield Recipe(name, rule, changes={"body": body}, code=code)
     for name, rule, digest in (
         ("second-digest-wrong", "of two digests the second is wrong", f"{right}, {flavor.digest_of('', 'sha-512')}"),
         (
@@ -175,13 +163,12 @@ def _digests(flavor: Flavor) -> Iterator[Recipe]:
         ("digest-cut-off", "the digest is cut off", "sha-256=:AAAA:"),
         ("digest-unknown-alone", "no digest is by a known algorithm", right.replace("sha-256", "sha")),
     ):
-        yield Recipe(name=name, rule=f"step 11: {rule}", digest=digest, code=code, step=11)
+        yield Recipe(name, rule, digest=digest, code=code)
     yield Recipe(
-        name="ended-while-read",
-        rule="step 5 again: it ended, and its nonce with it, while the content was read",
+        "ended-while-read",
+        "it ended, and its nonce with it, while the content was read",
         state={"now_when_read": NOW + 361},
         code="signature_window_invalid",
-        step=5,
     )
 
 
@@ -192,13 +179,12 @@ def _spent(flavor: Flavor) -> Iterator[Recipe]:
         ("replayed-before-the-body-is-checked", "a spent nonce wins over what the content says", '{"a":1,"a":2}'),
     ):
         yield Recipe(
-            name=name,
-            rule=f"step 12: {rule}",
+            name,
+            rule,
             sent=Sent(body=body),
             parameters={"nonce": f'"{NONCE}"'},
             state={"replay_cache_entries": [{**entry, "ttl_seconds": 1}]},
             code="signature_replayed",
-            step=12,
         )
 
 
@@ -223,9 +209,5 @@ def _bodies() -> Iterator[Recipe]:
         ("not-json", "content that JSON's grammar does not have", '{"budget":01,"a":1,"a":2}', TYPE),
     ):
         yield Recipe(
-            name=f"body-{name}",
-            rule=f"step 14: {rule}",
-            sent=Sent(headers=(("Content-Type", content_type),), body=body),
-            code="body_malformed",
-            step=14,
+            f"body-{name}", rule, sent=Sent(headers=(("Content-Type", content_type),), body=body), code="body_malformed"
         )

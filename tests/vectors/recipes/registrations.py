@@ -45,16 +45,15 @@ def recipes() -> Iterator[Recipe]:
     path = Sent(url=f"{ORIGIN}/webhooks", body=json.dumps(OWN))
     yield _rejected("webhook-by-its-path", "if the path names the content", path)
     yield Recipe(
-        name="webhook-signed-and-failed",
-        rule="step 10: warn_for forgives a registration nothing",
+        "webhook-signed-and-failed",
+        "warn_for forgives a registration nothing",
         sent=Sent(body=body),
         mangle=lambda _: bytes(64),
         state=credential,
         capability={"required_for": [], "warn_for": ["create_media_buy"]},
         code="signature_invalid",
-        step=10,
     )
-    yield Recipe(name="webhook-signed", rule="a registration that is signed", sent=Sent(body=body), capability=NO_LIST)
+    yield Recipe("webhook-signed", "a registration that is signed", sent=Sent(body=body), capability=NO_LIST)
     for name, rule, content in (
         (
             "without-authentication",
@@ -73,8 +72,8 @@ def recipes() -> Iterator[Recipe]:
         ),
     ):
         yield Recipe(
-            name=f"webhook-{name}",
-            rule=f"a webhook {rule}",
+            f"webhook-{name}",
+            f"a webhook {rule}",
             sent=Sent(body=json.dumps(content)),
             signed=False,
             capability=NO_LIST,
@@ -83,12 +82,4 @@ def recipes() -> Iterator[Recipe]:
 
 
 def _rejected(name: str, rule: str, sent: Sent, **options) -> Recipe:
-    return Recipe(
-        name=name,
-        rule=f"step 0: {rule}",
-        sent=sent,
-        signed=False,
-        capability=NO_LIST,
-        code="signature_required",
-        **options,
-    )
+    return Recipe(name, rule, sent=sent, signed=False, capability=NO_LIST, code="signature_required", **options)

@@ -14,14 +14,9 @@ MALFORMED = "signature_header_malformed"
 
 
 def recipes(flavor: Flavor) -> Iterator[Recipe]:
-    yield Recipe(
-        name="unsigned",
-        rule="step 0: a request that has to be signed is not",
-        signed=False,
-        code="signature_required",
-    )
+    yield Recipe("unsigned", "a request that has to be signed is not", signed=False, code="signature_required")
     for recipe in (*_pairs(flavor), *_inputs(), *_types(), *_nonces(), *_bytes(flavor), *_fields()):
-        yield replace(recipe, rule=f"step 1: {recipe.rule}", proven=False, code=MALFORMED, step=1)
+        yield replace(recipe, rule=recipe.rule, proven=False, code=MALFORMED)
     yield from _incomplete()
     yield from _tags(flavor)
     yield from _windows()
@@ -46,11 +41,9 @@ def _pairs(flavor: Flavor) -> Iterator[Recipe]:
         ("line-break", "a field value that holds a line break", "{},\r\n own=()", "{}"),
         ("signature-is-a-string", "a signature that is not a byte sequence", "{}", 'sig1="AAAA"'),
     ):
-        yield Recipe(name=name, rule=rule, input=given, signature=signature)
+        yield Recipe(name, rule, input=given, signature=signature)
     yield Recipe(
-        name="field-name-is-no-token",
-        rule="a field whose name is not a token",
-        sent=Sent(headers=(("Own Field", "x"),)),
+        "field-name-is-no-token", "a field whose name is not a token", sent=Sent(headers=(("Own Field", "x"),))
     )
 
 
@@ -80,7 +73,7 @@ def _inputs() -> Iterator[Recipe]:
             lambda text: text.replace('"@method"', '"@method";req;req'),
         ),
     ):
-        yield Recipe(name=name, rule=rule, written=changed)
+        yield Recipe(name, rule, written=changed)
 
 
 def _types() -> Iterator[Recipe]:
@@ -97,9 +90,9 @@ def _types() -> Iterator[Recipe]:
     ):
         stem = f"{name}-is-{what.replace(' ', '-')}"
         if value is None:
-            yield Recipe(name=stem, rule=f"{name} is {what}", written=lambda text: text.replace(f"={NOW};", ";", 1))
+            yield Recipe(stem, f"{name} is {what}", written=lambda text: text.replace(f"={NOW};", ";", 1))
         else:
-            yield Recipe(name=stem, rule=f"{name} is {what}", parameters={name: value})
+            yield Recipe(stem, f"{name} is {what}", parameters={name: value})
 
 
 def _nonces() -> Iterator[Recipe]:
@@ -110,28 +103,26 @@ def _nonces() -> Iterator[Recipe]:
         ("nonce-cut-off", "a nonce of a length that no bytes have", "bm9uY2Utb2Ytb3duLXZlY3Rvb"),
         ("nonce-empty", "an empty nonce", ""),
     ):
-        yield Recipe(name=name, rule=rule, parameters={"nonce": f'"{nonce}"'})
+        yield Recipe(name, rule, parameters={"nonce": f'"{nonce}"'})
 
 
 def _bytes(flavor: Flavor) -> Iterator[Recipe]:
     wrong = replace(flavor, padded=not flavor.padded)
     yield Recipe(
-        name="signature-in-the-other-base64",
-        rule="a signature in the Base64 of the other profiles",
+        "signature-in-the-other-base64",
+        "a signature in the Base64 of the other profiles",
         signature=f"sig1={wrong.bytes_field(bytes([0xFB]) * 64)}",
     )
     spelled = flavor.bytes_field(bytes([0xFB]) * 64)
     unpadded = spelled.replace("=", "") if flavor.padded else f"{spelled[:-1]}==:"
     yield Recipe(
-        name="signature-padded-wrongly",
-        rule="a signature in the profile's alphabet without its padding, or with one it does not have",
+        "signature-padded-wrongly",
+        "a signature in the profile's alphabet without its padding, or with one it does not have",
         signature=f"sig1={unpadded}",
     )
     stray = spelled.replace("w==:", "x==:") if flavor.padded else f"{spelled[:-2]}x:"
     yield Recipe(
-        name="signature-with-stray-bits",
-        rule="a signature whose last character holds bits of no byte",
-        signature=f"sig1={stray}",
+        "signature-with-stray-bits", "a signature whose last character holds bits of no byte", signature=f"sig1={stray}"
     )
     for name, rule, digest in (
         (
@@ -152,20 +143,20 @@ def _bytes(flavor: Flavor) -> Iterator[Recipe]:
         ),
         ("digest-absent", "a covered Content-Digest that is not there", None),
     ):
-        yield Recipe(name=name, rule=rule, digest=digest)
+        yield Recipe(name, rule, digest=digest)
 
 
 def _fields() -> Iterator[Recipe]:
     two = (("Content-Type", TYPE), ("Content-Type", "text/plain"))
-    yield Recipe(name="type-in-two-lines", rule="a covered Content-Type in two lines", sent=Sent(headers=two))
+    yield Recipe("type-in-two-lines", "a covered Content-Type in two lines", sent=Sent(headers=two))
     yield Recipe(
-        name="type-with-a-comma",
-        rule="a covered Content-Type with two values",
+        "type-with-a-comma",
+        "a covered Content-Type with two values",
         sent=Sent(headers=(("Content-Type", f"{TYPE}, text/plain"),)),
     )
     yield Recipe(
-        name="type-with-an-open-quote",
-        rule="a covered Content-Type whose quotes do not close",
+        "type-with-an-open-quote",
+        "a covered Content-Type whose quotes do not close",
         sent=Sent(headers=(("Content-Type", f'{TYPE};own="a'),)),
     )
 
@@ -173,21 +164,13 @@ def _fields() -> Iterator[Recipe]:
 def _incomplete() -> Iterator[Recipe]:
     code = "signature_params_incomplete"
     for name in PARAMETERS:
-        yield Recipe(
-            name=f"no-{name}",
-            rule=f"step 2: there is no {name}",
-            parameters={name: None},
-            proven=False,
-            code=code,
-            step=2,
-        )
+        yield Recipe(f"no-{name}", f"there is no {name}", parameters={name: None}, proven=False, code=code)
     yield Recipe(
-        name="no-expires-and-another-tag",
-        rule="step 2 comes before step 3",
+        "no-expires-and-another-tag",
+        "it comes before step 3",
         parameters={"expires": None, "tag": '"another"'},
         proven=False,
         code=code,
-        step=2,
     )
 
 
@@ -199,13 +182,7 @@ def _tags(flavor: Flavor) -> Iterator[Recipe]:
         ("tag-of-a-later-version", "a tag of a later version", flavor.tag.replace("v1", "v2")),
         ("tag-empty", "an empty tag", ""),
     ):
-        yield Recipe(
-            name=name,
-            rule=f"step 3: {rule}",
-            parameters={"tag": f'"{value}"'},
-            code="signature_tag_invalid",
-            step=3,
-        )
+        yield Recipe(name, rule, parameters={"tag": f'"{value}"'}, code="signature_tag_invalid")
     for name, value in (
         ("alg-not-of-the-profile", "rsa-pss-sha512"),
         ("alg-shared-secret", "hmac-sha256"),
@@ -213,11 +190,10 @@ def _tags(flavor: Flavor) -> Iterator[Recipe]:
         ("alg-empty", ""),
     ):
         yield Recipe(
-            name=name,
-            rule=f"step 4: the algorithm {value!r} is not in the profile's list",
+            name,
+            f"the algorithm {value!r} is not in the profile's list",
             parameters={"alg": f'"{value}"'},
             code="signature_alg_not_allowed",
-            step=4,
         )
 
 
@@ -229,30 +205,22 @@ def _windows() -> Iterator[Recipe]:
         ("created-61-seconds-ahead", "it begins more than 60 seconds from now", NOW + 61, NOW + 300),
         ("expired-61-seconds-ago", "it ended more than 60 seconds ago", NOW - 300, NOW - 61),
     ):
-        yield Recipe(
-            name=name,
-            rule=f"step 5: {rule}",
-            parameters={"created": created, "expires": expires},
-            code="signature_window_invalid",
-            step=5,
-        )
+        yield Recipe(name, rule, parameters={"created": created, "expires": expires}, code="signature_window_invalid")
 
 
 def _uncovered(flavor: Flavor) -> Iterator[Recipe]:
     required = TYPED if flavor.digest == "either" else FULL
     for component in required:
         yield Recipe(
-            name=f"{component.strip('@')}-not-covered",
-            rule=f"step 6: {component} is not covered",
+            f"{component.strip('@')}-not-covered",
+            f"{component} is not covered",
             covered=tuple(name for name in FULL if name != component),
             code="signature_components_incomplete",
-            step=6,
         )
     yield Recipe(
-        name="covered-with-a-parameter-only",
-        rule="step 6: a required component is covered with a parameter, which makes it another",
+        "covered-with-a-parameter-only",
+        "a required component is covered with a parameter, which makes it another",
         sent=Sent(values={'"content-type";bs': ":YXBwbGljYXRpb24vanNvbg==:"}),
         covered=(*BARE, '"content-type";bs', "content-digest"),
         code="signature_components_incomplete",
-        step=6,
     )

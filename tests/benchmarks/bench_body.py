@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import tracemalloc
-from io import BytesIO
 from typing import TYPE_CHECKING
 
-from tests.benchmarks.bench_middleware import ORIGINS, application, environ_of, scope_of
+from tests.benchmarks.bench_middleware import ORIGINS, application, message_of
 from tests.benchmarks.row import Row, Side, interleave, interleave_async
+from tests.drive import environ_of, scope_of
 from tests.keys import URL, signer, verifier
 
 from undersigned import Request, asgi, wsgi
@@ -70,7 +70,7 @@ async def _asgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -
             chunk = chunks[at] if turn < rounds else bytes(bytearray(chunks[at]))
             return {"type": "http.request", "body": chunk, "more_body": at < len(chunks) - 1}
 
-        return app(scope_of(fields[turn]), receive, send)
+        return app(scope_of(message_of(fields[turn], b"")), receive, send)
 
     floor, bare, passed = await interleave_async(
         rounds, lambda _: hashed(), lambda turn: through(application, turn), lambda turn: through(middle, turn)
@@ -104,7 +104,7 @@ def _wsgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -> list
     middle = wsgi.SignatureMiddleware(application, verifier=verifier(), origins=ORIGINS, max_body=len(body))
 
     def environ(turn: int) -> dict[str, object]:
-        return {**environ_of(fields[turn]), "wsgi.input": BytesIO(body)}
+        return environ_of(message_of(fields[turn], body), "gunicorn")
 
     def start_response(status: str, _fields: object) -> None:
         statuses.append(status)

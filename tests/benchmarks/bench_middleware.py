@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from flask import Flask, request
 from tests.benchmarks.bench_verify import ed25519_floor
 from tests.benchmarks.row import Row, Side, interleave, interleave_async
 from tests.benchmarks.traffic import BODY, signed_fields
+from tests.drive import Message, environ_of, scope_of
 from tests.keys import verifier
 
 from undersigned import asgi, wsgi
@@ -38,23 +38,9 @@ async def application(scope, receive, send) -> None:  # noqa: ARG001 - the ASGI 
     await send({"type": "http.response.body", "body": b""})
 
 
-def scope_of(fields: list[tuple[str, str]]) -> dict[str, object]:
-    """The scope a server makes of a request."""
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "POST",
-        "scheme": "http",
-        "path": _PATH,
-        "raw_path": _PATH.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in fields],
-        "client": ("127.0.0.1", 50000),
-        "server": ("127.0.0.1", 8000),
-        "state": {},
-    }
+def message_of(fields: list[tuple[str, str]], body: bytes = BODY) -> Message:
+    """The request as it is on the wire."""
+    return Message(_PATH, "POST", fields, body)
 
 
 async def _asgi(rounds: int) -> Row:
@@ -73,7 +59,7 @@ async def _asgi(rounds: int) -> Row:
             async def receive() -> object:
                 return next(messages)
 
-            return app(scope_of(fields[turn]), receive, send)
+            return app(scope_of(message_of(fields[turn])), receive, send)
 
         return side
 
@@ -88,27 +74,6 @@ async def _asgi(rounds: int) -> Row:
 def _row(name: str, ratio: float) -> Row:
     measured = f"{name}, request to 200, minus the bare app"
     return Row(measured, "Ed25519PublicKey.verify", ratio)
-
-
-def environ_of(fields: list[tuple[str, str]]) -> dict[str, object]:
-    """The environ a server makes of a request."""
-    environ: dict[str, object] = {
-        "REQUEST_METHOD": "POST",
-        "SCRIPT_NAME": "",
-        "PATH_INFO": _PATH,
-        "RAW_URI": _PATH,
-        "QUERY_STRING": "",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "SERVER_NAME": "127.0.0.1",
-        "SERVER_PORT": "8000",
-        "SERVER_SOFTWARE": "gunicorn/27.0.1",
-        "wsgi.url_scheme": "http",
-        "wsgi.input": BytesIO(BODY),
-    }
-    for name, value in fields:
-        key = name.upper().replace("-", "_")
-        environ[key if key in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{key}"] = value
-    return environ
 
 
 def wsgi_application(environ, start) -> list[bytes]:
@@ -140,11 +105,19 @@ def _over_wsgi(name: str, rounds: int, bare: WSGIApp, verified: WSGIApp) -> Row:
     def start_response(status: str, *_: object) -> None:
         statuses.append(status)
 
+    def environ(turn: int) -> dict[str, object]:
+        return environ_of(message_of(fields[turn]), "gunicorn")
+
     floor, unwrapped, wrapped = interleave(
         rounds,
         Side(ed25519_floor()),
-        Side(lambda environ: bare(environ, start_response), lambda turn: environ_of(fields[turn])),
-        Side(lambda environ: verified(environ, start_response), lambda turn: environ_of(fields[turn])),
+        Side(
+            lambda environ: bare(environ, start_response), lambda turn: environ_of(message_of(fields[turn]), "gunicorn")
+        ),
+        Side(
+            lambda environ: verified(environ, start_response),
+            lambda turn: environ_of(message_of(fields[turn]), "gunicorn"),
+        ),
     )
     assert set(statuses) == {"200 OK"}
     return _row(name, (wrapped - unwrapped) / floor)

@@ -19,12 +19,14 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import _AsyncRESP2Parser
 from redis.utils import HIREDIS_AVAILABLE
+from tests.benchmarks.bench_middleware import message_of
 from tests.benchmarks.row import Row
 from tests.benchmarks.traffic import BODY, signed_fields
 from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer, response
 from tests.discovery.test_revocations import ISSUER, PINNED, sign
-from tests.keys import JWKS, KEYS, NOW, URL
+from tests.drive import scope_of
+from tests.keys import JWKS, KEYS, NOW
 from tests.stores.servers import Redis as Server
 
 from undersigned import AsyncVerifier, MemoryReplayStore, profiles
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
 _FLOOR = "verification in memory"
 _AT_ONCE = 32
-_PATH = URL.removeprefix("https://seller.example.com").encode()
 
 
 class _Side(NamedTuple):
@@ -75,8 +76,6 @@ async def _compare(sides: list[_Side], rounds: int) -> list[Row]:
 
 
 async def _ask(app: ASGIApp, fields: list[tuple[str, str]]) -> None:
-    headers = [(name.lower().encode(), value.encode()) for name, value in fields]
-    scope = {"type": "http", "http_version": "1.1", "method": "POST", "scheme": "https", "path": _PATH.decode()}
     statuses = []
 
     async def receive() -> dict[str, object]:
@@ -85,7 +84,7 @@ async def _ask(app: ASGIApp, fields: list[tuple[str, str]]) -> None:
     async def send(message) -> None:
         statuses.append(message.get("status"))
 
-    await app({**scope, "raw_path": _PATH, "query_string": b"", "headers": headers}, receive, send)
+    await app(scope_of(message_of(fields)), receive, send)
     assert statuses[0] == 200, statuses
 
 

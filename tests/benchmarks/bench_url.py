@@ -36,18 +36,9 @@ MIXED = [
 
 REJECTED = ["https://fe80::1/p", "https://a b/", "https://a/%zz", "ftp://a/"]
 
-_LONG = 65_536
-LONG = {
-    "64 KB path, letters": "https://seller.example.com/" + "a" * _LONG,
-    "64 KB path, dot segments": "https://seller.example.com/" + "a/../" * (_LONG // 5),
-    "64 KB path, triplets to decode": "https://seller.example.com/" + "%41" * (_LONG // 3),
-    "64 KB host, rejected": "https://" + "a." * (_LONG // 2),
-    "64 KB of A-labels, rejected": "https://" + "xn--mnchen-3ya." * (_LONG // 15),
-}
-
 
 def rows(*, quick: bool) -> list[Row]:
-    """Measure short URLs relative to the floor, and long ones in microseconds."""
+    """Measure short URLs relative to the floor."""
     rounds = 5 if quick else 300
     kinds = {
         "canonical": CANONICAL,
@@ -61,9 +52,6 @@ def rows(*, quick: bool) -> list[Row]:
             rounds, Side(lambda _, urls=urls: _split(urls)), Side(lambda _, urls=urls: _canonicalize(urls))
         )
         measured.append(Row(f"canonicalize, {kind}", "urlsplit, cold", taken / floor))
-    for kind, url in LONG.items():
-        [seconds] = interleave(3 if quick else 30, Side(lambda _, url=url: _canonicalize([url])))
-        measured.append(Row(f"canonicalize, {kind}", "", seconds * 1e6, unit="us"))
     return measured
 
 

@@ -3,10 +3,10 @@
 `SigningMiddleware` signs what a `ClientSession` sends.
 """
 
-from undersigned.errors import missing_extra, renamed
+from undersigned.errors import needs_extra, renamed
 from undersigned.policy import RouteResolver
 
-try:
+with needs_extra("aiohttp"):
     from .client import SigningMiddleware
     from .verification import (
         SignatureMiddleware,
@@ -15,8 +15,6 @@ try:
         signature_required,
         verified_signature,
     )
-except ModuleNotFoundError as missing:
-    raise missing_extra("aiohttp", missing) from missing
 
 __all__ = [
     "RouteResolver",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("demo"):
     from .trial import run
-except ModuleNotFoundError as missing:
-    raise missing_extra("demo", missing) from missing
 
 __all__ = ["run"]

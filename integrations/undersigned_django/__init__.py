@@ -4,13 +4,11 @@ Add `"undersigned_django"` to INSTALLED_APPS, `"undersigned_django.middleware.Si
 MIDDLEWARE, and the setting `UNDERSIGNED`. `undersigned_django.rest_framework` has an authentication class.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("django"):
     from .requirement import SignatureRequired, find_signature, jwks_route, signature_required, verified_signature
     from .routes import RouteResolver
-except ModuleNotFoundError as missing:
-    raise missing_extra("django", missing) from missing
 
 __all__ = [
     "RouteResolver",

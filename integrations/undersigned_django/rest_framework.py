@@ -6,17 +6,15 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 from undersigned.message import write_challenge
 from undersigned.middleware import ErrorResponse
 
 from .requirement import PUBLISHED, note_denial, read_setting
 
-try:
+with needs_extra("drf"):
     from rest_framework.authentication import BaseAuthentication
     from rest_framework.permissions import BasePermission
-except ModuleNotFoundError as missing:
-    raise missing_extra("drf", missing) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,9 +1,9 @@
 """HTTP message signatures for Falcon: `SignatureMiddleware(app, ...)` verifies, `signature_required` guards."""
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 from undersigned.policy import RouteResolver
 
-try:
+with needs_extra("falcon"):
     from .verification import (
         SignatureMiddleware,
         SignatureRequired,
@@ -11,8 +11,6 @@ try:
         signature_required,
         verified_signature,
     )
-except ModuleNotFoundError as missing:
-    raise missing_extra("falcon", missing) from missing
 
 __all__ = [
     "RouteResolver",

@@ -1,13 +1,11 @@
 """HTTP message signatures for Flask: `Undersigned(app, ...)` verifies, and `signature_required` guards views."""
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("flask"):
     from .extension import Undersigned, jwks_route
     from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
     from .routes import RouteResolver
-except ModuleNotFoundError as missing:
-    raise missing_extra("flask", missing) from missing
 
 __all__ = [
     "RouteResolver",

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("gevent"):
     from .handler import RawTargetHandler
-except ModuleNotFoundError as missing:
-    raise missing_extra("gevent", missing) from missing
 
 __all__ = ["RawTargetHandler"]

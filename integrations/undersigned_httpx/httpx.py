@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
 from . import signing
 
-try:
+with needs_extra("httpx"):
     import httpx
-except ModuleNotFoundError as missing:
-    raise missing_extra("httpx", missing) from missing
 
 
 class SignatureTransport(

@@ -6,12 +6,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("cli"):
     import click
-except ModuleNotFoundError as missing:
-    raise missing_extra("cli", missing) from missing
 
 from undersigned.cli.options import read_profile
 

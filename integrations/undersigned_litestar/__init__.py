@@ -1,9 +1,9 @@
 """HTTP message signatures for Litestar: `SignatureMiddleware(app, ...)` verifies, `signature_required` is a guard."""
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 from undersigned.policy import RouteResolver
 
-try:
+with needs_extra("litestar"):
     from .verification import (
         SignatureMiddleware,
         SignatureRequired,
@@ -12,8 +12,6 @@ try:
         signature_required,
         verified_signature,
     )
-except ModuleNotFoundError as missing:
-    raise missing_extra("litestar", missing) from missing
 
 __all__ = [
     "RouteResolver",

@@ -4,12 +4,10 @@
 `Network(on_fetch=...)`. `Telemetry().replay_store(store)` measures the claims of a replay store.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("opentelemetry"):
     from .replay import AsyncCountedReplayStore, CountedReplayStore
     from .telemetry import Telemetry
-except ModuleNotFoundError as missing:
-    raise missing_extra("opentelemetry", missing) from missing
 
 __all__ = ["AsyncCountedReplayStore", "CountedReplayStore", "Telemetry"]

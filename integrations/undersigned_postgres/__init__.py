@@ -4,12 +4,10 @@
 tables and functions are in `SCHEMA`: `python -m undersigned_postgres | psql` creates them.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 from undersigned_postgres.schema import SCHEMA
 
-try:
+with needs_extra("postgres"):
     from undersigned_postgres.store import AsyncPostgresReplayStore, PostgresReplayStore
-except ModuleNotFoundError as missing:
-    raise missing_extra("postgres", missing) from missing
 
 __all__ = ["SCHEMA", "AsyncPostgresReplayStore", "PostgresReplayStore"]

@@ -4,11 +4,9 @@
 `session.mount("https://", adapter)`, and signs redirects too.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("requests"):
     from .signing import SignatureAdapter, SignatureAuth
-except ModuleNotFoundError as missing:
-    raise missing_extra("requests", missing) from missing
 
 __all__ = ["SignatureAdapter", "SignatureAuth"]

@@ -3,10 +3,10 @@
 Under another ASGI server, `undersigned.asgi.SignatureMiddleware` is what verifies.
 """
 
-from undersigned.errors import missing_extra, renamed
+from undersigned.errors import needs_extra, renamed
 from undersigned.policy import RouteResolver
 
-try:
+with needs_extra("sanic"):
     from .verification import (
         SignatureRequired,
         Undersigned,
@@ -14,8 +14,6 @@ try:
         signature_required,
         verified_signature,
     )
-except ModuleNotFoundError as missing:
-    raise missing_extra("sanic", missing) from missing
 
 __all__ = [
     "RouteResolver",

@@ -3,16 +3,14 @@
 `SignatureBackend` makes the caller `request.user`, for Starlette's `AuthenticationMiddleware`.
 """
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 
-try:
+with needs_extra("starlette"):
     from undersigned.asgi import SignatureMiddleware
 
     from .authentication import SignatureBackend, SignedUser
     from .requirement import SignatureRequired, find_signature, jwks_route, signature_required, verified_signature
     from .routes import RouteResolver
-except ModuleNotFoundError as missing:
-    raise missing_extra("starlette", missing) from missing
 
 __all__ = [
     "RouteResolver",

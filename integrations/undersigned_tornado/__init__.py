@@ -1,13 +1,11 @@
 """HTTP message signatures for Tornado: `Undersigned(app, ...)` verifies, and `signature_required` guards handlers."""
 
-from undersigned.errors import missing_extra, renamed
+from undersigned.errors import needs_extra, renamed
 
-try:
+with needs_extra("tornado"):
     from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
     from .routes import RouteResolver
     from .verification import Undersigned
-except ModuleNotFoundError as missing:
-    raise missing_extra("tornado", missing) from missing
 
 __all__ = [
     "RouteResolver",

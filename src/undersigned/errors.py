@@ -8,12 +8,13 @@ construction, never during a request.
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from undersigned.log_text import printable, without_credential, without_credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 Reason = Literal[
     "signature_required",
@@ -284,11 +285,14 @@ def signature_error(
     return kind(code, step=step, detail=detail, received=received, reason=reason)
 
 
-def missing_extra(extra: str, missing: ModuleNotFoundError) -> ModuleNotFoundError:
-    """Return the error of an import that needs an extra: it names the extra to install."""
-    return ModuleNotFoundError(
-        f"{missing.name} is not installed: pip install 'undersigned[{extra}]'", name=missing.name
-    )
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Let imports that fail name the extra to install."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        text = f"{missing.name} is not installed: pip install 'undersigned[{extra}]'"
+        raise ModuleNotFoundError(text, name=missing.name) from missing
 
 
 def renamed(package: str, old: str, new: object) -> Callable[[str], object]:

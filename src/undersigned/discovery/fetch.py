@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING
 
 from undersigned.discovery.fetch_errors import NotConnected, Redirected, Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.threads_and_tasks import in_thread
-from undersigned.errors import MalformedURL, missing_extra
+from undersigned.errors import MalformedURL, needs_extra
 from undersigned.limits import CONNECT_TIMEOUT, LONGEST_URL, MOST_CHUNKS, MOST_RESPONSE_HEAD, MOST_TRIES
 from undersigned.url import URL, canonicalize
 
-try:
+with needs_extra("discovery"):
     import httpcore2
-except ModuleNotFoundError as missing:
-    raise missing_extra("discovery", missing) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import cache
 from ipaddress import IPv6Network
 
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 from undersigned.url.host import is_address
 
-try:
+with needs_extra("discovery"):
     from publicsuffixlist import PublicSuffixList
-except ModuleNotFoundError as missing:
-    raise missing_extra("discovery", missing) from missing
 
 
 def registrable_domain(host: str) -> str | None:

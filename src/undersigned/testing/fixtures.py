@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from undersigned import profiles
-from undersigned.errors import missing_extra
+from undersigned.errors import needs_extra
 from undersigned.message.request import Request
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.key_pair import KeyPair
@@ -135,7 +135,5 @@ class SignedClients:
 
 
 def _library(name: str, *, extra: str) -> Any:
-    try:
+    with needs_extra(extra):
         return import_module(name)
-    except ModuleNotFoundError as missing:
-        raise missing_extra(extra, missing) from missing

@@ -51,6 +51,7 @@ class Answer:
 
     status: int = 0
     content: bytes = b""
+    fields: dict[str, str] = field(default_factory=dict)
     sent: list[dict] = field(default_factory=list)
 
 
@@ -114,6 +115,8 @@ async def call_asgi(app, scope: dict, body: bytes = b"", *, most: int = 65_536) 
             answered.set()
         if message["type"] == "http.response.start":
             answer.status = message["status"]
+            lines = message.get("headers", ())
+            answer.fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in lines}
         elif message["type"] == "http.response.body":
             answer.content += message.get("body", b"")
 
@@ -220,8 +223,11 @@ def call_wsgi(app, environ: dict) -> Answer:
     """Call a WSGI application as a server does."""
     answer = Answer()
 
-    def start_response(status: str, _fields: object, _exception: object = None) -> Callable[[bytes], object]:
+    def start_response(
+        status: str, fields: list[tuple[str, str]], _exception: object = None
+    ) -> Callable[[bytes], object]:
         answer.status = int(status[:3])
+        answer.fields = {name.lower(): value for name, value in fields}
         return lambda _content: None
 
     content = app(environ, start_response)

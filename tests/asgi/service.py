@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from tests.drive import Message, call_asgi, scope_of
 from tests.keys import ORIGIN
+from tests.middleware.gate import OverASGI
 
-from undersigned import asgi
 
+class Service(OverASGI):
+    """The middleware, with the requests of these tests."""
 
-class Service:
-    """The middleware, the scope that its application got, and the decision."""
+    @property
+    def decision(self):
+        return self.decisions[-1]
 
-    def __init__(self, party, **options) -> None:
-        self.party, self.seen, self.decision = party, None, None
-        options = {"origins": [ORIGIN], "on_decision": self.record, **options}
-        self.app = asgi.SignatureMiddleware(self.application, verifier=party.verifier(), **options)
-
-    def record(self, decision) -> None:
-        self.decision = decision
-
-    async def application(self, scope, _receive, send) -> None:
-        self.seen = scope
-        await send({"type": "http.response.start", "status": 200})
-        await send({"type": "http.response.body"})
-
-    def get(self, target: str = "/p", *, method: str = "GET", fields=(), **others):
+    def get(self, target: str = "/p", *, method: str = "GET", fields=(), url=None, **others):
         """Send a request signed for the target, whose scope is changed by `others`; return what the application got.
 
         It has `fields` too, as (name, value) pairs, which are not signed.
         """
-        url = others.pop("url", f"{ORIGIN}{target}")
-        signed = [*self.party.fields("GET", url), *fields]
-        self.seen = None
-        scope = {**scope_of(Message(target, method, signed)), **others}
-        asyncio.run(call_asgi(self.app, scope))
-        return self.seen
+        self.calls.clear()
+        self.ask(method, target, [*self.party.fields("GET", url or f"{ORIGIN}{target}"), *fields], **others)
+        return self.calls[0].context if self.calls else None
 
     def rejects(self, target: str = "/p", *, code="request_target_uri_malformed", **others) -> str:
         """Send a request that is rejected; return why."""

@@ -91,7 +91,7 @@ def test_scope_without_a_scheme_stays_without_one(party):
     del scope["scheme"]
     service = Service(party)
     asyncio.run(call_asgi(service.app, scope))
-    assert "scheme" not in service.seen
+    assert "scheme" not in service.calls[0].context
 
 
 class Cycle:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import io
 import json
 import logging
 import weakref
@@ -14,8 +13,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from tests.drive import Message, call_wsgi, environ_of, scope_of
-from tests.keys import HOST, KEYS, ORIGIN
+from tests.drive import Message
+from tests.keys import HOST, JSON, KEYS, ORIGIN
+from tests.middleware.gate import Gate, OverASGI
 from tests.wire import TOO_MANY
 
 from undersigned import (
@@ -28,117 +28,14 @@ from undersigned import (
     Signer,
     asgi,
     profiles,
-    wsgi,
 )
 from undersigned.explanation import CHECKS
 from undersigned.reasons import UNREAD_FIXES
 from undersigned.signature.rules import CoverageRule, DigestRule
 
-JSON = [("Content-Type", "application/json")]
 BUY = "/adcp/create_media_buy"
 BODY = b'{"plan_id":"plan_001"}'
 REGISTERS = b'{"push_notification_config":{"url":"https://b.example/w","authentication":{"schemes":["Bearer"]}}}'
-
-
-class Side:
-    """One of the two middlewares around an application that tells what it sees."""
-
-    def __init__(self, party, **options) -> None:
-        self.party = party
-        self.calls: list[dict] = []
-        self.decisions: list[Decision] = []
-        self.reads = 0
-        options.setdefault("on_decision", self.decisions.append)
-        verifier = party.verifier(keys=options.pop("keys", None), profile=options.pop("profile", profiles.ADCP_3_2))
-        self.app = self.made(verifier=verifier, origins=[ORIGIN], **options)
-
-    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False) -> tuple[int, str | None]:
-        """Send one request; return the status and the code of a rejection."""
-        raise NotImplementedError
-
-    def signed(self, method, target, body=b"", *, fields=JSON, url=None, **options):
-        signed = self.party.fields(method, url or f"{ORIGIN}{target}", body, fields if body else (), **options)
-        return self.request(method, target, signed, body)
-
-    def unsigned(self, method, target, body=b"", *, fields=JSON, **options):
-        return self.request(method, target, fields if body else (), body, **options)
-
-
-class OverASGI(Side):
-    """The ASGI middleware."""
-
-    name = "asgi"
-
-    def made(self, **options):
-        return asgi.SignatureMiddleware(self.application, **options)
-
-    async def application(self, scope, receive, send) -> None:
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-        found = scope["undersigned"]
-        call = {"path": scope["path"], "body": body, "signature": found.signature, "operation": found.operation}
-        self.calls.append(call)
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False, declares=True):
-        shown = body if declares and not http2 else b""
-        scope = scope_of(Message(target, method, [("Host", host), *fields], shown))
-        scope["http_version"] = "2" if http2 else "1.1"
-        sent: list[dict] = []
-
-        async def receive():
-            self.reads += 1
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message):
-            sent.append(message)
-
-        asyncio.run(self.app(scope, receive, send))
-        content = b"".join(message.get("body", b"") for message in sent)
-        return sent[0]["status"], json.loads(content)["error"] if content else None
-
-
-class OverWSGI(Side):
-    """The WSGI middleware."""
-
-    name = "wsgi"
-
-    def made(self, **options):
-        return wsgi.SignatureMiddleware(self.application, **options)
-
-    def application(self, environ, start_response):
-        self.calls.append(
-            {
-                "path": environ["PATH_INFO"],
-                "body": environ["wsgi.input"].read(),
-                "signature": environ["undersigned"].signature,
-                "operation": environ["undersigned"].operation,
-            }
-        )
-        start_response("200 OK", [])
-        return []
-
-    def request(self, method, target, fields, body=b"", *, host=HOST, http2=False):
-        side = self
-
-        class Input(io.BytesIO):
-            def read(self, *size):
-                side.reads += 1
-                return super().read(*size)
-
-        environ = environ_of(Message(target, method, [("Host", host), *fields], b"" if http2 else body), "gunicorn")
-        environ |= {"SERVER_PROTOCOL": "HTTP/2" if http2 else "HTTP/1.1", "wsgi.input_terminated": http2}
-        answer = call_wsgi(self.app, {**environ, "wsgi.input": Input(body)})
-        return answer.status, json.loads(answer.content)["error"] if answer.content else None
-
-
-@pytest.fixture(params=[OverASGI, OverWSGI], ids=["asgi", "wsgi"])
-def side(request, party):
-    return lambda **options: request.param(party, **options)
 
 
 def test_required_operation_must_be_signed(side):
@@ -147,7 +44,7 @@ def test_required_operation_must_be_signed(side):
     assert gate.reads == 0
     assert gate.signed("POST", BUY, BODY) == (200, None)
     assert gate.unsigned("GET", "/adcp/get_products") == (200, None)
-    assert [call["signature"] and call["signature"].keyid for call in gate.calls] == ["buyer-2026", None]
+    assert [call.signature and call.signature.keyid for call in gate.calls] == ["buyer-2026", None]
 
 
 def test_unlisted_operation_is_accepted_unsigned_but_not_with_an_invalid_signature(side):
@@ -161,11 +58,11 @@ def test_operation_and_content_reach_the_application_as_they_were_verified(side)
     gate.signed("POST", "/adcp/./create_media_buy", BODY)
     gate.unsigned("POST", "/adcp/get_products", BODY)
     signed, unsigned = gate.calls
-    assert signed["signature"].operation.name == "create_media_buy"
-    assert signed["signature"].operation is signed["operation"]
-    assert signed["signature"].json() == {"plan_id": "plan_001"}
-    assert (unsigned["operation"].name, unsigned["path"]) == ("get_products", "/adcp/get_products")
-    assert signed["body"] == unsigned["body"] == BODY
+    assert signed.signature.operation.name == "create_media_buy"
+    assert signed.signature.operation is signed.operation
+    assert signed.signature.json() == {"plan_id": "plan_001"}
+    assert (unsigned.operation.name, unsigned.path) == ("get_products", "/adcp/get_products")
+    assert signed.body == unsigned.body == BODY
 
 
 @pytest.mark.parametrize(
@@ -185,7 +82,7 @@ def test_missing_signature_is_excused_by_another_credential(side):
     assert asked == []
     assert gate.unsigned("POST", BUY, BODY) == (200, None)
     assert len(asked) == 1
-    assert gate.calls[-1]["signature"] is None
+    assert gate.calls[-1].signature is None
 
 
 @pytest.mark.parametrize("answer", [False, None, 1, "ann"])
@@ -213,8 +110,8 @@ def test_failed_signature_is_recorded_and_excused_under_warn(side, caplog):
     gate = side(policy=Policy(warn_for=["create_media_buy"]), fallback=lambda _given: True)
     with caplog.at_level(logging.WARNING, "undersigned"):
         assert gate.signed("POST", BUY, BODY, url=f"{ORIGIN}/p") == (200, None)
-    assert gate.calls[0]["signature"] is None
-    assert gate.calls[0]["body"] == BODY
+    assert gate.calls[0].signature is None
+    assert gate.calls[0].body == BODY
     assert "request_signature_invalid" in caplog.text
     assert gate.decisions[0].outcome == "warned"
 
@@ -294,7 +191,7 @@ def test_unsigned_body_without_a_length_is_limited_if_it_is_json_and_passes_as_i
     gate = side(policy=Policy(), max_unsigned_body=LIMIT)
     assert gate.unsigned("POST", "/adcp/get_products", LONG, http2=True) == (413, "content_too_large")
     assert gate.unsigned("POST", "/adcp/get_products", b"a" * 100_000, http2=True) == (200, None)
-    assert [call["body"] for call in gate.calls] == [b"a" * 100_000]
+    assert [call.body for call in gate.calls] == [b"a" * 100_000]
 
 
 @pytest.mark.parametrize("resolver", [JSONRPCResolver(), A2AResolver()], ids=["json-rpc", "a2a"])
@@ -342,7 +239,7 @@ def test_json_rpc_operation_is_read_from_the_verified_content(side):
         "request_signature_required",
     )
     assert gate.signed("POST", "/mcp", call_of("create_media_buy")) == (200, None)
-    assert gate.calls[-1]["signature"].operation.name == "create_media_buy"
+    assert gate.calls[-1].signature.operation.name == "create_media_buy"
 
 
 def message_of(*skills: str) -> bytes:
@@ -367,17 +264,12 @@ def test_a2a_operation_is_resolved_before_the_signature_is_verified(side):
 def test_uncovered_content_is_read_when_it_names_the_operation(party):
     profile = profiles.ADCP_3_1
     signer = Signer(party.key, profile=profile)
-    gate = OverASGI(party)
-    gate.app = asgi.SignatureMiddleware(
-        gate.application,
-        verifier=party.verifier(profile=profile),
-        origins=[ORIGIN],
-        policy=Policy(required_for=["create_media_buy"], resolver=JSONRPCResolver()),
-    )
+    policy = Policy(required_for=["create_media_buy"], resolver=JSONRPCResolver())
+    gate = OverASGI(party, profile=profile, policy=policy)
     body = call_of("create_media_buy")
     signed = signer.sign(Request("POST", f"{ORIGIN}/mcp", JSON, body))
     assert gate.request("POST", "/mcp", [*JSON, *signed], body) == (200, None)
-    assert gate.calls[0]["operation"].name == "create_media_buy"
+    assert gate.calls[0].operation.name == "create_media_buy"
 
 
 class ByField:
@@ -395,7 +287,7 @@ def test_content_that_is_not_json_is_looked_at_once_and_reaches_the_application(
     failed = [*gate.party.fields("POST", f"{ORIGIN}/p", b"other", JSON), ("X-Operation", "sync")]
     failed = [(name, "sig1=:AAAA:" if name == "Signature" else value) for name, value in failed]
     assert gate.request("POST", "/p", failed, body) == (200, None)
-    assert gate.calls[0]["body"] == body
+    assert gate.calls[0].body == body
     assert gate.decisions[-1].outcome == "warned"
 
 
@@ -503,7 +395,7 @@ def test_awaitable_answer_of_the_fallback_is_awaited(party):
     assert gate.unsigned("POST", BUY, BODY) == (200, None)
 
 
-def over_http2(gate: Side, method: str, body: bytes, fields=()) -> tuple[int, str | None]:
+def over_http2(gate: Gate, method: str, body: bytes, fields=()) -> tuple[int, str | None]:
     """Send content that no Content-Length declares, as HTTP/2 allows."""
     return gate.request(method, "/adcp/get_products", [*JSON, *fields], body, http2=True)
 
@@ -515,10 +407,10 @@ def http2_side(side):
 
 def test_undeclared_content_over_http2_is_read_before_the_application_gets_it(http2_side):
     assert over_http2(http2_side, "POST", BODY) == (200, None)
-    assert http2_side.calls[0]["body"] == BODY
+    assert http2_side.calls[0].body == BODY
     assert over_http2(http2_side, "POST", REGISTERS) == (401, "request_signature_required")
     assert over_http2(http2_side, "POST", b"") == (200, None)
-    assert [call["body"] for call in http2_side.calls] == [BODY, b""]
+    assert [call.body for call in http2_side.calls] == [BODY, b""]
 
 
 def test_undeclared_content_of_an_operation_that_must_be_signed_is_not_read(http2_side):
@@ -548,7 +440,7 @@ def test_application_gets_undeclared_content_whose_signature_is_forgiven(side, p
     # Late: the key and the signature are good, and the content is another.
     signed = party.fields("POST", f"{ORIGIN}/adcp/get_products", b"another", UPLOAD)
     assert gate.request("POST", "/adcp/get_products", signed, body, http2=True) == (200, None)
-    assert [(call["body"], call["signature"]) for call in gate.calls] == [(body, None)]
+    assert [(call.body, call.signature) for call in gate.calls] == [(body, None)]
     assert [decision.outcome for decision in gate.decisions] == ["warned"]
 
 
@@ -563,7 +455,7 @@ def test_application_gets_undeclared_content_that_a_profile_lets_uncovered(side,
     signed = Signer(party.key, profile=UNCOVERED).sign(Request(method, f"{ORIGIN}/adcp/get_products"))
     gate = side(profile=UNCOVERED, policy=policy, http2_server="gunicorn")
     assert gate.request(method, "/adcp/get_products", [*UPLOAD, *signed], body, http2=True) == (200, None)
-    assert [call["body"] for call in gate.calls] == [body]
+    assert [call.body for call in gate.calls] == [body]
 
 
 @pytest.mark.parametrize("http2", [False, True])
@@ -572,8 +464,8 @@ def test_resolver_reads_content_that_a_profile_lets_uncovered(side, party, http2
     gate = side(profile=UNCOVERED, policy=Policy(resolver=JSONRPCResolver()), http2_server="gunicorn")
     body = call_of("create_media_buy")
     assert gate.request("POST", "/mcp", [*JSON, *signed], body, http2=http2) == (200, None)
-    assert [(call["operation"].name, call["body"]) for call in gate.calls] == [("create_media_buy", body)]
-    assert len(gate.calls[0]["signature"].content) == 0
+    assert [(call.operation.name, call.body) for call in gate.calls] == [("create_media_buy", body)]
+    assert len(gate.calls[0].signature.content) == 0
 
 
 ANY = profiles.ADCP_3_2.derive(selection=profiles.ADCP_3_2.selection._replace(pick="any"))
@@ -598,7 +490,7 @@ def test_undeclared_content_that_names_the_operation_must_be_covered(side, party
     assert (status, gate.calls) == (401, [])
     covered = party.fields("POST", f"{ORIGIN}/adcp/get_products", body)
     assert gate.request("POST", "/adcp/get_products", covered, body, http2=True) == (200, None)
-    assert gate.calls[0]["operation"].name == "create_media_buy"
+    assert gate.calls[0].operation.name == "create_media_buy"
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
@@ -609,7 +501,7 @@ def test_undeclared_content_gives_the_operation_that_declared_content_gives(side
     for http2 in (False, True):
         covered = party.fields(method, f"{ORIGIN}/adcp/get_products", body)
         status, _ = gate.request(method, "/adcp/get_products", covered, body, http2=http2)
-        found.append((status, [(call["operation"], call["body"]) for call in gate.calls]))
+        found.append((status, [(call.operation, call.body) for call in gate.calls]))
         gate.calls.clear()
     assert found[0] == found[1]
     assert found[0][0] == 200
@@ -623,7 +515,7 @@ DIGEST_ONLY = profiles.ADCP_3_2.derive(
 def test_empty_body_whose_digest_is_covered_is_verified(side, party):
     gate = side(profile=DIGEST_ONLY)
     signed = Signer(party.key, profile=DIGEST_ONLY).sign(Request("GET", f"{ORIGIN}/p"))
-    assert (gate.request("GET", "/p", signed), gate.calls[0]["body"]) == ((200, None), b"")
+    assert (gate.request("GET", "/p", signed), gate.calls[0].body) == ((200, None), b"")
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
@@ -654,11 +546,11 @@ def test_undeclared_content_must_have_one_reading(side, party, method):
 )
 def test_content_that_no_field_declares_is_read_before_the_application_gets_it(party, method, http2, fields):
     gate = OverASGI(party, policy=Policy(), http2_server="hypercorn")
-    undeclared = {"http2": http2, "declares": False}
-    assert gate.request(method, "/adcp/get_products", fields, REGISTERS, **undeclared)[0] == 401
+    undeclared = Message("/adcp/get_products", method, fields)
+    assert gate.send(undeclared, REGISTERS, http2=http2).status == 401
     for body in (LARGE, BODY, b""):
-        assert gate.request(method, "/adcp/get_products", fields, body, **undeclared)[0] == 200
-    assert [call["body"] for call in gate.calls] == [LARGE, BODY, b""]
+        assert gate.send(undeclared, body, http2=http2).status == 200
+    assert [call.body for call in gate.calls] == [LARGE, BODY, b""]
 
 
 HOSTILE = [

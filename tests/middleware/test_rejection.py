@@ -9,70 +9,35 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 from tests.keys import HOST, ORIGIN
-from werkzeug.test import Client
 
-from undersigned import asgi, wsgi
+from undersigned import asgi
 from undersigned.middleware import ErrorResponse
 
 NOW = 1_700_000_000
 DENIALS = "application/problem+json"
 
 
-class Side:
-    """A middleware around an application that never answers, for an unsigned or a wrongly signed request."""
-
-    def __init__(self, kind, party, **options):
-        self.kind, self.party, self.decisions = kind, party, []
-        options = {"verifier": party.verifier(), "origins": [ORIGIN], "on_decision": self.decisions.append, **options}
-        if kind == "asgi":
-            self.app = asgi.SignatureMiddleware(self.called, **options)
-        else:
-            self.app = wsgi.SignatureMiddleware(self.called_by_wsgi, **options)
-
-    async def called(self, scope, _receive, send):
-        asgi.find_signature(scope)
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    def called_by_wsgi(self, environ, start_response):
-        wsgi.find_signature(environ)
-        start_response("204 No Content", [])
-        return []
-
-    def ask(self, target="/p", fields=(), *, method="GET"):
-        """Send a request; return the status, the fields and the content of the answer."""
-        fields = [field for field in fields if field[0].lower() != "host"]
-        if self.kind == "asgi":
-            client = TestClient(self.app, base_url=ORIGIN, client=("192.0.2.7", 4711))
-            answer = client.request(method, target, headers=dict(fields))
-            return answer.status_code, answer.headers, answer.content
-        client = Client(self.app, use_cookies=False)
-        answer = client.open(
-            target, method=method, base_url=ORIGIN, headers=fields, environ_overrides={"REMOTE_ADDR": "192.0.2.7"}
-        )
-        return answer.status_code, answer.headers, answer.data
-
-
-@pytest.fixture(params=["asgi", "wsgi"])
-def side(request, party):
-    return lambda **options: Side(request.param, party, **options)
+def ask(gate, target="/p", fields=()):
+    """Send a request; return the status, the fields and the content of the answer."""
+    answer = gate.ask("GET", target, fields)
+    return answer.status, answer.fields, answer.content
 
 
 def test_decision_and_line_name_the_request(side, caplog):
     gate = side()
-    status, _, _ = gate.ask("/plans?token=hidden")
+    status, _, _ = ask(gate, "/plans?token=hidden")
     (told,) = gate.decisions
     assert (status, told.status, told.method, told.target) == (401, 401, "GET", "/plans?(withheld)")
-    assert (told.origin, told.client, told.step) == (ORIGIN, "192.0.2.7", "presence of a signature")
+    assert (told.origin, told.client, told.step) == (ORIGIN, "127.0.0.1", "presence of a signature")
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert f"(GET /plans?(withheld); origin: {ORIGIN}; client: 192.0.2.7; status: 401)" in record.getMessage()
-    assert (record.signature_target, record.signature_client) == ("/plans?(withheld)", "192.0.2.7")
+    assert f"(GET /plans?(withheld); origin: {ORIGIN}; client: 127.0.0.1; status: 401)" in record.getMessage()
+    assert (record.signature_target, record.signature_client) == ("/plans?(withheld)", "127.0.0.1")
     assert "hidden" not in caplog.text + repr(told)
 
 
 def test_line_of_a_rejected_target_withholds_its_query(side, party, caplog):
     gate = side(origins=["https://other.example"])
-    status, _, _ = gate.ask("/plans?token=hidden", party.fields("GET", f"{ORIGIN}/plans?token=hidden"))
+    status, _, _ = ask(gate, "/plans?token=hidden", party.fields("GET", f"{ORIGIN}/plans?token=hidden"))
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert f"received: Host {HOST}, request target /plans?(withheld)" in record.getMessage()
     assert (status, "hidden" in record.getMessage()) == (401, False)
@@ -80,7 +45,7 @@ def test_line_of_a_rejected_target_withholds_its_query(side, party, caplog):
 
 def test_decision_of_an_invalid_signature_has_the_rebuilt_target_uri_and_the_claimed_key(side, caplog):
     gate = side()
-    gate.ask("/other?secret=hidden", gate.party.fields("GET", f"{ORIGIN}/p"))
+    ask(gate, "/other?secret=hidden", gate.party.fields("GET", f"{ORIGIN}/p"))
     (told,) = gate.decisions
     assert (told.code, told.target_uri) == ("request_signature_invalid", f"{ORIGIN}/other?(withheld)")
     assert told.keyid == "buyer-2026"
@@ -104,7 +69,7 @@ def test_rejected_request_tells_the_key_it_claims_and_how_far_off_its_time_is(
     gate = side(verifier=party.verifier(clock=lambda: NOW))
     claimed = f'sig1=("@method" "@target-uri" "@authority");{parameters};nonce="AAAAAAAAAAAAAAAAAAAAAA"'
     claimed += ';alg="ed25519";tag="adcp/request-signing/v1"'
-    gate.ask(fields=[("Signature-Input", claimed), ("Signature", "sig1=:AAAA:")])
+    ask(gate, fields=[("Signature-Input", claimed), ("Signature", "sig1=:AAAA:")])
     (told,) = gate.decisions
     assert (told.keyid, told.seconds_off) == (keyid, off)
     assert ("it ended 900 seconds ago" in caplog.text) == (off == 900)
@@ -114,7 +79,7 @@ def test_rejected_request_tells_the_key_it_claims_and_how_far_off_its_time_is(
 @pytest.mark.parametrize("value", ["", "sig1", 'sig1=("', 'a=("@method"), a=("@method")'])
 def test_unreadable_signature_claims_no_key(side, value):
     gate = side()
-    assert gate.ask(fields=[("Signature-Input", value), ("Signature", "sig1=:AAAA:")])[0] == 401
+    assert ask(gate, fields=[("Signature-Input", value), ("Signature", "sig1=:AAAA:")])[0] == 401
     assert gate.decisions[0].keyid is None
 
 
@@ -125,7 +90,7 @@ def problem(response, _request):
 
 def test_rejection_shapes_the_answer_and_keeps_status_and_challenge(side):
     gate = side(rejection=problem)
-    status, fields, content = gate.ask()
+    status, fields, content = ask(gate)
     assert (status, json.loads(content)["title"]) == (401, "request_signature_required")
     assert (fields["content-type"], fields["x-shaped"]) == (DENIALS, "1")
     assert fields["www-authenticate"] == 'Signature error="request_signature_required"'
@@ -135,7 +100,7 @@ def test_rejection_shapes_the_answer_and_keeps_status_and_challenge(side):
 
 def test_rejection_may_change_the_status_and_the_decision_tells_it(side):
     gate = side(rejection=lambda response, _request: replace(response, status=403, others=()))
-    status, fields, _ = gate.ask()
+    status, fields, _ = ask(gate)
     assert (status, gate.decisions[0].status, "www-authenticate" in fields) == (403, 403, False)
 
 
@@ -147,9 +112,9 @@ def test_rejection_gets_the_request_as_the_server_has_it(side):
         return response
 
     gate = side(rejection=shape)
-    gate.ask()
+    ask(gate)
     (context,) = given
-    assert (context["path"] if gate.kind == "asgi" else context["PATH_INFO"]) == "/p"
+    assert "/p" in (context.get("path"), context.get("PATH_INFO"))
 
 
 def with_field(name, value):
@@ -170,21 +135,21 @@ def with_field(name, value):
     ],
 )  # fmt: skip
 def test_function_that_fails_or_returns_what_no_server_can_send_leaves_the_usual_answer(side, caplog, wrong):
-    status, _, content = side(rejection=wrong).ask()
+    status, _, content = ask(side(rejection=wrong))
     assert (status, content) == (401, b'{"error": "request_signature_required"}')
     assert "rejection raised an exception" in caplog.text
 
 
 def test_unread_request_is_shaped_too(side):
-    status, fields, _ = side(rejection=problem).ask(fields=[(f"x-{at}", "v") for at in range(200)])
+    status, fields, _ = ask(side(rejection=problem), fields=[(f"x-{at}", "v") for at in range(200)])
     assert (status, fields["content-type"]) == (431, DENIALS)
 
 
 def test_unsigned_request_passes_by_the_mode_and_is_logged_with_its_target_if_that_is_observe(side, caplog):
     gate, optional = side(mode="observe"), side(mode="optional")
     caplog.clear()
-    assert (optional.ask("/p?x=1")[0], caplog.text) == (204, "")
-    assert gate.ask("/p?x=1")[0] == 204
+    assert (ask(optional, "/p?x=1")[0], caplog.text) == (200, "")
+    assert ask(gate, "/p?x=1")[0] == 200
     assert "unsigned request accepted: " in caplog.text
     assert "(GET /p?(withheld); " in caplog.text
 

@@ -13,7 +13,6 @@ import time_machine
 from freezegun import freeze_time
 from tests.keys import (
     BODY,
-    JSON_FIELD,
     KEYS,
     NONCE,
     NOW,
@@ -21,6 +20,7 @@ from tests.keys import (
     PRIVATE,
     PUBLIC,
     URL,
+    Awaited,
     renamed,
     replace_parts,
     signed_request,
@@ -79,6 +79,14 @@ class AsyncDriver:
         return asyncio.run(result)
 
 
+class AwaitingDriver(AsyncDriver):
+    """The async driver over sources whose answers have to be awaited."""
+
+    @staticmethod
+    def make(profile, *, keys, replay, clock):
+        return AsyncVerifier(profile, keys=Awaited(keys), replay=Awaited(replay), clock=clock)
+
+
 DRIVERS = pytest.mark.parametrize("driver", [SyncDriver, AsyncDriver])
 
 
@@ -106,25 +114,6 @@ class BrokenAtTheClaim(Broken):
         return False
 
 
-class Awaitable:
-    """A source whose answers have to be awaited, wrapped around one that answers at once."""
-
-    def __init__(self, source):
-        self._source = source
-
-    async def find(self, keyid):
-        await asyncio.sleep(0)
-        return self._source.find(keyid)
-
-    async def full(self, keyid, **options):
-        await asyncio.sleep(0)
-        return self._source.full(keyid, **options)
-
-    async def claim(self, keyid, nonce, **options):
-        await asyncio.sleep(0)
-        return self._source.claim(keyid, nonce, **options)
-
-
 class Recording(MemoryReplayStore):
     """A store that remembers how it was asked."""
 
@@ -141,25 +130,27 @@ class Recording(MemoryReplayStore):
         return super().claim(keyid, nonce, **options)
 
 
-@DRIVERS
+ALL_DRIVERS = pytest.mark.parametrize("driver", [SyncDriver, AsyncDriver, AwaitingDriver])
+
+
+def code_of(driver, subject, request) -> tuple[str, object]:
+    with pytest.raises(SignatureError) as caught:
+        driver.run(subject.verify(request))
+    return caught.value.code.removeprefix("request_"), caught.value.step
+
+
+@ALL_DRIVERS
 def test_signed_request_is_verified_once(driver):
     subject = make(driver)
     verified = driver.run(subject.verify(signed_request()))
     assert (verified.keyid, verified.target_uri) == ("buyer-ed25519", URL)
-    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed\b"):
-        driver.run(subject.verify(signed_request()))
-
-
-@DRIVERS
-def test_bodiless_request_is_verified(driver):
-    assert driver.run(make(driver).verify(signed_request("GET", URL, (), b"")))
+    assert code_of(driver, subject, signed_request())[0] == "signature_replayed"
 
 
 @DRIVERS
 def test_changed_body_is_rejected_and_its_nonce_stays_fresh(driver):
     subject = make(driver)
-    with pytest.raises(SignatureRejected, match=r"^request_signature_digest_mismatch\b"):
-        driver.run(subject.verify(replace_parts(signed_request(), body=b"{}")))
+    assert code_of(driver, subject, replace_parts(signed_request(), body=b"{}"))[0] == "signature_digest_mismatch"
     assert driver.run(subject.verify(signed_request()))
 
 
@@ -203,39 +194,8 @@ def test_nonce_is_claimed_until_the_signature_expires(driver):
     ]
 
 
-@DRIVERS
-def test_store_at_its_cap_rejects_before_the_signature_is_verified(driver):
-    store = MemoryReplayStore()
-    caps = Caps(per_key=1)
-    store.claim(RIGHT.thumbprint, "other", now=NOW, until=NOW + 360, caps=caps)
-    subject = make(driver, profile=with_caps(caps), replay=store)
-    with pytest.raises(SignatureRejected) as caught:
-        driver.run(subject.verify(replace_parts(signed_request(), method="PUT")))
-    assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", "9a")
-
-
-@DRIVERS
-def test_cap_reached_during_verification_rejects_at_the_claim(driver):
-    class Filling(MemoryReplayStore):
-        def full(self, _keyid, **_options):
-            return False
-
-    store = Filling()
-    store.claim(RIGHT.thumbprint, "other", now=NOW, until=NOW + 360, caps=Caps(1))
-    subject = make(driver, profile=profiles.ADCP_3_2.derive(replay=ReplayRule(caps=Caps(per_key=1))), replay=store)
-    with pytest.raises(SignatureRejected) as caught:
-        driver.run(subject.verify(signed_request()))
-    assert (caught.value.code, caught.value.step) == ("request_signature_rate_abuse", 13)
-
-
 def asked_of(store: Recording) -> list[str]:
     return [name for name, *_ in store.asked]
-
-
-def code_of(driver, subject, request) -> tuple[str, object]:
-    with pytest.raises(SignatureError) as caught:
-        driver.run(subject.verify(request))
-    return caught.value.code.removeprefix("request_"), caught.value.step
 
 
 @DRIVERS
@@ -297,7 +257,7 @@ def test_store_that_fails_at_step_9a_is_asked_again(driver):
 
 
 def test_requests_that_come_while_the_store_is_asked_do_not_ask_it():
-    class Slow(Awaitable):
+    class Slow(Awaited):
         asked = 0
 
         async def full(self, keyid, **options):
@@ -352,7 +312,7 @@ def test_delayed_body_is_rejected_when_its_nonce_was_forgotten(driver):
         driver.run(subject.complete(proven, Content((BODY,)), digest=digest))
 
 
-@DRIVERS
+@ALL_DRIVERS
 @pytest.mark.parametrize(
     ("source", "code", "step"),
     [
@@ -370,54 +330,47 @@ def test_unavailable_source_raises_verification_unavailable(driver, source, code
     assert SECRET not in f"{error} {error!r} {error.detail} {error.explain()}"
 
 
-@DRIVERS
-def test_unavailable_source_is_not_asked_when_the_request_is_rejected_earlier(driver):
-    subject = make(driver, keys=Broken(), replay=Broken())
-    with pytest.raises(SignatureRejected, match=r"^request_signature_required\b"):
-        driver.run(subject.verify(Request("GET", URL)))
+class Answers:
+    """A key source that returns its answer, or raises it."""
 
+    blocking = False
 
-@DRIVERS
-def test_store_with_an_invalid_answer_is_unavailable(driver):
-    class Nonsense(MemoryReplayStore):
-        def claim(self, _keyid, _nonce, **_options):
-            return None
+    def __init__(self, answer):
+        self._answer = answer
 
-    with pytest.raises(VerificationUnavailable) as caught:
-        driver.run(make(driver, replay=Nonsense()).verify(signed_request()))
-    assert (caught.value.code, caught.value.step) == ("request_signature_store_unavailable", 13)
+    def find(self, _lookup):
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
 
 
 @DRIVERS
 @pytest.mark.parametrize("answer", ["buyer-ed25519", {"kid": "buyer-ed25519"}, True, object()])
-def test_key_source_with_an_invalid_answer_is_unavailable(driver, answer):
-    class Nonsense:
-        def find(self, _keyid):
-            return answer
-
-    with pytest.raises(VerificationUnavailable) as caught:
-        driver.run(make(driver, keys=Nonsense()).verify(signed_request()))
-    assert (caught.value.code, caught.value.step) == ("request_signature_jwks_unavailable", 7)
+def test_answer_of_a_key_source_that_is_no_sequence_of_keys_is_unavailable(driver, answer):
+    assert code_of(driver, make(driver, keys=Answers(answer)), signed_request()) == ("signature_jwks_unavailable", 7)
 
 
 @DRIVERS
-def test_revoked_key_is_rejected_by_the_verifier(driver):
-    listed = RevocationList(revoked=frozenset({"buyer-ed25519"}), updated=NOW - 10, next_update=NOW + 10)
-    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
-        driver.run(make(driver, revocations=listed).verify(signed_request()))
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "signature_jwks_unavailable",
+        "signature_jwks_untrusted",
+        "signature_brand_json_unreachable",
+        "signature_key_origin_mismatch",
+    ],
+)
+def test_reason_raised_by_a_key_source_is_the_reason_of_the_rejection(driver, reason):
+    with pytest.raises(SignatureError) as caught:
+        driver.run(make(driver, keys=Answers(KeySourceError(reason, "it is so"))).verify(signed_request()))
+    assert (caught.value.reason, caught.value.step, caught.value.detail) == (reason, 7, "it is so")
+    assert isinstance(caught.value, VerificationUnavailable) is reason.endswith(("unavailable", "unreachable"))
 
 
-def test_async_verifier_awaits_its_sources():
-    subject = make(AsyncDriver, keys=Awaitable(KEYS), replay=Awaitable(MemoryReplayStore()))
-    assert asyncio.run(subject.verify(signed_request())).keyid == "buyer-ed25519"
-    with pytest.raises(SignatureRejected, match=r"^request_signature_replayed\b"):
-        asyncio.run(subject.verify(signed_request()))
-
-
-@pytest.mark.parametrize("source", [{"keys": Awaitable(Broken())}, {"replay": Awaitable(BrokenAtTheClaim())}])
-def test_unavailable_async_source_raises_verification_unavailable(source):
-    with pytest.raises(VerificationUnavailable):
-        asyncio.run(make(AsyncDriver, **source).verify(signed_request()))
+@DRIVERS
+def test_unavailable_source_is_not_asked_when_the_request_is_rejected_earlier(driver):
+    subject = make(driver, keys=Broken(), replay=Broken())
+    assert code_of(driver, subject, Request("GET", URL))[0] == "signature_required"
 
 
 def test_cancellation_of_a_verification_is_raised():
@@ -475,11 +428,11 @@ class AwaitedList:
 @pytest.mark.parametrize(
     ("option", "source"),
     [
-        ("keys", Awaitable(KEYS)),
-        ("keys", KeySources({"a": KEYS, "b": Awaitable(KEYS)})),
-        ("keys", KeySources({"a": KeySources({"a": Awaitable(KEYS)})})),
-        ("keys", WorkloadTokenKeys({"example.com": Awaitable(KEYS)})),
-        ("replay", Awaitable(MemoryReplayStore())),
+        ("keys", Awaited(KEYS)),
+        ("keys", KeySources({"a": KEYS, "b": Awaited(KEYS)})),
+        ("keys", KeySources({"a": KeySources({"a": Awaited(KEYS)})})),
+        ("keys", WorkloadTokenKeys({"example.com": Awaited(KEYS)})),
+        ("replay", Awaited(MemoryReplayStore())),
         ("revocations", AwaitedList()),
         ("revocations", RevocationSources({"a": AwaitedList()})),
     ],
@@ -550,16 +503,6 @@ def test_each_profile_verifies_its_own_signatures_only(profile):
             with pytest.raises(SignatureError) as caught:
                 verifier(judged_by).verify(request)
             assert caught.value.code.startswith(judged_by.answers.prefix)
-
-
-def test_changed_content_type_or_body_is_rejected():
-    for change in (
-        {"fields": [("content-type", "text/plain"), *signed_request().fields.lines[1:]]},
-        {"body": BODY + b" "},
-    ):
-        with pytest.raises(SignatureRejected):
-            verifier().verify(replace_parts(signed_request(), **change))
-    assert JSON_FIELD[0].lower() == signed_request().fields.lines[0][0]
 
 
 class Waiting:
@@ -655,8 +598,7 @@ def test_verifying_key_is_found_among_several_with_its_keyid(driver):
 
 @DRIVERS
 def test_no_more_than_four_keys_are_tried(driver):
-    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid\b"):
-        driver.run(make(driver, keys=Keys(*[WRONG] * 4, RIGHT)).verify(signed_request()))
+    assert code_of(driver, make(driver, keys=Keys(*[WRONG] * 4, RIGHT)), signed_request())[0] == "signature_invalid"
 
 
 @DRIVERS
@@ -703,8 +645,7 @@ def test_cap_of_one_owner_does_not_stop_another(driver):
 @DRIVERS
 def test_reached_cap_is_reported_even_when_another_key_was_tried(driver):
     subject = make(driver, keys=Keys(WRONG, RIGHT), replay=FullFor(RIGHT))
-    with pytest.raises(SignatureRejected, match=r"^request_signature_rate_abuse\b"):
-        driver.run(subject.verify(signed_request()))
+    assert code_of(driver, subject, signed_request())[0] == "signature_rate_abuse"
 
 
 @DRIVERS
@@ -717,47 +658,30 @@ def test_reached_cap_is_reported_when_no_key_verifies_and_one_was_not_tried(driv
 
 
 @DRIVERS
-def test_second_look_is_taken_when_no_key_verifies(driver):
-    source = Keys(WRONG, others=[WRONG, RIGHT])
-    assert driver.run(make(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
-    assert [lookup.is_second_try for lookup in source.asked] == [False, True]
-
-
-@DRIVERS
-def test_second_look_is_taken_when_no_key_is_found(driver):
-    source = Keys(others=[RIGHT])
-    assert driver.run(make(driver, keys=source).verify(signed_request())).signer == "buyer.example.com"
-
-
-@DRIVERS
-def test_second_look_is_not_taken_when_a_key_verifies(driver):
-    source = Keys(RIGHT, others=[WRONG])
-    driver.run(make(driver, keys=source).verify(signed_request()))
-    assert len(source.asked) == 1
-
-
-@DRIVERS
-@pytest.mark.parametrize("others", [[WRONG], 7, OSError("down")])
-def test_first_look_decides_when_the_second_finds_nothing_new(driver, others):
-    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid\b"):
-        driver.run(make(driver, keys=Keys(WRONG, others=others)).verify(signed_request()))
-
-
-@DRIVERS
-def test_signature_is_not_called_invalid_when_the_source_cannot_find_the_key_that_may_have_signed(driver):
-    for reason, kind in (
-        ("signature_jwks_unavailable", VerificationUnavailable),
-        ("signature_key_unknown", SignatureRejected),
-    ):
-        source = Keys(WRONG, others=KeySourceError(reason, "no"))
-        with pytest.raises(kind):
-            driver.run(make(driver, keys=source).verify(signed_request()))
-
-
-@DRIVERS
-def test_second_look_decides_when_it_finds_other_keys(driver):
-    with pytest.raises(SignatureRejected, match=r"^request_signature_invalid\b"):
-        driver.run(make(driver, keys=Keys(UNFIT, others=[WRONG])).verify(signed_request()))
+@pytest.mark.parametrize(
+    ("keys", "others", "code", "asked"),
+    [
+        ([WRONG], [WRONG, RIGHT], None, 2),
+        ([], [RIGHT], None, 2),
+        ([RIGHT], [WRONG], None, 1),
+        ([UNFIT], [WRONG], "signature_invalid", 2),
+        ([WRONG], [WRONG], "signature_invalid", 2),
+        ([WRONG], 7, "signature_invalid", 2),
+        ([WRONG], OSError("down"), "signature_invalid", 2),
+        ([WRONG], KeySourceError("signature_jwks_unavailable", "no"), "signature_jwks_unavailable", 2),
+        ([WRONG], KeySourceError("signature_key_unknown", "no"), "signature_invalid", 2),
+    ],
+)
+def test_second_look_is_taken_when_no_key_verifies_and_decides_if_it_may_find_the_one_that_signed(
+    driver, keys, others, code, asked
+):
+    source = Keys(*keys, others=others)
+    subject = make(driver, keys=source)
+    if code is None:
+        assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
+    else:
+        assert code_of(driver, subject, signed_request())[0] == code
+    assert [lookup.is_second_try for lookup in source.asked] == [False, True][:asked]
 
 
 @DRIVERS
@@ -777,26 +701,6 @@ def test_key_source_gets_the_hints_of_the_message(driver):
     assert lookup.covered_value("content-type") == "application/json"
     assert lookup.covered_value("signature") is None
     assert "content-digest" in lookup.components
-
-
-@DRIVERS
-@pytest.mark.parametrize(
-    ("reason", "error"),
-    [
-        ("signature_jwks_unavailable", VerificationUnavailable),
-        ("signature_jwks_untrusted", SignatureRejected),
-        ("signature_brand_json_unreachable", VerificationUnavailable),
-        ("signature_key_origin_mismatch", SignatureRejected),
-    ],
-)
-def test_reason_raised_by_a_key_source_is_the_reason_of_the_rejection(driver, reason, error):
-    class Failing:
-        def find(self, _lookup):
-            raise KeySourceError(reason, "it is so")
-
-    with pytest.raises(error, match=rf"^request_{reason}\b") as caught:
-        driver.run(make(driver, keys=Failing()).verify(signed_request()))
-    assert (caught.value.step, caught.value.detail) == (7, "it is so")
 
 
 class Revoking:
@@ -822,8 +726,7 @@ def test_revocation_applies_to_its_owner_only(driver):
     subject = make(driver, keys=Keys(WRONG, RIGHT), revocations=Revoking("other.example.com", REVOKED))
     assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
     subject = make(driver, keys=Keys(RIGHT), revocations=Revoking("buyer.example.com", REVOKED))
-    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
-        driver.run(subject.verify(signed_request()))
+    assert code_of(driver, subject, signed_request())[0] == "signature_key_revoked"
 
 
 @DRIVERS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from aiohttp import ClientError, ClientRequest
@@ -15,16 +16,23 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Spool
+from undersigned.client import ClientSigner, FileDigest, Received, Spool
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from typing import Unpack
 
     from aiohttp import ClientHandlerType, ClientResponse
     from aiohttp.abc import AbstractStreamWriter
     from aiohttp.client_reqrep import ConnectionKey
 
-    from undersigned.client import SignedRequest, SignerSource, SigningOptions
+    from undersigned.client import (
+        ListedOrigins,
+        SignedRequest,
+        SignerSource,
+        SigningOptions,
+        VerifiedResponse,
+    )
 
 
 class SigningMiddleware:
@@ -49,7 +57,7 @@ class SigningMiddleware:
     """
 
     def __init__(self, signer: SignerSource, **options: Unpack[SigningOptions]) -> None:
-        self._signer = ClientSigner(signer, **options)
+        self._signer = ClientSigner(signer, is_async=True, **options)
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         """Sign `request` and send it. Signature fields that it has already are replaced.
@@ -66,12 +74,12 @@ class SigningMiddleware:
             (name, value.encode("utf-8", "surrogateescape").decode("latin-1"))
             for name, value in request.headers.items()
         ]
-        tries = self._signer.tries(request.method, str(request.url), fields, content)
+        method, url = request.method, str(request.url)
         if not isinstance(request, _GuardedRequest):
             request.__class__ = _guarded(type(request))
-            vars(request)["_signer"] = self._signer
-        while True:
-            signed = await tries.async_sign()
+            vars(request)["_origins"] = self._signer.origins
+
+        async def send(signed: SignedRequest) -> Received[ClientResponse]:
             request.url = URL(signed.url, encoded=True)
             request.headers.clear()
             for name, value in signed.headers:
@@ -83,36 +91,27 @@ class SigningMiddleware:
                 if isinstance(failure.__cause__, SigningError):
                     raise failure.__cause__ from None
                 raise
-            await self._verify(signed, response)
-            if tries.is_last(response.status, response.headers.get("Accept-Signature", "")):
-                return response
-            response.close()
+            headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
+            chunks = response.content.iter_any()
+            return Received(response, response.status, headers, chunks, partial(_replace, response), response.close)
 
-    async def _verify(self, signed: SignedRequest, response: ClientResponse) -> None:
-        """Read and verify a response, if responses are verified. It then has its body in memory."""
-        responses = self._signer.responses
-        if responses is None:
-            return
-        fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
-        try:
-            verified = await responses.verify(signed, response.status, fields, response.content.iter_any())
-        except BaseException:
-            response.close()
-            raise
-        loop = asyncio.get_running_loop()
-        # aiohttp has no public way to make a stream of content, but for a class of its protocols.
-        stream = StreamReader(BaseProtocol(loop), len(verified.content) + 1, loop=loop)
-        stream.feed_data(verified.content)
-        stream.feed_eof()
-        response.content = stream
-        if verified.headers != fields:
-            headers = CIMultiDict((name, _as_text(value)) for name, value in verified.headers)
-            cookies = tuple(headers.getall("Set-Cookie", ())) or None
-            raw = tuple((name.encode("latin-1"), value.encode("latin-1")) for name, value in verified.headers)
-            vars(response).update(_headers=CIMultiDictProxy(headers), _raw_headers=raw)
-            vars(response).update(_raw_cookie_headers=cookies, _cookies=None)
-            vars(response)["_cache"].clear()  # aiohttp keeps there what it has read of the fields
-        vars(response)["signature"] = verified.signature
+        return await self._signer.exchange(method, url, fields, content, send)
+
+
+def _replace(response: ClientResponse, verified: VerifiedResponse) -> None:
+    """Make a response the one that was verified, with its body in memory."""
+    loop = asyncio.get_running_loop()
+    # aiohttp has no public way to make a stream of content, but for a class of its protocols.
+    stream = StreamReader(BaseProtocol(loop), len(verified.content) + 1, loop=loop)
+    stream.feed_data(verified.content)
+    stream.feed_eof()
+    response.content = stream
+    headers = CIMultiDict((name, _as_text(value)) for name, value in verified.headers)
+    cookies = tuple(headers.getall("Set-Cookie", ())) or None
+    raw = tuple((name.encode("latin-1"), value.encode("latin-1")) for name, value in verified.headers)
+    vars(response).update(_headers=CIMultiDictProxy(headers), _raw_headers=raw, signature=verified.signature)
+    vars(response).update(_raw_cookie_headers=cookies, _cookies=None)
+    vars(response)["_cache"].clear()  # aiohttp keeps there what it has read of the fields
 
 
 def _as_text(value: str) -> str:
@@ -123,11 +122,11 @@ def _as_text(value: str) -> str:
 class _GuardedRequest(ClientRequest):
     """A request that aiohttp connects to a listed origin only, wherever a middleware inside of ours leads it."""
 
-    _signer: ClientSigner
+    _origins: ListedOrigins
 
     @property
     def connection_key(self) -> ConnectionKey:
-        self._signer.check(str(self.url))
+        self._origins.check(str(self.url))
         return super().connection_key
 
 
@@ -136,17 +135,16 @@ def _guarded(kind: type[ClientRequest]) -> type[_GuardedRequest]:
     return type(_GuardedRequest.__name__, (_GuardedRequest, kind), {}) if kind is not ClientRequest else _GuardedRequest
 
 
-class _Reader:
-    """A writer that reads content: it makes the digest, or keeps what is written.
+class _Writer:
+    """A writer that passes content on. It has only the method that aiohttp's payloads call."""
 
-    It has only the method that aiohttp's payloads call.
-    """
-
-    def __init__(self, sink: FileDigest | Spool) -> None:
-        self._add = sink.update if isinstance(sink, FileDigest) else sink.add
+    def __init__(self, take: Callable[[bytes], Awaitable[None] | None]) -> None:
+        self._take = take
 
     async def write(self, chunk: bytes | bytearray | memoryview[int]) -> None:
-        self._add(bytes(chunk))
+        taken = self._take(bytes(chunk))
+        if taken is not None:
+            await taken
 
 
 class _Unchanged(Payload):
@@ -167,14 +165,10 @@ class _Unchanged(Payload):
         return self.payload.decode(encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        sending = self._digest.sending()
-
-        class Checked:
-            async def write(self, chunk: bytes | bytearray | memoryview[int]) -> None:
-                await writer.write(sending.check(bytes(chunk)))
-
-        await self.payload.write_with_length(cast("AbstractStreamWriter", Checked()), None)
-        sending.end()
+        self._digest.rewind()
+        checked = _Writer(lambda chunk: writer.write(self._digest.check(chunk)))
+        await self.payload.write_with_length(cast("AbstractStreamWriter", checked), None)
+        self._digest.end()
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:  # noqa: ARG002
         await self.write(writer)
@@ -199,15 +193,16 @@ async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDig
     if isinstance(payload, _Unchanged):  # it is sent again
         payload = payload.payload
     length = request.headers.get("Content-Length")
-    sink = signer.file_digest() if _can_be_read_again(payload) else Spool(signer.max_spooled)
-    reader = cast("AbstractStreamWriter", _Reader(sink))
+    again = _can_be_read_again(payload)
+    sink = FileDigest(signer.digest_builder()) if again else Spool(signer.max_spooled)
+    reader = cast("AbstractStreamWriter", _Writer(sink.add))
     await payload.write_with_length(reader, None if length is None else int(length))
     if isinstance(sink, FileDigest):
         vars(request)["_body"] = _Unchanged(payload, sink)
         return sink if sink.length else b""
     # Bytes that are not in a file make aiohttp warn if there are many.
-    await request.update_body(io.BytesIO(sink.content()))
-    return sink.content()
+    await request.update_body(io.BytesIO(sink.content))
+    return bytes(sink.content)
 
 
 def _can_be_read_again(payload: Payload) -> bool:

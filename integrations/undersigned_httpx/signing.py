@@ -5,22 +5,20 @@ from __future__ import annotations
 import gc
 import inspect
 import logging
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Spool, digest_file, finish, is_seekable
+from undersigned.client import ClientSigner, FileDigest, Received, Spool, UnchangedFile, finish, is_seekable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from typing import Self, Unpack
 
-    from undersigned.client import SignedRequest, SignerSource, SigningOptions
+    from undersigned.client import SignedRequest, SignerSource, SigningOptions, VerifiedResponse
 
 logger = logging.getLogger("undersigned")
 
-_START = "undersigned.start"
-"""The request extension with the place in a file where the body begins. A redirect inherits it."""
 
 RequestT = TypeVar("RequestT")
 ResponseT = TypeVar("ResponseT")
@@ -41,51 +39,43 @@ _PAST = (
 )
 
 
-class _CheckedStream:
-    """Content of a file or form, of which only what was digested is sent."""
+class _Stream:
+    """Content of a request that was signed, as a stream of either library.
 
-    def __init__(self, stream: Any, digest: FileDigest) -> None:
-        self._stream_to_check = stream
-        self._digest = digest
+    Args:
+        content: what the stream is made of.
+        chunks: returns its chunks.
+    """
+
+    def __init__(self, content: Any, chunks: Callable[[], Iterator[bytes]]) -> None:
+        self.content = content
+        self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        sending = self._digest.sending()
-        for chunk in self._stream_to_check:
-            yield sending.check(chunk)
-        sending.end()
+        return self._chunks()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        sending = self._digest.sending()
-        async for chunk in self._stream_to_check:
-            yield sending.check(chunk)
-        sending.end()
+        for chunk in self._chunks():
+            yield chunk
 
 
-class _GuardedStream:
-    """Content of a request that was signed. Only a transport that signs takes the stream out of it.
+@cache
+def _stream(library: Any) -> Any:
+    """Return the kind of stream as a class of a library."""
+    return type(_Stream.__name__, (_Stream, library.SyncByteStream, library.AsyncByteStream), {})
+
+
+def _guarded() -> Iterator[bytes]:
+    """Refuse content to all but a transport that signs, which takes it out of its stream.
 
     httpx makes a redirected request with the stream of the request before. It may be sent by another transport of the
     client, to an origin that nobody listed.
     """
-
-    def __init__(self, stream: Any) -> None:
-        self.guarded = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        raise SigningError(_LEFT)
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        raise SigningError(_LEFT)
-
-
-@cache
-def _stream(kind: type, library: Any) -> Any:
-    """Return a kind of stream as a class of a library."""
-    return type(kind.__name__, (kind, library.SyncByteStream, library.AsyncByteStream), {})
+    raise SigningError(_LEFT)
 
 
 class _Signing(Generic[TransportT]):
-    """The part that sync and async transports share. Its coroutine waits only in an async transport."""
+    """The part that sync and async transports share. Its coroutines wait only in an async transport."""
 
     _is_async: bool
     _library: Any
@@ -99,49 +89,39 @@ class _Signing(Generic[TransportT]):
     async def _handle(self, request: Any) -> Any:
         """Sign a request, send it, and verify the response; a second time if a `DoubleKnock` asks for it."""
         self._look_past()
-        content = self._read(request)
-        if content is None:
-            spool = Spool(self._signer.max_spooled)
-            async for chunk in self._each(request.stream):
-                spool.add(chunk)
-            content = spool.content()
-            request.stream = self._library.ByteStream(content)  # for redirects and further tries
-        tries = self._signer.tries(request.method, str(request.url), _fields(request), content)
-        unguarded = request.stream
-        while True:
-            signed = await tries.async_sign() if self._is_async else tries.sign()
-            response = await self._send(self._outgoing(request, signed, content))
+        content = await self._read(request)
+        stream = request.stream
+
+        async def send(signed: SignedRequest) -> Received[Any]:
+            # The caller's own request stays as it is, as redirects are made of it.
+            outgoing = self._library.Request(
+                request.method,
+                signed.url,
+                headers=_octets(signed.headers),
+                stream=stream,
+                extensions=request.extensions,
+            )
+            if self._is_async:
+                response = await self._transport.handle_async_request(outgoing)
+            else:
+                response = self._transport.handle_request(outgoing)
             response.extensions["signed_request"] = signed
-            await self._verify(signed, response)
-            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
-                break
-            await self._close(response)
-        request.stream = _stream(_GuardedStream, self._library)(unguarded) if content else unguarded
+            chunks, replace = self._each(response.stream), partial(self._replace, response)
+            close = partial(self._close, response)
+            return Received(response, response.status_code, _fields(response), chunks, replace, close)
+
+        fields = _fields(request)
+        response = await self._signer.exchange(request.method, str(request.url), fields, content, send)
+        if content:
+            request.stream = _stream(self._library)(stream, _guarded)
         return response
 
-    async def _verify(self, signed: SignedRequest, response: Any) -> None:
-        """Read and verify a response, if responses are verified. It then has its body in memory."""
-        responses = self._signer.responses
-        if responses is None:
-            return
-        try:
-            verified = await responses.verify(
-                signed, response.status_code, _fields(response), self._each(response.stream)
-            )
-        except BaseException:
-            await self._close(response)
-            raise
+    async def _replace(self, response: Any, verified: VerifiedResponse) -> None:
+        """Make a response the one that was verified, with its body in memory."""
         await self._close(response.stream)
         response.stream = self._library.ByteStream(verified.content)
         response.extensions["signature"] = verified.signature
         response.headers = self._library.Headers(_octets(verified.headers))
-
-    async def _send(self, request: object) -> Any:
-        return (
-            await self._transport.handle_async_request(request)
-            if self._is_async
-            else self._transport.handle_request(request)
-        )
 
     async def _close(self, open_one: Any) -> None:
         await open_one.aclose() if self._is_async else open_one.close()
@@ -154,42 +134,35 @@ class _Signing(Generic[TransportT]):
             for chunk in stream:
                 yield chunk
 
-    def _rewind(self, request: Any) -> None:
-        """Go to the place where the body of a file begins, if the request was read before."""
-        file = _given_file(request.stream)
-        if file is not None:
-            file.seek(request.extensions.setdefault(_START, file.tell()))
-
-    def _read(self, request: Any) -> bytes | FileDigest | None:
-        """Return the body of a request, or the digest of a file or a form. None: it has to be read to its end."""
+    async def _read(self, request: Any) -> bytes | FileDigest:
+        """Return the body of a request, or the digest of a file or a form. The request's stream can be sent again."""
         if "target" in request.extensions:
             raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
-        if isinstance(request.stream, _GuardedStream):
-            request.stream = request.stream.guarded
-        stream = request.stream
-        if isinstance(stream, self._library.ByteStream):
+        given: Any = request.stream
+        while isinstance(given, _Stream):
+            given = given.content
+        if isinstance(given, self._library.ByteStream):
+            request.stream = given
             return cast("bytes", request.read())
-        self._rewind(request)
-        file = _given_file(stream)
+        content: bytes | FileDigest
+        file = given if isinstance(given, UnchangedFile) else _given_file(given)
         if file is not None:
-            return digest_file(file, self._signer.file_digest())
-        if _is_form_of_files(stream):
-            digest = self._signer.file_digest()
-            for chunk in stream:
-                digest.update(chunk)
-            return digest
-        return None
-
-    def _outgoing(self, request: Any, signed: SignedRequest, content: bytes | FileDigest) -> Any:
-        """Return the request to send. The caller's own request stays as it is, as redirects are made of it."""
-        self._rewind(request)
-        stream = request.stream
-        if isinstance(content, FileDigest):
-            stream = _stream(_CheckedStream, self._library)(stream, content)
-        extensions = {name: value for name, value in request.extensions.items() if name != _START}
-        return self._library.Request(
-            request.method, signed.url, headers=_octets(signed.headers), stream=stream, extensions=extensions
-        )
+            content = given = self._signer.read(file)
+        elif _is_form_of_files(given):
+            content = FileDigest(self._signer.digest_builder())
+            for chunk in given:
+                content.add(chunk)
+        else:
+            spool = Spool(self._signer.max_spooled)
+            async for chunk in self._each(given):
+                spool.add(chunk)
+            content = bytes(spool.content)
+        if isinstance(content, bytes):
+            request.stream = self._library.ByteStream(content)
+        else:
+            chunks = partial(iter, content) if isinstance(content, UnchangedFile) else partial(content.each, given)
+            request.stream = _stream(self._library)(given, chunks)
+        return content
 
     def _look_past(self) -> None:
         """Warn once if the client of this transport sends requests for a listed origin past it.
@@ -203,8 +176,9 @@ class _Signing(Generic[TransportT]):
             if choose is not None:
                 self._has_looked = True
                 patterns = cast("dict[Any, object]", vars(cast("Any", client))["_mounts"])
-                for url in self._signer.origins or map(_url_of, patterns):
-                    if self._signer.lists(url) and not _signs(choose(self._library.URL(url))):
+                origins = self._signer.origins
+                for url in origins.listed or map(_url_of, patterns):
+                    if origins.find(url) and not _signs(choose(self._library.URL(url))):
                         logger.warning(_PAST, url)
             frame, depth = frame.f_back, depth + 1
 
@@ -230,10 +204,6 @@ class SigningTransport(_Signing[TransportT], Generic[TransportT, RequestT, Respo
         self._transport.__enter__()
         return self
 
-    def __exit__(self, *details: object) -> None:
-        """Close the inner transport."""
-        self._transport.__exit__(*details)
-
     def close(self) -> None:
         """Close the inner transport."""
         self._look_past()
@@ -254,10 +224,6 @@ class AsyncSigningTransport(_Signing[TransportT], Generic[TransportT, RequestT, 
         self._look_past()
         await self._transport.__aenter__()
         return self
-
-    async def __aexit__(self, *details: object) -> None:
-        """Close the inner transport."""
-        await self._transport.__aexit__(*details)
 
     async def aclose(self) -> None:
         """Close the inner transport."""
@@ -293,7 +259,8 @@ def _signs(transport: object, depth: int = 0) -> bool:
 def _given_file(stream: object) -> Any | None:
     """Return the seekable file that was given as `content=`, or None. Both libraries have no public name for it."""
     given = getattr(stream, "_stream", None)
-    return given if hasattr(given, "read") and is_seekable(given) else None
+    # A file of anyio is an asynchronous stream, and is kept like any other.
+    return given if hasattr(stream, "__iter__") and hasattr(given, "read") and is_seekable(given) else None
 
 
 def _is_form_of_files(stream: object) -> bool:

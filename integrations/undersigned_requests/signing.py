@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from requests import PreparedRequest
@@ -16,18 +17,28 @@ from undersigned.client import (
     SIGNATURE_FIELDS,
     ClientSigner,
     DoubleKnock,
-    FileDigest,
+    ListedOrigins,
+    Received,
     UnchangedFile,
     finish,
 )
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
-    from typing import Unpack
+    from typing import TypeAlias, Unpack
 
     from requests import Response
 
-    from undersigned.client import ConfiguredOrigins, SignedRequest, SignerSource, SigningOptions
+    from undersigned.client import (
+        ConfiguredOrigins,
+        FileDigest,
+        SignedRequest,
+        SignerSource,
+        SigningOptions,
+        VerifiedResponse,
+    )
+
+    _Parts: TypeAlias = tuple[str, str, list[tuple[str, str]], bytes | FileDigest]
 
 _CHUNK = 65_536
 _UNAUTHORIZED = 401
@@ -75,7 +86,7 @@ class SignatureAdapter(HTTPAdapter):
         if max_retries:
             raise ConfigurationError(_RETRIES)
         super().__init__(pool_connections, pool_maxsize, pool_block=pool_block)
-        self._signer = ClientSigner(signer, is_async=False, **options)
+        self._signer = ClientSigner(signer, **options)
 
     def send(
         self,
@@ -94,55 +105,21 @@ class SignatureAdapter(HTTPAdapter):
                 the signature covers.
             SignatureError: the response is rejected.
         """
-        content = _read(request, self._signer)
-        start = cast("Any", request.body).tell() if isinstance(content, FileDigest) else 0
-        tries = self._signer.tries(request.method or "", _prepare_url(request), _fields(request), content)
-        _guard(request, self._signer)
-        before: Response | None = None
-        while True:
-            outgoing = request.copy()
-            if isinstance(content, FileDigest):
-                cast("Any", request.body).seek(start)
-            signed = _put(tries.sign(), outgoing, content)
-            response = super().send(outgoing, stream, timeout, verify, cert, proxies)  # type: ignore[arg-type]
-            self._verify(signed, response)
-            if before is not None:
-                response.history.append(before)
-            if tries.is_last(response.status_code, response.headers.get("Accept-Signature", "")):
-                return response
-            response.close()
-            before = response
+        parts = _parts(request, self._signer)
+        _guard(request, self._signer.origins)
+        tried: list[Response] = []
 
-    def _verify(self, signed: SignedRequest, response: Response) -> None:
-        """Read and verify a response, if responses are verified. It then has its body in memory."""
-        responses = self._signer.responses
-        if responses is None:
-            return
-        raw = cast("HTTPResponse", response.raw)
-        try:
-            verified = finish(responses.verify(signed, response.status_code, raw.headers.iteritems(), _each(raw)))
-        except BaseException:
-            response.close()
-            raise
-        # requests reads cookies from the original response.
-        original = vars(raw)["_original_response"]
-        headers = type(raw.headers)(verified.headers)  # urllib3 exports the class only since version 2
-        for name in ("Set-Cookie", "Set-Cookie2"):
-            if name in raw.headers and name not in headers:
-                del original.msg[name]
-                response.cookies.clear()
-        response.headers = CaseInsensitiveDict(headers)
-        response.raw = HTTPResponse(
-            io.BytesIO(verified.content),
-            headers,
-            raw.status,
-            raw.version,
-            reason=raw.reason,
-            preload_content=False,
-            original_response=original,
-            request_method=signed.method,
-        )
-        vars(response)["signature"] = verified.signature
+        async def send_signed(signed: SignedRequest) -> Received[Response]:
+            outgoing = request.copy()
+            _put(signed, outgoing, parts[-1])
+            response = HTTPAdapter.send(self, outgoing, stream, timeout, verify, cert, proxies)  # type: ignore[arg-type]
+            response.history.extend(tried)
+            tried.append(response)
+            raw = cast("HTTPResponse", response.raw)
+            headers, replace = raw.headers.iteritems(), partial(_replace, response)
+            return Received(response, response.status_code, headers, _each(raw), replace, response.close)
+
+        return finish(self._signer.exchange(*parts, send_signed))
 
 
 class SignatureAuth(AuthBase):
@@ -175,10 +152,34 @@ class SignatureAuth(AuthBase):
             SigningError: the origin is not listed, the body is a stream that is too long, or the request lacks what
                 the signature covers.
         """
-        content = _read(r, self._signer)
-        _put(self._signer.sign(r.method or "", _prepare_url(r), _fields(r), content), r, content)
+        parts = _parts(r, self._signer)
+        _put(self._signer.sign(*parts), r, parts[-1])
         r.register_hook("response", _name_retries)
-        return _guard(r, self._signer)
+        return _guard(r, self._signer.origins)
+
+
+def _replace(response: Response, verified: VerifiedResponse) -> None:
+    """Make a response the one that was verified, with its body in memory."""
+    raw = cast("HTTPResponse", response.raw)
+    # requests reads cookies from the original response.
+    original = vars(raw)["_original_response"]
+    headers = type(raw.headers)(verified.headers)  # urllib3 exports the class only since version 2
+    for name in ("Set-Cookie", "Set-Cookie2"):
+        if name in raw.headers and name not in headers:
+            del original.msg[name]
+            response.cookies.clear()
+    response.headers = CaseInsensitiveDict(headers)
+    response.raw = HTTPResponse(
+        io.BytesIO(verified.content),
+        headers,
+        raw.status,
+        raw.version,
+        reason=raw.reason,
+        preload_content=False,
+        original_response=original,
+        request_method=response.request.method,
+    )
+    vars(response)["signature"] = verified.signature
 
 
 async def _each(raw: HTTPResponse) -> AsyncIterator[bytes]:
@@ -197,14 +198,21 @@ def _name_retries(response: Response, **_options: Any) -> None:
         )
 
 
-def _guard(request: PreparedRequest, signer: ClientSigner) -> PreparedRequest:
+def _guard(request: PreparedRequest, origins: ListedOrigins) -> PreparedRequest:
     """Let `request` and every copy of it be sent by a session to listed origins only.
 
     requests makes a redirected request by `copy`, and so do auths and hooks that send a request again.
     """
     request.__class__ = _GuardedRequest
-    vars(request)["_signer"] = signer
+    vars(request)["_origins"] = origins
     return request
+
+
+def _restore(state: Mapping[str, object], own: str) -> PreparedRequest:
+    """Return a guarded request from a pickle: it is for its own origin, or for none."""
+    request = PreparedRequest()
+    vars(request).update(state)
+    return _guard(request, ListedOrigins(lambda origin: origin == own))
 
 
 class _GuardedRequest(PreparedRequest):
@@ -213,7 +221,7 @@ class _GuardedRequest(PreparedRequest):
     requests also makes a redirected request if redirects are not followed, so making it raises nothing.
     """
 
-    _signer: ClientSigner
+    _origins: ListedOrigins
 
     def copy(self) -> PreparedRequest:
         plain = PreparedRequest()
@@ -221,12 +229,12 @@ class _GuardedRequest(PreparedRequest):
         copied = plain.copy()
         for name in SIGNATURE_FIELDS:
             copied.headers.pop(name, None)
-        return _guard(copied, self._signer)
+        return _guard(copied, self._origins)
 
     @property
     def hooks(self) -> Any:
         """The hooks, which a session asks for before it sends the request."""
-        self._signer.check(self.url or "")
+        self._origins.check(self.url or "")
         return vars(self)["hooks"]
 
     @hooks.setter
@@ -234,12 +242,12 @@ class _GuardedRequest(PreparedRequest):
         vars(self)["hooks"] = hooks
 
     def __reduce__(self) -> Any:
-        """Leave out the signer, which has a private key."""
-        return PreparedRequest, (), {name: value for name, value in vars(self).items() if name != "_signer"}
+        state = {name: value for name, value in vars(self).items() if name != "_origins"}
+        return _restore, (state, self._origins.find(self.url or ""))
 
 
-def _read(request: PreparedRequest, signer: ClientSigner) -> bytes | FileDigest:
-    """Return the body of `request` or the digest of a file. A generator is replaced with its bytes."""
+def _parts(request: PreparedRequest, signer: ClientSigner) -> _Parts:
+    """Return the method, URL, headers and body of `request`, as they are signed. A generator becomes its bytes."""
     body: object = request.body
     content = signer.read(body)
     if isinstance(content, bytes):
@@ -249,27 +257,20 @@ def _read(request: PreparedRequest, signer: ClientSigner) -> bytes | FileDigest:
             request.headers["Content-Length"] = str(len(content))
             vars(request)["_body_position"] = None  # where a file was, to rewind it for a redirect
         request.body = content or None
-    return content
-
-
-def _prepare_url(request: PreparedRequest) -> str:
     # Sending normalizes a URL from a redirect, or one set by hand, once more. Preparing it again here yields a URL that
     # sending does not change.
     request.prepare_url(request.url or "", None)
-    return request.url or ""
-
-
-def _fields(request: PreparedRequest) -> list[tuple[str, str]]:
-    return [
+    fields = [
         (name, value.decode("latin-1") if isinstance(value, bytes) else str(value))
         for name, value in request.headers.items()
     ]
+    return request.method or "", request.url or "", fields, content
 
 
-def _put(signed: SignedRequest, request: PreparedRequest, content: bytes | FileDigest) -> SignedRequest:
+def _put(signed: SignedRequest, request: PreparedRequest, content: bytes | FileDigest) -> None:
     """Make `request` the one that was signed."""
     request.url = signed.url
     request.headers = CaseInsensitiveDict(signed.headers)
-    if isinstance(content, FileDigest):
-        request.body = cast("Any", UnchangedFile(request.body, content))
-    return signed
+    if isinstance(content, UnchangedFile):
+        content.rewind()
+        request.body = cast("Any", content)

@@ -9,7 +9,7 @@ import pytest
 from tests.keys import BODY, signer, verifier
 
 from undersigned import Request, SigningError
-from undersigned.client import ClientSigner, FileDigest, UnchangedFile
+from undersigned.client import ClientSigner, UnchangedFile
 
 ORIGIN = "https://seller.example.com"
 
@@ -78,7 +78,7 @@ def test_file_is_not_kept_and_is_then_where_it_was(kind):
     file = kind(b"skipped" + body)
     file.seek(7)
     digest = client(max_spooled=0).read(file)
-    assert (type(digest), digest.length, file.tell()) == (FileDigest, len(body), 7)
+    assert (type(digest), digest.length, file.tell()) == (UnchangedFile, len(body), 7)
     signed = client().sign("POST", f"{ORIGIN}/", [("Content-Type", "text/plain")], digest)
     request = Request("POST", signed.url, [("host", signed.authority), *signed.headers], file.read(-1))
     assert verifier().verify(request)
@@ -87,7 +87,7 @@ def test_file_is_not_kept_and_is_then_where_it_was(kind):
 def test_file_that_a_redirect_sends_again_is_checked_from_its_beginning():
     file = io.BytesIO(b"skipped" + BODY)
     start = file.seek(7)
-    sent = UnchangedFile(file, client().read(file))
+    sent = client().read(file)
     assert sent.read() == BODY
     sent.seek(start)
     assert (sent.tell(), sent.read(), sent.read()) == (start, BODY, b"")

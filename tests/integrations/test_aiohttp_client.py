@@ -138,16 +138,6 @@ def test_compression_is_rejected_as_it_changes_the_content():
         send("POST", ORIGIN, ORIGIN, data=CONTENT, compress="gzip")
 
 
-def test_cookies_and_host_are_signed_as_they_are_sent():
-    sent = send_once(
-        "GET",
-        signer=make_signer(components=["cookie", "host"]),
-        cookies={"a": "1"},
-        session={"cookies": {"b": "2"}, "cookie_jar": None},
-    )
-    assert sent.lines("cookie")
-
-
 def test_field_that_is_not_ascii_is_sent_beside_the_signed_ones():
     assert send_once("GET", headers={"X-A": "\u20ac"}).lines("x-a") == ["\u20ac".encode().decode("latin-1")]
 
@@ -175,12 +165,8 @@ def test_dropped_connection_is_retried_with_a_signature_of_its_own():
     with capturing(first=[DROPPED]) as capture:
         origin = f"http://127.0.0.1:{capture.port}"
         send("PUT", f"{origin}/p", origin, **JSON)
-    assert_each_is_fresh(capture.sent, 2)
-
-
-def assert_each_is_fresh(sent, attempts):
     verifier = make_verifier()
-    assert [verifier.verify(one.request()).keyid for one in sent] == [KEYID] * attempts
+    assert [verifier.verify(one.request()).keyid for one in capture.sent] == [KEYID] * 2
 
 
 def test_websocket_handshake_is_signed_as_http():

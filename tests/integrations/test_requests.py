@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -169,11 +170,38 @@ def test_url_set_by_hand_is_sent_as_it_is_signed():
     assert is_accepted(capture.only)
 
 
-def test_pickled_response_has_the_signature_and_not_the_key(seller, auth):
-    answer = requests.get(f"{seller.origin}/p", auth=auth, timeout=10)
-    pickled = pickle.dumps(answer)
-    assert str(PRIVATE["d"]).encode() not in pickled
-    assert pickle.loads(pickled).request.headers["Signature"].startswith("sig1=:")  # noqa: S301 - ours
+PICKLED = {
+    "pickle": lambda request: pickle.loads(pickle.dumps(request)),  # noqa: S301 - ours
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "its own copy": lambda request: request.copy(),
+}
+
+
+@pytest.mark.parametrize("way", PICKLED)
+@pytest.mark.parametrize("by", ["auth", "adapter"])
+@pytest.mark.parametrize("is_function", [False, True])
+def test_request_that_was_signed_is_guarded_in_every_copy_and_shows_no_key(way, by, is_function):
+    with capturing() as elsewhere, requests.Session() as plain, requests.Session() as session:
+        to = f"http://127.0.0.1:{elsewhere.port}/next"
+        redirect = f"HTTP/1.1 307 X\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+        with capturing(answer=redirect) as capture:
+            origin = f"http://127.0.0.1:{capture.port}"
+            listed = origin.__eq__ if is_function else [origin]
+            auth = SignatureAuth(make_signer(), origins=listed) if by == "auth" else None
+            if by == "adapter":
+                session.mount("http://", SignatureAdapter(make_signer(), origins=listed))
+            answer = session.post(f"{origin}/p", json={"a": 1}, auth=auth, timeout=10, allow_redirects=False)
+            for request in (answer.request, answer.next):
+                assert str(PRIVATE["d"]).encode() not in pickle.dumps(request)
+                copied = PICKLED[way](PICKLED[way](request))
+                with pytest.raises(SigningError, match="is not listed"):
+                    plain.send(copied, timeout=10)
+                copied.url = to
+                with pytest.raises(SigningError, match="is not listed"):
+                    plain.send(PICKLED[way](copied), timeout=10)
+    assert [len(one.lines("signature")) for one in capture.sent] == [1, way != "its own copy"]
+    assert elsewhere.sent == []
 
 
 def test_hooks_of_a_signed_request_can_be_replaced(seller, auth):

@@ -15,7 +15,7 @@ from undersigned.verification.verifier import AsyncVerifier, Verifier
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 
-    from undersigned.client.signed_request import SignedRequest
+    from undersigned.client.signer import SignedRequest
     from undersigned.errors import SignatureError
     from undersigned.verification.verified_signature import VerifiedSignature
 

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Required, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Final, Generic, Required, TypeAlias, TypedDict, TypeVar, cast
 from urllib.parse import quote
 
 from undersigned.cavage.signer import CavageSigner
-from undersigned.client.bots import BotAuth
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, read_content
-from undersigned.client.double_knock import AnySigner, DoubleKnock, asked_nonce
-from undersigned.client.signed_request import SignedRequest
+from undersigned.client.content import DEFAULT_MAX_SPOOLED, Spool, UnchangedFile, as_octets, is_seekable
+from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.request_target import check_sent
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize, canonicalize_authority
 from undersigned.url.origin import Origins
+from undersigned.verification.asking import awaited, finish
 
 if TYPE_CHECKING:
-    from undersigned.client.responses import ResponseVerification
-    from undersigned.signature.signer import SignedFields
+    from collections.abc import AsyncIterable, Awaitable
+
+    from undersigned.client.content import FileDigest
+    from undersigned.client.responses import ResponseVerification, VerifiedResponse
+    from undersigned.message.content_digest import RunningDigest
+    from undersigned.signature.signer import SignatureOptions
     from undersigned.url import CanonicalURL
 
 SignerSource: TypeAlias = AnySigner | BotAuth | DoubleKnock | Callable[[], AnySigner | BotAuth]
@@ -31,14 +35,18 @@ SignerSource: TypeAlias = AnySigner | BotAuth | DoubleKnock | Callable[[], AnySi
 ConfiguredOrigins: TypeAlias = Iterable[str] | Callable[[str], bool]
 """The origins that a client signs for: a list, or a function of an origin, such as `https://site.example`."""
 
+Headers: TypeAlias = Iterable[tuple[str, str]]
+"""Headers as a client sends or receives them. Text is bytes decoded as Latin-1."""
+
 SIGNATURE_FIELDS: Final = frozenset({"signature-input", "signature", "content-digest"})
 """The names of the fields that a signer writes, in lower case. Such fields that a request already has are replaced."""
 
-_Fields: TypeAlias = tuple[tuple[str, str], ...]
+ResponseT = TypeVar("ResponseT")
+
 _LEGACY_FIELDS: Final = SIGNATURE_FIELDS | {"date", "digest"}
-_MODERN_FIELD: Final = "Signature-Input"
 _SCHEMES: Final = {"ws": "http", "wss": "https"}
 """A WebSocket handshake is an http request (RFC 6455 section 3)."""
+_CHUNK: Final = 65_536
 _URLS_KEPT: Final = 128
 _AFTER_AUTHORITY: Final = re.compile(r"[/?#].*", re.DOTALL)
 _UNQUOTED: Final = re.compile(r"""["<>[\]^`{|}]""")
@@ -64,66 +72,58 @@ class SigningOptions(TypedDict, total=False):
     responses: ResponseVerification | None
 
 
-class ClientSigner:
-    """A signer of outgoing requests, for listed origins only. Safe to share between threads.
-
-    Args:
-        signer: makes the signatures. A function without arguments is called for each signature and returns the signer
-            to use, so that keys change without a restart.
-        origins: as in `SigningOptions`.
-        max_spooled: as in `SigningOptions`.
-        responses: as in `SigningOptions`.
-        is_async: whether the client awaits: a verifier of responses, and a key.
+@dataclass(frozen=True, slots=True)
+class SignedRequest:
+    """A signed request: send exactly these parts, and the bytes sent are the bytes signed.
 
     Attributes:
-        max_spooled: as given.
-        origins: the listed origins, or none if there is a function.
-        responses: as given.
-        signer: as given.
-
-    Raises:
-        ConfigurationError: an argument has the wrong type or value.
+        method: the method.
+        url: the canonical URL.
+        origin: the scheme and authority of the URL.
+        authority: the value of `Host` or `:authority`.
+        fields: the given headers without signature fields; a `Host` among them is in canonical form.
+        signature: the headers to add: Signature-Input, Signature and, for a body, Content-Digest.
     """
 
-    __slots__ = ("_canonical", "_is_listed", "max_spooled", "origins", "responses", "signer")
+    method: str
+    url: str = field(repr=False)
+    origin: str
+    authority: str
+    fields: tuple[tuple[str, str], ...] = field(repr=False)
+    signature: tuple[tuple[str, str], ...]
 
-    def __init__(
-        self,
-        signer: SignerSource,
-        origins: ConfiguredOrigins,
-        *,
-        max_spooled: int = DEFAULT_MAX_SPOOLED,
-        responses: ResponseVerification | None = None,
-        is_async: bool = True,
-    ) -> None:
-        if not isinstance(signer, Signer | CavageSigner | BotAuth | DoubleKnock) and not callable(signer):
-            raise ConfigurationError("signer: pass a Signer, such as Signer(key), or a function that returns one")
-        if responses is not None and not is_async and not responses.is_sync:
-            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
-        self.signer: SignerSource = signer
-        self.origins = () if callable(origins) or isinstance(origins, str) else tuple(origins)
-        self._is_listed = _function(origins) if callable(origins) else Origins(self.origins or origins).lists
-        self.max_spooled = max_spooled
-        self.responses = responses
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """All headers to send. Text is bytes decoded as Latin-1."""
+        return [*self.fields, *self.signature]
+
+    @property
+    def request(self) -> Request:
+        """The request without its content: the parts that a signed response can cover (RFC 9421 section 2.4)."""
+        host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
+        return Request(self.method, self.url, [*host, *self.headers])
+
+
+class ListedOrigins:
+    """The origins that a client signs for. Requests to any other origin are not sent.
+
+    Args:
+        origins: as in `SigningOptions`.
+
+    Attributes:
+        listed: the listed origins, or none if there is a function.
+
+    Raises:
+        ConfigurationError: an origin has the wrong type or form.
+    """
+
+    __slots__ = ("_canonical", "_is_listed", "listed")
+
+    def __init__(self, origins: ConfiguredOrigins) -> None:
+        self.listed = () if callable(origins) or isinstance(origins, str) else tuple(origins)
+        self._is_listed = _function(origins) if callable(origins) else Origins(self.listed or origins).lists
         # A client sends to a few URLs again and again.
         self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(url_as_sent)
-
-    def tries(self, method: str, url: str, fields: Iterable[tuple[str, str]], content: bytes | FileDigest) -> Tries:
-        """Return the tries of a request: one, or two with a `DoubleKnock`.
-
-        Args:
-            method: the method as it is sent.
-            url: the absolute URL as the client spells it. `ws` and `wss` become `http` and `https`.
-            fields: the headers as they are sent. Text is bytes decoded as Latin-1.
-            content: the whole body as it is sent, or the digest of a file, as `read` returns it.
-        """
-        return Tries(self, method, url, fields, content)
-
-    def sign(
-        self, method: str, url: str, fields: Iterable[tuple[str, str]], content: bytes | FileDigest
-    ) -> SignedRequest:
-        """Sign a request that is sent once. Arguments are those of `tries`, and errors those of `Tries.sign`."""
-        return self.tries(method, url, fields, content).sign()
 
     def check(self, url: str) -> CanonicalURL:
         """Return the canonical form of a URL whose origin is listed.
@@ -140,13 +140,128 @@ class ClientSigner:
             )
         return target
 
-    def lists(self, url: str) -> bool:
-        """Return whether the origin of a URL is listed."""
+    def find(self, url: str) -> str:
+        """Return the origin of a URL, or "" if it is not listed."""
         try:
-            self.check(url)
+            return _origin_of(self.check(url))
         except (MalformedURL, SigningError):
-            return False
-        return True
+            return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Received(Generic[ResponseT]):
+    """A response as a client integration has received it.
+
+    Attributes:
+        response: the response of the HTTP library.
+        status: its status.
+        headers: its headers.
+        chunks: its body before any decoding.
+        replace: makes the response the one that was verified, with its body in memory.
+        close: closes it, if the caller does not get it.
+    """
+
+    response: ResponseT
+    status: int
+    headers: Headers
+    chunks: AsyncIterable[bytes]
+    replace: Callable[[VerifiedResponse], Awaitable[None] | None]
+    close: Callable[[], Awaitable[None] | None]
+
+
+class ClientSigner:
+    """A signer of outgoing requests, for listed origins only. Safe to share between threads.
+
+    Args:
+        signer: makes the signatures. A function without arguments is called for each signature and returns the signer
+            to use, so that keys change without a restart.
+        origins: as in `SigningOptions`.
+        max_spooled: as in `SigningOptions`.
+        responses: as in `SigningOptions`.
+        is_async: whether the client awaits: a verifier of responses, and a key.
+
+    Attributes:
+        max_spooled: as given.
+        origins: the listed origins.
+
+    Raises:
+        ConfigurationError: an argument has the wrong type or value.
+    """
+
+    __slots__ = ("_is_async", "_responses", "_signer", "max_spooled", "origins")
+
+    def __init__(
+        self,
+        signer: SignerSource,
+        origins: ConfiguredOrigins,
+        *,
+        max_spooled: int = DEFAULT_MAX_SPOOLED,
+        responses: ResponseVerification | None = None,
+        is_async: bool = False,
+    ) -> None:
+        if not isinstance(signer, Signer | CavageSigner | BotAuth | DoubleKnock) and not callable(signer):
+            raise ConfigurationError("signer: pass a Signer, such as Signer(key), or a function that returns one")
+        if responses is not None and not is_async and not responses.is_sync:
+            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
+        self._signer: SignerSource = signer
+        self.origins = ListedOrigins(origins)
+        self.max_spooled = max_spooled
+        self._responses = responses
+        self._is_async = is_async
+
+    def sign(self, method: str, url: str, fields: Headers, content: bytes | FileDigest) -> SignedRequest:
+        """Sign a request that is sent once.
+
+        Args:
+            method: the method as it is sent.
+            url: the absolute URL as the client spells it. `ws` and `wss` become `http` and `https`.
+            fields: the headers as they are sent.
+            content: the whole body as it is sent, or the digest of a file, as `read` returns it.
+
+        Raises:
+            MalformedURL: the URL or `Host` has no canonical form, or the URL has an escape that no receiver reads.
+            SigningError: the origin is not listed, or the request lacks what the signature covers.
+            ConfigurationError: the key must be awaited, or the function for the signer returned something else.
+        """
+        return finish(self._sign(method, url, fields, content, self._current(), is_async=False))
+
+    async def exchange(
+        self,
+        method: str,
+        url: str,
+        fields: Headers,
+        content: bytes | FileDigest,
+        send: Callable[[SignedRequest], Awaitable[Received[ResponseT]]],
+    ) -> ResponseT:
+        """Sign a request, send it, and verify the response; a second time if a `DoubleKnock` asks for it.
+
+        It waits only in an asyncio client. Arguments are those of `sign`, and `send`, which sends a signed request.
+        Errors are those of `sign` and of `send`.
+
+        Raises:
+            SignatureError: the response is rejected.
+        """
+        parts = method, url, tuple(fields), content
+        again: AnySigner | None = None
+        nonce: str | None = None
+        while True:
+            signed = await self._sign(*parts, again or self._current(), nonce=nonce, is_async=self._is_async)
+            received = await send(signed)
+            headers = received.headers
+            if self._responses is not None:
+                try:
+                    verified = await self._responses.verify(signed, received.status, headers, received.chunks)
+                except BaseException:
+                    await awaited(received.close())
+                    raise
+                await awaited(received.replace(verified))
+                headers = verified.headers
+            was_second = again is not None
+            if isinstance(self._signer, DoubleKnock):
+                again, nonce = self._signer.note_answer(signed, received.status, headers)
+            if was_second or again is None:
+                return received.response
+            await awaited(received.close())
 
     def read(self, body: object) -> bytes | FileDigest:
         """Return the body of a request so that it can be signed before it is sent.
@@ -160,101 +275,62 @@ class ClientSigner:
         Raises:
             SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
         """
-        return read_content(body, self.file_digest(), most=self.max_spooled)
+        if body is None:
+            return b""
+        if isinstance(body, str):
+            return body.encode()
+        if isinstance(body, bytes | bytearray | memoryview):
+            return as_octets(cast("object", body))
+        if is_seekable(body):
+            file = UnchangedFile(body, self.digest_builder())
+            return file if file.length else b""
+        if callable(read := getattr(body, "read", None)):
+            body = iter(lambda: read(_CHUNK), b"")
+        if not isinstance(body, Iterable):
+            raise SigningError(
+                f"content: expected bytes, a binary file or an iterable of bytes, not {type(body).__name__}"
+            )
+        spool = Spool(self.max_spooled)
+        for chunk in cast("Iterable[object]", body):
+            spool.add(chunk)
+        return bytes(spool.content)
 
-    def file_digest(self) -> FileDigest:
+    def digest_builder(self) -> RunningDigest:
         """Return the digest of nothing yet, for a body that an integration reads by itself."""
-        current = self.current()
+        current = self._current()
         signer = current.legacy if isinstance(current, DoubleKnock) else current
-        return FileDigest((signer.signer if isinstance(signer, BotAuth) else signer).digest_builder())
+        return (signer.signer if isinstance(signer, BotAuth) else signer).digest_builder()
 
-    def current(self) -> AnySigner | BotAuth | DoubleKnock:
-        """Return the signer to use now.
-
-        Raises:
-            ConfigurationError: the function for the signer returned something else.
-        """
-        if isinstance(self.signer, Signer | CavageSigner | BotAuth | DoubleKnock):
-            return self.signer
-        current = self.signer()
+    def _current(self) -> AnySigner | BotAuth | DoubleKnock:
+        """Return the signer to use now."""
+        if isinstance(self._signer, Signer | CavageSigner | BotAuth | DoubleKnock):
+            return self._signer
+        current = self._signer()
         if not isinstance(current, Signer | CavageSigner | BotAuth):
             raise ConfigurationError("signer: the function must return a Signer")
         return current
 
-
-class Tries:
-    """The tries of one request, without IO: sign it, send what is signed, and ask whether to sign it once more.
-
-    `ClientSigner.tries` makes them.
-    """
-
-    __slots__ = ("_by", "_client", "_nonce", "_parts", "_signed")
-
-    def __init__(
+    async def _sign(
         self,
-        client: ClientSigner,
         method: str,
         url: str,
-        fields: Iterable[tuple[str, str]],
+        fields: Headers,
         content: bytes | FileDigest,
-    ) -> None:
-        self._client = client
-        self._parts = method, url, tuple(fields), content
-        self._by: AnySigner | None = None
-        self._nonce: str | None = None
-
-    def sign(self) -> SignedRequest:
-        """Return the request to send now.
-
-        Raises:
-            MalformedURL: the URL or `Host` has no canonical form, or the URL has an escape that no receiver reads.
-            SigningError: the origin is not listed, or the request lacks what the signature covers.
-            ConfigurationError: the key must be awaited, or the function for the signer returned something else.
-        """
-        signer, target, sent, request, digest = self._draft()
-        if isinstance(signer, Signer):
-            return self._note(target, request, sent, signer.sign(request, digest=digest, nonce=self._nonce))
-        return self._note(target, request, sent, signer.sign(request, digest=digest))
-
-    async def async_sign(self) -> SignedRequest:
-        """Return the request to send now, as `sign` does, and await the key if its `sign` is async."""
-        signer, target, sent, request, digest = self._draft()
-        if isinstance(signer, Signer):
-            made = await signer.async_sign(request, digest=digest, nonce=self._nonce)
-        else:
-            made = await signer.async_sign(request, digest=digest)
-        return self._note(target, request, sent, made)
-
-    def is_last(self, status: int, accept_signature: str = "") -> bool:
-        """Return whether a response is the one for the caller; if not, sign and send once more.
-
-        Ask this for each response. A `DoubleKnock` remembers what the response says of its origin.
-
-        Args:
-            status: the status of the response to the request that was signed last.
-            accept_signature: the value of its Accept-Signature, or "".
-        """
-        pair = self._client.signer
-        if not isinstance(pair, DoubleKnock):
-            return True
-        was_second, modern = self._by is not None, any(name == _MODERN_FIELD for name, _ in self._signed.signature)
-        self._by = pair.note_answer(self._signed.origin, status, modern=modern)
-        if modern and self._by is not None and (nonce := asked_nonce(accept_signature, pair.modern.profile)):
-            self._by, self._nonce = pair.modern, nonce
-        return was_second or self._by is None
-
-    def _draft(self) -> tuple[AnySigner, CanonicalURL, _Fields, Request, str | None]:
-        """Return the signer, the canonical target, the fields, the request, and the digest if the body is a file."""
-        method, url, fields, content = self._parts
-        target = self._client.check(url)
-        current = self._by or self._client.current()
+        signer: AnySigner | BotAuth | DoubleKnock,
+        *,
+        nonce: str | None = None,
+        is_async: bool,
+    ) -> SignedRequest:
+        """Sign a request as `sign` does. Only an async key is awaited."""
+        target = self.origins.check(url)
+        origin = _origin_of(target)
         added: list[tuple[str, str]] = []
-        if isinstance(current, BotAuth):
-            added.append(current.field)
-            signer: AnySigner = current.signer
-        else:
-            signer = current.signer(_origin_of(target)) if isinstance(current, DoubleKnock) else current
-        if self._client.responses is not None:
+        if isinstance(signer, BotAuth):
+            added.append(signer.field)
+            signer = signer.signer
+        elif isinstance(signer, DoubleKnock):
+            signer = signer.signer(origin)
+        if self._responses is not None:
             # If the signature does not cover Content-Encoding, a relay could change how the content is decoded.
             added.append(("Accept-Encoding", "identity"))
         replaced = (SIGNATURE_FIELDS if isinstance(signer, Signer) else _LEGACY_FIELDS).union(
@@ -262,6 +338,7 @@ class Tries:
         )
         length = len(content) if isinstance(content, bytes) else content.length
         kept: list[tuple[str, str]] = []
+        has_body = bool(length)
         for name, value in fields:
             lower = name.lower()
             if lower == "host":
@@ -270,18 +347,15 @@ class Tries:
                 kept.append((name, str(length)))
             elif lower not in replaced:
                 kept.append((name, value))
-        chunked = any(name.lower() == "transfer-encoding" for name, _ in kept)
-        sent = (*kept, *added)
-        if isinstance(content, bytes):
-            request = Request(method, target.target_uri, sent, content, has_body=chunked or bool(content))
-            return signer, target, sent, request, None
-        return signer, target, sent, Request(method, target.target_uri, sent, has_body=True), content.value
-
-    def _note(self, target: CanonicalURL, request: Request, sent: _Fields, signed: SignedFields) -> SignedRequest:
-        self._signed = SignedRequest(
-            request.method, target.target_uri, _origin_of(target), target.authority, sent, signed.fields
-        )
-        return self._signed
+                has_body |= lower == "transfer-encoding"
+        body, digest = (content, None) if isinstance(content, bytes) else (b"", content.value)
+        request = Request(method, target.target_uri, [*kept, *added], body, has_body=has_body)
+        if isinstance(signer, Signer):
+            options: SignatureOptions = {"digest": digest, "nonce": nonce}
+            made = await signer.async_sign(request, **options) if is_async else signer.sign(request, **options)
+        else:
+            made = await signer.async_sign(request, digest=digest) if is_async else signer.sign(request, digest=digest)
+        return SignedRequest(request.method, target.target_uri, origin, target.authority, (*kept, *added), made.fields)
 
 
 def url_as_sent(url: str) -> CanonicalURL:

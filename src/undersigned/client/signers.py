@@ -1,4 +1,4 @@
-"""A pair of signers, for receivers of either of two schemes (swicg/activitypub-http-signature)."""
+"""Signers of more than one kind: for bots (Web Bot Auth), and for receivers of either of two schemes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from undersigned.cavage.signer import CavageSigner
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
+from undersigned.message.signature_agent import SignatureAgentForm, write_signature_agent
 from undersigned.message.structured_fields import MalformedField, check_size, parse_dictionary
 from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from undersigned.client.signer import SignedRequest
     from undersigned.signature.profile import Profile
 
 AnySigner: TypeAlias = Signer | CavageSigner
@@ -21,6 +25,38 @@ _NOT_OF_THE_SCHEME: Final = frozenset({404, 410, 429})
 """Client errors that another scheme does not change: nobody is there, or there are too many requests."""
 
 _DELIVERED: Final = range(200, 300)
+
+
+class BotAuth:
+    """A signer for bots: each request says with Signature-Agent where the bot's keys are, and the signature covers it.
+
+    Any client takes it as its signer. With `origins=lambda origin: True`, a crawler signs for every site.
+
+    Args:
+        signer: signs with a profile of Web Bot Auth.
+        agent: the URL that names the keys: the origin of the key directory, or in the form `jwks` the JWK set.
+        form: the wire form of Signature-Agent, as the sites read it.
+
+    Attributes:
+        signer: as given.
+        field: the field, as a name and a value.
+
+    Raises:
+        ConfigurationError: no receiver would read the URL in this form, or the profile is for another form.
+    """
+
+    __slots__ = ("field", "signer")
+
+    def __init__(self, signer: Signer, *, agent: str, form: SignatureAgentForm = "string") -> None:
+        rule = signer.profile.coverage
+        if rule.member_of not in rule.if_sent and (form == "string") == bool(rule.member_of):
+            raise ConfigurationError(f"form: {signer.profile.name} does not cover Signature-Agent in the form {form}")
+        try:
+            value = write_signature_agent(agent, form=form, label=signer.profile.selection.label)
+        except ValueError as wrong:
+            raise ConfigurationError(f"agent: {wrong}") from None
+        self.signer = signer
+        self.field = ("Signature-Agent", value)
 
 
 class DoubleKnock:
@@ -63,21 +99,27 @@ class DoubleKnock:
         """Return the signer to try first for an origin, such as `https://social.example`."""
         return self._remembered.get(origin, self._first)
 
-    def note_answer(self, origin: str, status: int, *, modern: bool) -> AnySigner | None:
-        """Note how an origin answered. Return the signer of a second try, or None if the answer asks for none.
+    def note_answer(
+        self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]]
+    ) -> tuple[AnySigner | None, str | None]:
+        """Note how an origin answered. Return the signer and nonce of a second try; no signer if it asks for none.
 
         Args:
-            origin: the origin that the request was signed for.
+            signed: the request as it was sent.
             status: the status of the response.
-            modern: whether the request was signed by RFC 9421.
+            fields: the headers of the response.
         """
+        modern = any(name == "Signature-Input" for name, _ in signed.signature)
         if status in _CLIENT_ERRORS and status not in _NOT_OF_THE_SCHEME:
-            return self.legacy if modern else self.modern
+            asked = ", ".join([value for name, value in fields if name.lower() == "accept-signature"])
+            if modern and (nonce := asked_nonce(asked, self.modern.profile)):
+                return self.modern, nonce
+            return self.legacy if modern else self.modern, None
         if status in _DELIVERED:
             if len(self._remembered) >= MOST_HINTS:
                 self._remembered.clear()
-            self._remembered[origin] = self.modern if modern else self.legacy
-        return None
+            self._remembered[signed.origin] = self.modern if modern else self.legacy
+        return None, None
 
 
 def asked_nonce(accept_signature: str, profile: Profile) -> str:

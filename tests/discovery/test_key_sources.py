@@ -68,6 +68,15 @@ def test_both_signers_keys_of_one_name_are_found(world, pair, server):
     assert sorted(owners(world.find_all(pair, lookup()))) == ["a.example.com", "b.example.com"]
 
 
+def test_kept_key_of_a_signer_whose_server_is_down_is_found_beside_anothers_of_its_name(world, pair, server, clock):
+    server.answers["/b"] = jwks(CLASH)
+    world.find_all(pair, lookup())
+    server.answers["/a"] = response(b"", status="503 Down")
+    for seconds in (310, 70, 70):
+        clock.now += seconds
+        assert sorted(owners(world.find_all(pair, lookup()))) == ["a.example.com", "b.example.com"]
+
+
 def test_new_key_with_the_name_of_another_signers_key_is_found_at_a_second_look(world, pair, server, clock):
     assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
     server.answers["/b"] = jwks(EC_PUBLIC, CLASH)

@@ -76,8 +76,9 @@ class FetchedQuestion:
 
     @property
     def is_failing(self) -> bool:
-        """Whether the last fetch failed."""
-        return self._kept.is_failing
+        """Whether the last fetch failed. Not if a key was kept: it may be used when the next fetch has failed too."""
+        last = self._kept.last_value()
+        return self._kept.is_failing and (last is None or self._keyid not in last)
 
     def begin(self) -> Flight | None:
         """Begin to fetch the keys if they lack the key ID. Return the fetch to wait for, or None if that is no help."""

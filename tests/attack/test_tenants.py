@@ -1,8 +1,8 @@
 """A model of several tenants: sources that fail, hang and recover, copied keys and kids, two workers and one store.
 
 No request is accepted twice, attributed to another than its signer, or rejected because of another. If the keyids name
-their signers (`signer_of`), this is so without exception. If nothing in a message names its signer, a copied key is
-rejected, or is the copier's as long as the server of its owner never answered.
+their signers (`signer_of`), this is so without exception. If nothing in a message names its signer, a key that was
+copied before it was looked up is rejected, or is the copier's as long as the server of its owner never answered.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class Clock:
 class Tenant:
     """A tenant with its keys, and a server of its own that publishes them, fails or hangs."""
 
-    def __init__(self, name: str, server: KeyServer, clock: Clock) -> None:
-        self.name, self._clock = name, clock
+    def __init__(self, name: str, server: KeyServer) -> None:
+        self.name = name
         self.pairs = [KeyPair.generate(keyid=f"{name}/0")]
         self.listed: list[dict[str, object]] = []
-        self.state, self.up_since = "up", -1.0
+        self.state, self.was_always_up = "up", True
         self._open = threading.Event()
         self.publish()
         server.answers[f"/{name}"] = self._serve
@@ -75,9 +75,7 @@ class Tenant:
     def turn(self, state: str) -> None:
         self._open.set()
         self._open = threading.Event()
-        if state == "up" and self.state != "up":
-            self.up_since = self._clock.now
-        self.state = state
+        self.state, self.was_always_up = state, self.was_always_up and state == "up"
 
     def _serve(self, connection, _request: bytes) -> None:
         if self.state == "hangs":
@@ -88,7 +86,6 @@ class Tenant:
     def rotate(self) -> None:
         """Publish a new key; the tenant signs with it from `SPREAD` seconds later on."""
         self.pairs.append(KeyPair.generate(keyid=f"{self.name}/{len(self.pairs)}"))
-        self.born = self._clock.now
         self.publish()
 
 
@@ -108,11 +105,12 @@ class Model:
 
     def __init__(self, random: Random, folder: Path, server: KeyServer, runner: asyncio.Runner, *, named: bool) -> None:
         self._random, self._runner, self._clock, self._named = random, runner, Clock(), named
-        self.tenants = {name: Tenant(name, server, self._clock) for name in TENANTS}
+        self.tenants = {name: Tenant(name, server) for name in TENANTS}
         self.told: list[str] = []
         self.sent: list[Sent] = []
-        self._copied: set[str] = set()
         self._known: set[tuple[str, str]] = set()
+        self._settled: set[tuple[str, str]] = set()
+        self._shared: set[tuple[str, str]] = set()
         self._folder, self._server = folder, server
         network = server.network(wait_timeout=3.0, total_timeout=4.0)
         self._ask, self._sources = {}, {}
@@ -162,7 +160,6 @@ class Model:
         mallory, pair = self.tenants[MALLORY], victim.pairs[-1]
         if self._random.random() < 0.5:
             mallory.publish(pair.public["keys"][0])
-            self._copied.add(keyid_of(pair))
             self.tell("mallory copies", keyid_of(pair))
         else:
             own = [KeyPair.generate(keyid=keyid_of(pair)).public["keys"][0] for _ in range(4)]
@@ -190,15 +187,20 @@ class Model:
 
     def _pass(self, sent: Sent, *, is_new: bool = False) -> str | None:
         worker = self._random.choice(list(self._ask))
+        before = self._had(worker, MALLORY, sent)
         answer = self.judge(worker, sent.request)
         self.tell(worker, sent, "->", answer)
         if isinstance(answer, str):
             sent.accepted.append(worker)
             self._known.add((worker, sent.keyid))
+            if self.tenants[MALLORY].was_always_up:
+                self._settled.add((worker, sent.keyid))
             if answer != sent.signer and not self._is_unseen(worker, sent):
                 return f"attributed to {answer}"
             return "accepted twice" if len(sent.accepted) > 1 else None
-        if sent.signer in HONEST and is_new and self._is_wanted(worker, sent, answer):
+        copied = (before | self._had(worker, MALLORY, sent)) & self._had(worker, sent.signer, sent)
+        is_honest = sent.signer in HONEST and is_new
+        if is_honest and self._is_wanted(worker, sent) and not (copied and self._is_shared(worker, sent, answer)):
             return "rejected because of another"
         return None
 
@@ -207,12 +209,25 @@ class Model:
         tenant = self.tenants[sent.signer]
         return not self._named and tenant.state != "up" and not self._sources[worker][sent.signer].held(sent.keyid)
 
-    def _is_wanted(self, worker: str, sent: Sent, error: SignatureError) -> bool:
+    def _had(self, worker: str, name: str, sent: Sent) -> set[str]:
+        """Return the thumbprints of the keys with a keyid in the last document of a tenant that a worker has read."""
+        return {key.thumbprint for key in self._sources[worker][name].had(sent.keyid)}
+
+    def _is_wanted(self, worker: str, sent: Sent) -> bool:
         """Whether the worker must accept a new request: it knows the key, or its owner's server was always there."""
-        if not self._named and "two signers publish this key" in str(error.detail) and sent.keyid in self._copied:
+        return (worker, sent.keyid) in self._known or self.tenants[sent.signer].was_always_up
+
+    def _is_shared(self, worker: str, sent: Sent, error: SignatureError) -> bool:
+        """Whether nobody can tell whose a copied key is.
+
+        Mallory's document had it too when the worker looked it up first, or could not be had then.
+        """
+        place = (worker, sent.keyid)
+        if self._named or place in self._settled:
             return False
-        tenant = self.tenants[sent.signer]
-        return (worker, sent.keyid) in self._known or (tenant.state == "up" and tenant.up_since < 0)
+        if "two signers publish this key" in str(error.detail):
+            self._shared.add(place)
+        return place in self._shared or place not in self._known
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ class Batches:
             return [await self._claim_alone(calls[0])]
         pipeline = self._client.pipeline(transaction=False)
         for call in calls:
-            pipeline.evalsha(self._claim.sha, len(call.keys), *call.keys, *call.args)
+            pipeline.execute_command("EVALSHA", self._claim.sha, len(call.keys), *call.keys, *call.args)
         answers = await cast("Awaitable[Sequence[object]]", pipeline.execute(raise_on_error=False))
         # The server does not know the script before the first claim, and after a restart.
         return [

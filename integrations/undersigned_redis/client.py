@@ -41,16 +41,8 @@ class Script(Protocol):
 class Pipeline(Protocol):
     """Commands that are sent together."""
 
-    def eval(self, script: str, numkeys: int, *keys_and_args: str | int) -> object:
-        """Add a script."""
-        ...
-
     def execute_command(self, *words: str | int) -> object:
         """Add a command."""
-        ...
-
-    def evalsha(self, sha: str, numkeys: int, *keys_and_args: str | int) -> object:
-        """Add a script that the server knows."""
         ...
 
     def execute(self, *, raise_on_error: bool = True) -> Sequence[object] | Awaitable[Sequence[object]]:

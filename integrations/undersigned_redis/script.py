@@ -167,11 +167,7 @@ class Names:
     tag: str | None
 
     def __post_init__(self) -> None:
-        """Check the options.
-
-        Raises:
-            ConfigurationError: one of them is not usable in the name of a key.
-        """
+        """Check that the options can be in the name of a key."""
         for option, text in (("prefix", self.prefix), ("tag", "tag" if self.tag is None else self.tag)):
             if not isinstance(text, str) or not text or not {"{", "}"}.isdisjoint(text):
                 raise ConfigurationError(f"{option}: give a string that is not empty and has no braces")

@@ -191,7 +191,7 @@ class AsyncRedisReplayStore(_RedisStore):
 def _claim_pipeline(client: Client, question: ScriptCall, replicas: int, timeout: float) -> Pipeline:
     """Return a pipeline with the claim and the wait for replicas, as both must use the same connection."""
     pipeline = client.pipeline(transaction=False)
-    pipeline.eval(CLAIM, len(question.keys), *question.keys, *question.args)
+    pipeline.execute_command("EVAL", CLAIM, len(question.keys), *question.keys, *question.args)
     pipeline.execute_command("WAIT", replicas, int(timeout * 1000))
     return pipeline
 

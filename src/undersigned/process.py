@@ -14,7 +14,6 @@ from undersigned.errors import UndersignedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -100,9 +99,7 @@ class ProcessLock(PerProcess["threading.Lock"]):
     def __enter__(self) -> None:
         self.get().acquire()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.get().release()
 
 

@@ -8,88 +8,53 @@ import json
 import pytest
 from tests.discovery.adcp.agent_server import Operator
 from tests.discovery.key_server import response
-from tests.keys import JWKS, KEYS, PUBLIC, ed25519_key
+from tests.keys import JWKS, PUBLIC, ed25519_key
 
-from undersigned import (
-    KeySet,
-    VerificationKey,
-)
-from undersigned.discovery import (
-    JWKSFile,
-    KeySources,
-    RemoteJWKS,
-)
+from undersigned import KeySet, VerificationKey
+from undersigned.discovery import JWKSFile, KeySources, RemoteJWKS
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
 from undersigned.testing import check_async_key_source, check_key_source
 
 KEYID, OWNER = "buyer-ed25519", "buyer.example.com"
 
 
-def file(_server, tmp_path):
-    (tmp_path / "jwks.json").write_text(json.dumps(JWKS))
-    return JWKSFile(tmp_path / "jwks.json"), ""
+def fixed(_server, _path):
+    return KeySet.from_jwks(JWKS, owner=OWNER), OWNER
 
 
-def remote(kind):
-    def make(server, _tmp_path):
-        server.answers["/jwks.json"] = response(JWKS)
-        return kind(server.url(), network=server.network()), ""
-
-    return make
+def of_key(_server, _path):
+    return KeySet.of(VerificationKey.from_public_key(ed25519_key().public_key(), keyid=KEYID)), ""
 
 
-def sources(kind, remote_kind):
-    def make(server, tmp_path):
-        clash = KeySet.from_jwks({"keys": [PUBLIC | {"kid": "another"}]})
-        return kind({OWNER: remote(remote_kind)(server, tmp_path)[0], "seller.example.com": clash}), OWNER
-
-    return make
+def file(_server, path):
+    (path / "jwks.json").write_text(json.dumps(JWKS))
+    return JWKSFile(path / "jwks.json"), ""
 
 
-def agent(kind):
-    def make(server, _tmp_path):
-        operator = Operator(server)
-        return kind(operator.url, network=server.network()), ""
-
-    return make
+def remote(server, _path):
+    server.answers["/jwks.json"] = response(JWKS)
+    return RemoteJWKS(server.url(), network=server.network()), ""
 
 
-def directory(kind):
-    def make(server, _tmp_path):
-        operator = Operator(server)
-        return kind([operator.url], network=server.network()), operator.url
-
-    return make
+def several(server, path):
+    clash = KeySet.from_jwks({"keys": [PUBLIC | {"kid": "another"}]})
+    return KeySources({OWNER: remote(server, path)[0], "seller.example.com": clash}), OWNER
 
 
-BLOCKING = {
-    "KeySet.from_jwks": lambda _server, _path: (KeySet.from_jwks(JWKS, owner=OWNER), OWNER),
-    "KeySet.of": lambda _server, _path: (
-        KeySet.of(VerificationKey.from_public_key(ed25519_key().public_key(), keyid=KEYID)),
-        "",
-    ),
-    "JWKSFile": file,
-    "RemoteJWKS": remote(RemoteJWKS),
-    "KeySources": sources(KeySources, RemoteJWKS),
-    "AdCPAgent": agent(AdCPAgent),
-    "AdCPDirectory": directory(AdCPDirectory),
-}
-AWAITED = {
-    "KeySet": lambda _server, _path: (KEYS, ""),
-    "RemoteJWKS": remote(RemoteJWKS),
-    "KeySources": sources(KeySources, RemoteJWKS),
-    "AdCPAgent": agent(AdCPAgent),
-    "AdCPDirectory": directory(AdCPDirectory),
-}
+def agent(server, _path):
+    return AdCPAgent(Operator(server).url, network=server.network()), ""
 
 
-@pytest.mark.parametrize("name", BLOCKING)
-def test_source_for_threads_keeps_the_contract(name, server, tmp_path):
-    source, owner = BLOCKING[name](server, tmp_path)
-    check_key_source(source, keyid=KEYID, owner=owner)
+def directory(server, _path):
+    operator = Operator(server)
+    return AdCPDirectory([operator.url], network=server.network()), operator.url
 
 
-@pytest.mark.parametrize("name", AWAITED)
-def test_source_for_tasks_keeps_the_contract(name, server, tmp_path):
-    source, owner = AWAITED[name](server, tmp_path)
-    asyncio.run(check_async_key_source(source, keyid=KEYID, owner=owner))
+@pytest.mark.parametrize("make", [fixed, of_key, file, remote, several, agent, directory])
+@pytest.mark.parametrize("is_async", [False, True], ids=["threads", "tasks"])
+def test_source_keeps_the_contract(make, is_async, server, tmp_path):
+    source, owner = make(server, tmp_path)
+    if is_async:
+        asyncio.run(check_async_key_source(source, keyid=KEYID, owner=owner))
+    else:
+        check_key_source(source, keyid=KEYID, owner=owner)

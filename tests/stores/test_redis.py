@@ -319,16 +319,15 @@ class Hanging:
     def register_script(self, _script):
         return self
 
-    async def __call__(self, keys, args):
-        self.evalsha(*keys, *args)
+    async def __call__(self, _keys, args):
+        self.ask(*args)
         return (await self.execute())[-1]
 
     def pipeline(self, **_options):
-        return self
+        return SimpleNamespace(execute_command=self.ask, execute=self.execute)
 
-    def evalsha(self, *words):
-        serial = words[-1]
-        self.told.append(8 * serial + 3)
+    def ask(self, *words):
+        self.told.append(8 * words[-1] + 3)
 
     async def execute(self, **_options):
         self.asked.set()

@@ -21,15 +21,7 @@ from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDI
 from undersigned.process import ProcessLock
 from undersigned.signature.key_source import is_key_source
 from undersigned.signature.verification_key import VerificationKey
-from undersigned.verification.asking import (
-    finish,
-    from_tasks,
-    from_threads,
-    is_awaited,
-    is_ready,
-    may_block,
-    needs_waiting,
-)
+from undersigned.verification.asking import Several, finish, from_tasks, from_threads, may_block, needs_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Hashable
@@ -90,7 +82,7 @@ _NOTHING: Final = _Known({}, math.inf)
 _Answers = dict[str, "Sequence[VerificationKey]"]
 
 
-class KeySources:
+class KeySources(Several):
     """A key source that combines the sources of several signers. It names the signer of each key.
 
     Two signers may have keys with the same key ID. Then both are tried, and the key that verifies names the signer.
@@ -100,8 +92,9 @@ class KeySources:
     Two signers may also publish the same public key. It belongs to the signer who was known to have it first, until
     that signer's own source answers without it. A source that fails takes nothing from its signer: if it has kept
     nothing either, the key's requests cannot be verified now. If both had the key when it was first found, nobody can
-    tell whose requests it signs: it is rejected, and the log names both. A source that could not be asked then is asked
-    again after 30 seconds. If it was never fetched, a copy of its key may pass for the key until then.
+    tell whose requests it signs. The log names both, and the requests are rejected until the source of one of both
+    answers without the key; if that source fails, for as long as it fails. A source that could not be asked then is
+    asked again after 30 seconds. If it was never fetched, a copy of its key may pass for the key until then.
 
     With `signer_of`, a message names its signer. Only that signer's source is asked, so what another one publishes, and
     whether its server answers, does not matter.
@@ -134,27 +127,13 @@ class KeySources:
         for signer, source in sources.items():
             if not is_key_source(source):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
+        super().__init__("find", sources.values())
         self._sources = dict(sources)
         self._known: dict[str, _Known] = {}
         self._lock = ProcessLock()
         self._logged: set[tuple[str, ...]] = set()
         self._signer_of, self._clock = signer_of, clock
         self._alone = {signer: KeySources({signer: source}) for signer, source in sources.items()} if signer_of else {}
-
-    @property
-    def blocking(self) -> bool:
-        """Whether one of the sources may block."""
-        return may_block(*self._sources.values())
-
-    @property
-    def is_awaited(self) -> bool:
-        """Whether answers of one of the sources have to be awaited."""
-        return any(is_awaited(source, "find") for source in self._sources.values())
-
-    def is_ready(self) -> bool:
-        """Return whether one of the sources can answer. Fetches that are due begin; none is waited for."""
-        ready = [is_ready(source) for source in self._sources.values()]
-        return any(ready)
 
     def find(self, lookup: KeyLookup) -> _Keys:
         """Return the keys that `lookup.keyid` names, each with its signer as owner.

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from undersigned.limits import MOST_LIST_BYTES
-from undersigned.verification.asking import from_tasks, is_awaited, is_ready, may_block
+from undersigned.verification.asking import Several, from_tasks
 from undersigned.verification.revocation import RevocationList
 from undersigned.watched_file import WatchedFile
 
@@ -62,7 +62,7 @@ class RevocationFile:
         return self._file.value.is_ready(now)
 
 
-class RevocationSources:
+class RevocationSources(Several):
     """Revocation sources by owner: each signer's keys by the list that applies to that signer.
 
     Args:
@@ -72,23 +72,9 @@ class RevocationSources:
     __slots__ = ("_from_tasks", "_sources")
 
     def __init__(self, sources: Mapping[str, AsyncRevocationSource]) -> None:
+        super().__init__("current", sources.values())
         self._sources = dict(sources)
         self._from_tasks = {owner: from_tasks(source, "current") for owner, source in sources.items()}
-
-    @property
-    def blocking(self) -> bool:
-        """Whether one of the sources may block."""
-        return may_block(*self._sources.values())
-
-    @property
-    def is_awaited(self) -> bool:
-        """Whether answers of one of the sources have to be awaited."""
-        return any(is_awaited(source, "current") for source in self._sources.values())
-
-    def is_ready(self, now: float) -> bool:
-        """Return whether one of the sources can answer: the keys of its owners can be accepted."""
-        ready = [is_ready(source, now) for source in self._sources.values()]
-        return any(ready)
 
     def current(self, owner: str) -> RevocationList | Awaitable[RevocationList | None] | None:
         """Return what the owner's source answers, or None if there is none for this owner."""

@@ -15,7 +15,6 @@ from undersigned.replay.store import bounded_keyid, bounded_nonce, forgettable
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Generator, Mapping
-    from types import TracebackType
 
     from undersigned.replay.store import Claim
     from undersigned.signature.rules import Caps
@@ -178,9 +177,7 @@ class SqliteReplayStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _forget(self, connection: sqlite3.Connection, now: float, most: int) -> int:

@@ -10,7 +10,7 @@ from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
-from undersigned.verification.asking import awaited, finish, from_tasks, is_awaited, may_block
+from undersigned.verification.asking import Several, awaited, finish, from_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -28,7 +28,7 @@ _WORKLOAD: Final = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+)(?:/.*)?")
 _TRUST_DOMAIN: Final = re.compile(r"[a-z0-9._-]+")
 
 
-class WorkloadTokenKeys:
+class WorkloadTokenKeys(Several):
     """The keys that are bound to the Workload-Identity-Token of a message, for `profiles.WIMSE`, threads and asyncio.
 
     The owner of a key is the subject of its token, such as `wimse://example.com/svc`. A token is verified with the keys
@@ -66,20 +66,11 @@ class WorkloadTokenKeys:
                 raise ConfigurationError("issuers: pass a key source, such as KeySet.from_jwks(jwks)")
         if isinstance(audience, str):
             raise ConfigurationError('audience: list the names of this service, such as ("https://orders.example",)')
+        super().__init__("find", issuers.values())
         self._issuers = dict(issuers)
         self._from_tasks = {domain: from_tasks(source, "find") for domain, source in issuers.items()}
         self._audience = frozenset(audience)
         self._clock = clock
-
-    @property
-    def blocking(self) -> bool:
-        """Whether looking for the keys of an issuer may block."""
-        return may_block(*self._issuers.values())
-
-    @property
-    def is_awaited(self) -> bool:
-        """Whether answers of one of the sources have to be awaited."""
-        return any(is_awaited(source, "find") for source in self._issuers.values())
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key that is bound to the token.

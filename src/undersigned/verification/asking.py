@@ -18,7 +18,7 @@ from undersigned.limits import MOST_VERIFYING_THREADS
 from undersigned.process import PerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
 Answer = TypeVar("Answer")
 
@@ -85,6 +85,35 @@ def is_ready(neighbour: object, *now: float) -> bool:
     """Return whether a neighbour can answer now. One without the method always can."""
     ask: Callable[..., bool] | None = getattr(neighbour, "is_ready", None)
     return ask is None or ask(*now)
+
+
+class Several:
+    """What a source says of itself that asks several others.
+
+    Args:
+        method: the method that it asks them by.
+        neighbours: the others.
+    """
+
+    __slots__ = ("_method", "_neighbours")
+
+    def __init__(self, method: str, neighbours: Iterable[object]) -> None:
+        self._method, self._neighbours = method, tuple(neighbours)
+
+    @property
+    def blocking(self) -> bool:
+        """Whether one of the others may block."""
+        return may_block(*self._neighbours)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether answers of one of the others have to be awaited."""
+        return any(is_awaited(one, self._method) for one in self._neighbours)
+
+    def is_ready(self, *now: float) -> bool:
+        """Return whether one of the others can answer. Fetches that are due begin; none is waited for."""
+        ready = [is_ready(one, *now) for one in self._neighbours]
+        return any(ready)
 
 
 def finish(coroutine: Coroutine[Any, Any, Answer]) -> Answer:

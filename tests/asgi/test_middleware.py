@@ -8,7 +8,7 @@ import socket
 
 import pytest
 import trio
-from tests.drive import call_asgi
+from tests.drive import Message, call_asgi, scope_of
 from tests.keys import HOST, ORIGIN
 from tests.serving import uvicorn_server
 from tests.wire import TOO_MANY, ask, assert_rejected, exchange, raw_request, read_answer, read_response
@@ -238,20 +238,9 @@ def run(app, scope, messages=()):
     return sent
 
 
-def http_scope(party, *, method="GET", path="/p", raw_path=None, headers=None, body=b"", **others):
-    signed = party.fields(method, f"{ORIGIN}{path}", body, headers or ())
-    lines = [("host", HOST), *((name.lower(), value) for name, value in signed)]
-    return {
-        "type": "http",
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode() if raw_path is None else raw_path,
-        "query_string": b"",
-        "headers": [(name.encode(), value.encode()) for name, value in lines],
-        **others,
-    }
+def http_scope(party, *, method="GET", path="/p", headers=(), body=b"", **others):
+    signed = party.fields(method, f"{ORIGIN}{path}", body, headers)
+    return {**scope_of(Message(path, method, signed)), **others}
 
 
 def test_lifespan_events_are_forwarded(party):

@@ -7,6 +7,7 @@ import json
 import socket
 
 import pytest
+from tests import drive
 from tests.keys import HOST, ORIGIN
 from tests.serving import waitress_server
 from tests.wire import TOO_MANY, ask, assert_rejected
@@ -111,25 +112,10 @@ def test_stop_iteration_of_the_fallback_raises_a_runtime_error(party, echo):
 def environ_of(party, *, method="GET", target="/p", headers=(), body=b"", url=None, **others):
     """An environ as gunicorn makes it, of a signed request."""
     signed = party.fields(method, url or f"{ORIGIN}{target}", body, headers)
-    path, _, query = target.partition("?")
-    environ = {
-        "REQUEST_METHOD": method,
-        "SCRIPT_NAME": "",
-        "PATH_INFO": path,
-        "QUERY_STRING": query,
-        "RAW_URI": target,
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "HTTP_HOST": HOST,
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(body),
-        "wsgi.input_terminated": True,
+    environ = drive.environ_of(drive.Message(target, method, signed, body), "gunicorn")
+    return {
+        key: value for key, value in {**environ, "wsgi.input_terminated": True, **others}.items() if value is not None
     }
-    for name, value in signed:
-        key = name.upper().replace("-", "_")
-        environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
-    if body:
-        environ["CONTENT_LENGTH"] = str(len(body))
-    return {key: value for key, value in {**environ, **others}.items() if value is not None}
 
 
 def unsigned_of(party, **others):
@@ -140,9 +126,8 @@ def unsigned_of(party, **others):
 
 def run(app, environ):
     """Call `app` in process; return the status code and the content."""
-    answered = []
-    content = b"".join(app(environ, lambda status, fields: answered.append((status, fields))))
-    return int(answered[0][0].split()[0]), json.loads(content)
+    answer = drive.call_wsgi(app, environ)
+    return answer.status, json.loads(answer.content)
 
 
 @pytest.fixture

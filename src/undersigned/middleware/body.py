@@ -1,14 +1,21 @@
-"""The body of a request on its way to the application: it is read here, and nowhere else."""
+"""The body of a request on its way to the application: it is read here, and nowhere else.
+
+The content that a signature covers is read once the signature is authentic, and not before.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING
 
+from undersigned.errors import SignatureError, SignatureRejected
 from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
 from undersigned.middleware.answer import UnreadRequest
 from undersigned.policy.content import may_be_json
+from undersigned.policy.operation import UnresolvedOperation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +24,12 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.middleware.received import Received
     from undersigned.middleware.service import Service
+    from undersigned.policy.policy import Policy
     from undersigned.url import CanonicalURL, Origin
+    from undersigned.verification.verified_signature import VerifiedSignature
+    from undersigned.verification.verifier import ReceivedSignature
 
+_NO_CONTENT = Content()
 _TOO_LARGE = "content_too_large", "the body is larger than max_body"
 
 
@@ -66,6 +77,80 @@ class Body(ABC):
     def added_to(self, request: Request) -> Request:
         """Return a request with the content, if it was read."""
         return request if self.content is None else request.with_content(self.content)
+
+    async def verified(self, request: Request) -> VerifiedSignature:
+        """Verify a signed request. Its content is read only if it is covered or a policy reads it.
+
+        Raises:
+            SignatureError: it is rejected, or not read to its end.
+        """
+        verifier, policy = self._service.verifier, self._service.policy
+        first = policy if policy is not None and policy.resolver.comes_first else None
+        try:
+            authentic = await self._authentic(request)
+        except SignatureError:
+            if first is not None:
+                await self.read_unverified()
+                self._check_resolved(first, self.added_to(request))
+            raise
+        content, digest = _NO_CONTENT, authentic.running_digest()
+        reads = policy is not None and policy.resolver.reads_body
+        if self._has_body is None:
+            # Content that nobody declared may come, and this signature may be too little for it.
+            reads = reads or self._must_cover_more
+        if self.content is None and (digest is not None or (reads and self._has_body is not False)):
+            content = await self.read(digest)
+        if first is not None:
+            self._check_resolved(first, self.added_to(request))
+        if not self._has_body and len(content) > 0:
+            # No field declared this content. A signature over content must cover more than one over none.
+            request = request.with_content(content)
+            if not authentic.covers(request):
+                authentic = await verifier.authenticate(request)
+                digest = authentic.running_digest(bytes(content))
+        return await verifier.complete(authentic, _NO_CONTENT if digest is None else content, digest=digest)
+
+    async def _authentic(self, request: Request) -> ReceivedSignature:
+        """Return the authentic signature of a request. Chunks have no content if all of them are empty.
+
+        A signature that does not cover what one over content must is tried as one over none, and only then are the
+        chunks of its sender read.
+        """
+        verifier = self._service.verifier
+        try:
+            return await verifier.authenticate(request)
+        except SignatureError as error:
+            if error.reason != "signature_components_incomplete" or "transfer-encoding" not in self._fields.combined:
+                raise
+            bare = copy(request)
+            bare.has_body = False
+            with suppress(SignatureRejected):
+                authentic = await verifier.authenticate(bare)
+                if len(await self.read(None)) == 0:
+                    return authentic
+            raise
+
+    def _check_resolved(self, policy: Policy, request: Request) -> None:
+        """Check that the operation of a signed request is resolved: AdCP reports that before its signature."""
+        operation, profile = policy.resolve(request), self._service.profile
+        if isinstance(operation, UnresolvedOperation):
+            raise profile.add_answer(operation.as_error(profile), request)
+
+    def keep_empty(self, signature: VerifiedSignature | None) -> None:
+        """Let no content come later, if a request without any is accepted, and one with content might not be."""
+        policy = self._service.policy
+        if signature is not None and self._must_cover_more:
+            stays = not self._has_body
+        else:
+            is_read = policy is not None and (self._service.profile.is_of_adcp or policy.resolver.reads_body)
+            stays = is_read and self._has_body is False
+        self.must_stay_empty = self.must_stay_empty or stays
+
+    @property
+    def _must_cover_more(self) -> bool:
+        """Whether a signature over content must cover more than one over none."""
+        required = self._service.profile.required_components
+        return required[True] != required[False]
 
     async def read(self, digest: RunningDigest | None) -> Content:
         """Read the content, and feed it to `digest` while reading.

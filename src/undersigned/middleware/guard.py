@@ -20,7 +20,6 @@ from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
 from undersigned.middleware.received import UnsupportedServer
 from undersigned.middleware.recording import record
-from undersigned.middleware.verifying import must_stay_empty, verified
 from undersigned.policy.naming import check_names
 from undersigned.policy.operation import Operation, UnresolvedOperation
 from undersigned.policy.policy import is_forgivable
@@ -131,7 +130,7 @@ class Guard:
             request, path = await self._unsigned(received, body)
         else:
             try:
-                signature, result = await verified(signed, received, body, service), "verified"
+                signature, result = await body.verified(signed), "verified"
             except SignatureError as error:
                 if service.mode != "required" and error.reason in service.profile.answers.unknown:
                     record("unknown", received, service, error, request=signed)
@@ -144,7 +143,7 @@ class Guard:
         if policy is not None and request is not None:
             admission = await self._judge(policy, admission, body, result, path)
         # A request that the policy does not read has been found empty.
-        body.must_stay_empty = body.must_stay_empty or must_stay_empty(received, signature, service)
+        body.keep_empty(signature)
         if signed is not None:
             # A request that was rebuilt has an origin.
             origin = cast("Origin", signed.origin)

@@ -29,7 +29,7 @@ MUST_ACT = {
 
 
 def evident(error: SignatureError, *, keyid: str = "k", base: str | None = None) -> SignatureError:
-    error.add_evidence(keyid=keyid, created=1, algorithm="ed25519", signature_base=base)
+    error.keyid, error.signature_base = keyid, base
     return error
 
 

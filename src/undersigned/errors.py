@@ -182,7 +182,6 @@ class SignatureError(UndersignedError):
         keyid: the key ID the message named, once it is known; text from the sender.
         created: the `created` parameter, once it was checked.
         algorithm: the algorithm that the message named, once it was found to be one of the profile's.
-        route: the route that the application's router found, as the framework spells it, if a policy asked the router.
         signature_base: the base as rebuilt from the message, once it is known; text from the sender.
         reason: why the message is rejected, whatever the profile calls it, or None if nobody said.
         form: how the sender is told.
@@ -218,16 +217,7 @@ class SignatureError(UndersignedError):
         self.keyid: str | None = None
         self.created: int | None = None
         self.algorithm: str | None = None
-        self.route: str | None = None
         self.signature_base: str | None = None
-
-    def add_evidence(self, *, keyid: str, created: int | None, algorithm: str, signature_base: str | None) -> None:
-        """Add evidence about the signature: its key ID, creation time, algorithm and, if it was rebuilt, its base."""
-        self.keyid = keyid
-        self.created = created
-        self.algorithm = algorithm
-        if signature_base is not None:
-            self.signature_base = signature_base
 
     def explain(self) -> str:
         """Return text for the operator's log: code, check and detail, then the evidence, escaped line by line."""

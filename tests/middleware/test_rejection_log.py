@@ -47,7 +47,7 @@ def line_of(caplog, error) -> str:
 
 def unknown_key():
     error = PROFILE.error("signature_key_unknown", step=7, detail="no key source knows the key ID")
-    error.add_evidence(keyid="buyer-2027", created=1, algorithm="ed25519", signature_base='"@method": GET\n"x": y')
+    error.keyid, error.signature_base = "buyer-2027", '"@method": GET\n"x": y'
     return error
 
 

@@ -1084,6 +1084,6 @@ class Verifier(AsyncVerifier):
 
 
 def _add_evidence(error: SignatureError, signature: ReceivedSignature, base: str | None = None) -> None:
-    error.add_evidence(
-        keyid=signature.keyid, created=signature.created, algorithm=signature.algorithm, signature_base=base
-    )
+    error.keyid, error.created, error.algorithm = signature.keyid, signature.created, signature.algorithm
+    if base is not None:
+        error.signature_base = base

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from tests.keys import HOST, ORIGIN
+from tests.keys import ORIGIN
+from tests.middleware.gate import OverWSGI
 
 from undersigned import ConfigurationError, Policy, Verifier, asgi, wsgi
 
@@ -48,15 +47,6 @@ def test_wrong_option_is_rejected_by_name_at_construction(party, middleware, opt
         middleware(lambda *_: None, **given)
 
 
-def make(middleware, party, app=lambda *_: None, **options):
-    return middleware(app, verifier=party.verifier(), origins=[ORIGIN], **options)
-
-
-def over_wsgi(app, method, target):
-    environ = {"REQUEST_METHOD": method, "PATH_INFO": target, "RAW_URI": target, "SERVER_PROTOCOL": "HTTP/1.1"}
-    return app({**environ, "HTTP_HOST": HOST, "wsgi.input": io.BytesIO()}, lambda *_: None)
-
-
 class Later:
     def __await__(self):
         yield
@@ -64,20 +54,16 @@ class Later:
 
 @pytest.mark.parametrize("fallback", [lambda _environ: Later(), returns_later])
 def test_fallback_that_has_to_be_awaited_over_wsgi_lets_a_request_through_only_if_it_never_waits(party, fallback):
-    policy = Policy(required_for=["create_media_buy"])
-    ran = []
-    app = make(wsgi.SignatureMiddleware, party, lambda *_: ran.append("app"), policy=policy, fallback=fallback)
+    gate = OverWSGI(party, policy=Policy(required_for=["create_media_buy"]), fallback=fallback)
     if fallback is returns_later:
-        over_wsgi(app, "POST", "/adcp/create_media_buy")
-        assert ran == ["app"]
+        assert gate.status("POST", "/adcp/create_media_buy") == 200
     else:
         with pytest.raises(RuntimeError, match="a method is async"):
-            over_wsgi(app, "POST", "/adcp/create_media_buy")
-        assert ran == []
+            gate.status("POST", "/adcp/create_media_buy")
+        assert gate.calls == []
 
 
-@pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware])
 @pytest.mark.parametrize("mode", [lambda _request: "required", "lax", True, None, ["required"], {"required"}])
-def test_mode_that_is_not_one_of_the_three_words_is_rejected(party, middleware, mode):
+def test_mode_that_is_not_one_of_the_three_words_is_rejected(side, mode):
     with pytest.raises(ConfigurationError, match=r'^mode: use "required", "optional" or "observe"'):
-        make(middleware, party, mode=mode)
+        side(mode=mode)

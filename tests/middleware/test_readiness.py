@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import threading
 import time
-from wsgiref.util import setup_testing_defaults
 
 import pytest
+from tests import drive
 from tests.keys import KEYS, NOW
 
 from undersigned import (
@@ -119,23 +118,13 @@ def test_store_that_fails_and_recovers_is_logged_once_each(caplog):
 
 def call_asgi(app, path="/ready", method="GET", kind="http"):
     """The status and the content of an answer."""
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    async def receive():
-        return {"type": "http.request", "body": b""}
-
-    asyncio.run(app({"type": kind, "path": path, "method": method, "headers": []}, receive, send))
-    return sent[0]["status"], sent[1]["body"]
+    answer = asyncio.run(drive.call_asgi(app, drive.scope_of(drive.Message(path, method), kind=kind)))
+    return answer.status, answer.content
 
 
 def call_wsgi(app, path="/ready", method="GET"):
-    environ, begun = {"PATH_INFO": path, "REQUEST_METHOD": method, "wsgi.input": io.BytesIO()}, []
-    setup_testing_defaults(environ)
-    content = b"".join(app(environ, lambda status, _fields: begun.append(status)))
-    return int(begun[0][:3]), content
+    answer = drive.call_wsgi(app, drive.environ_of(drive.Message(path, method), "gunicorn"))
+    return answer.status, answer.content
 
 
 async def asgi_app(_scope, _receive, send):
@@ -190,58 +179,40 @@ def test_strangers_who_ask_do_not_reach_the_store_more_than_once_a_second(call, 
     assert store.claims == 2
 
 
-def test_one_caller_at_a_time_asks_and_others_get_the_last_answer(monkeypatch):
-    clock = FrozenNonceClock(1000.0)
+class Hanging(Store):
+    """A store that hangs in its second claim until it goes on, and whose later claims fail if `fails`."""
+
+    def __init__(self, *, fails: bool) -> None:
+        super().__init__()
+        self.asked, self.going, self.fails = threading.Event(), threading.Event(), fails
+
+    def claim(self, keyid, nonce, **options):
+        if self.claims == 1 and not self.asked.is_set():
+            self.asked.set()
+            assert self.going.wait(60)
+        elif self.fails and self.asked.is_set():
+            raise OSError
+        return super().claim(keyid, nonce, **options)
+
+
+@pytest.mark.parametrize("never_answers", [False, True])
+def test_one_caller_at_a_time_asks_and_others_get_the_last_answer_unless_it_never_comes(monkeypatch, never_answers):
+    clock, store, first = FrozenNonceClock(1000.0), Hanging(fails=never_answers), list[int]()
     monkeypatch.setattr(time, "monotonic", clock)
-    asked, going = threading.Event(), threading.Event()
-
-    class Hanging(Store):
-        def claim(self, keyid, nonce, **options):
-            if self.claims == 1:
-                asked.set()
-                assert going.wait(60)
-            return super().claim(keyid, nonce, **options)
-
-    made = wsgi.ReadyRoute(wsgi_app, verifier=verifier(replay=Hanging()))
+    made = wsgi.ReadyRoute(wsgi_app, verifier=verifier(replay=store))
     assert call_wsgi(made)[0] == 200
     clock.now += 1
-    first: list[int] = []
     thread = threading.Thread(target=lambda: first.append(call_wsgi(made)[0]))
     thread.start()
-    assert asked.wait(60)
-    assert call_wsgi(made)[0] == 200
-    going.set()
-    thread.join(60)
-    assert first == [200]
-
-
-def test_source_that_never_answers_is_not_ready_for_anybody(monkeypatch):
-    clock = FrozenNonceClock(1000.0)
-    monkeypatch.setattr(time, "monotonic", clock)
-    asked, going = threading.Event(), threading.Event()
-
-    class Hanging(Store):
-        def claim(self, keyid, nonce, **options):
-            if self.claims == 1 and not asked.is_set():
-                asked.set()
-                assert going.wait(60)
-            elif asked.is_set():
-                raise OSError
-            return super().claim(keyid, nonce, **options)
-
-    made = wsgi.ReadyRoute(wsgi_app, verifier=verifier(replay=Hanging()))
-    assert call_wsgi(made)[0] == 200
-    clock.now += 1
-    thread = threading.Thread(target=lambda: call_wsgi(made))
-    thread.start()
     try:
-        assert asked.wait(60)
+        assert store.asked.wait(60)
         assert call_wsgi(made)[0] == 200
-        clock.now += 60
-        assert call_wsgi(made)[0] == 503
+        clock.now += 60 * never_answers
+        assert call_wsgi(made)[0] == (503 if never_answers else 200)
     finally:
-        going.set()
+        store.going.set()
         thread.join(60)
+    assert first == [200]
 
 
 def test_blocking_sources_are_asked_in_a_thread():

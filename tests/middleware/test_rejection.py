@@ -7,11 +7,7 @@ import logging
 from dataclasses import replace
 
 import pytest
-from starlette.testclient import TestClient
 from tests.keys import HOST, ORIGIN
-
-from undersigned import asgi
-from undersigned.middleware import ErrorResponse
 
 NOW = 1_700_000_000
 DENIALS = "application/problem+json"
@@ -154,30 +150,17 @@ def test_unsigned_request_passes_by_the_mode_and_is_logged_with_its_target_if_th
     assert "(GET /p?(withheld); " in caplog.text
 
 
-def test_route_that_rejects_a_request_too_large_to_be_signed_answers_414_or_431(party):
-    seen = []
-
-    async def app(scope, _receive, send):
-        try:
-            asgi.verified_signature(scope, route="/r")
-        except Exception as error:  # noqa: BLE001 - it is told below
-            seen.append(ErrorResponse.of(error))
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    decisions = []
-    options = {"verifier": party.verifier(), "origins": [ORIGIN], "mode": "optional", "on_decision": decisions.append}
-    client = TestClient(asgi.SignatureMiddleware(app, **options), base_url=f"https://{HOST}")
-    client.get("/" + "a" * 8999)
-    client.get("/" + "a" * 9000)
-    client.get("/p", headers={"n" * 16_384: "v"})
-    assert [(answer.status, answer.code) for answer in seen] == [
+def test_route_that_rejects_a_request_too_large_to_be_signed_answers_414_or_431(side):
+    gate = side(mode="optional")
+    gate.run = lambda context: gate.interface.verified_signature(context, route="/r")
+    answered = [
+        gate.request("GET", "/" + "a" * 8999),
+        gate.request("GET", "/" + "a" * 9000),
+        gate.request("GET", "/p", [("n" * 16_384, "v")]),
+    ]
+    assert answered == [
         (401, "request_signature_required"),
         (414, "uri_too_long"),
         (431, "request_header_fields_too_large"),
     ]
-    assert [(told.code, told.status) for told in decisions[1::2]] == [
-        ("request_signature_required", 401),
-        ("uri_too_long", 414),
-        ("request_header_fields_too_large", 431),
-    ]
+    assert [(told.status, told.code) for told in gate.decisions[1::2]] == answered

@@ -53,7 +53,8 @@ def test_only_explanations_and_the_command_line_use_other_rule_sets_than_signing
             assert set(find_imports(path)) <= FOR_SIGNING, path
 
 
-def test_rule_set_of_signing_is_pinned():
+def test_rule_set_of_signing_is_pinned_and_received_urls_have_one_more_rule():
+    assert ([rule.name for rule in url.ADCP_RECEIVED[:1]], url.ADCP_RECEIVED[1:]) == (["as-received"], url.ADCP)
     assert [rule.name for rule in url.ADCP] == [
         *("characters", "scheme-case", "web-scheme", "authority", "userinfo", "ip-literal", "a-labels", "host-case"),
         *("root-dot", "reg-name", "port-number", "default-port", "triplets", "dot-segments", "empty-path"),

@@ -3,9 +3,14 @@
 from undersigned.errors import needs_extra, renamed
 
 with needs_extra("tornado"):
-    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
     from .routes import RouteResolver
-    from .verification import Undersigned
+    from .verification import (
+        SignatureRequired,
+        Undersigned,
+        find_signature,
+        signature_required,
+        verified_signature,
+    )
 
 __all__ = [
     "RouteResolver",

@@ -10,7 +10,7 @@ from tornado.web import Application, ErrorHandler, RequestHandler
 from undersigned.policy import ListedRoute, MatchedRoute, Routes
 from undersigned.policy import RouteResolver as _RouteResolver
 
-from .requirement import PUBLISHED, SignatureRequired
+from .verification import PUBLISHED, SignatureRequired
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -1,12 +1,12 @@
-"""The verification of what a Tornado application gets, by the raw target, before the application routes it."""
+"""The verification of what a Tornado application gets, before it is routed, and the requirement of a signature."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial
+from functools import partial, wraps
 from http.client import responses
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, TypeVar, Unpack, cast
 
 from tornado.httputil import (
     HTTPConnection,
@@ -18,16 +18,68 @@ from tornado.httputil import (
     RequestStartLine,
     ResponseStartLine,
 )
+from tornado.web import HTTPError
 
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
-from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse, incomplete
-
-from .requirement import REJECTED
+from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse, Published, incomplete
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from tornado.web import RequestHandler
+
+    from undersigned import SignatureError
+
+Method = TypeVar("Method", bound="Callable[..., object]")
 
 _logger = logging.getLogger("undersigned")
+
+
+class SignatureRequired(HTTPError):
+    """The 401 for an unsigned request, with the code as its `reason`; `error` is the reason, for the log.
+
+    `write_error` of the handler gets it as the exception of `exc_info`.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.status, reason=answer.code)
+        self.error = error
+
+
+# Tornado makes the request of the headers that the middleware passes on, and nothing else of it gets there.
+PUBLISHED = Published[HTTPServerRequest](
+    lambda request: vars(request.headers),
+    is_request=lambda argument: isinstance(argument, HTTPServerRequest),
+    error=lambda _request, error: SignatureRequired(error),
+    advice="serve HTTPServer(Undersigned(app, ...)) instead of app.listen(...)",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
+
+
+def signature_required(method: Method) -> Method:
+    """Let a method of a handler run only for a signed request. An unsigned one raises `SignatureRequired`.
+
+    To guard a whole handler, decorate its `prepare`. A CORS preflight then passes to the method `options`, because no
+    browser signs it.
+
+    Args:
+        method: the method, sync or async.
+
+    Raises:
+        ConfigurationError: `method` is not a function; or, during a request, no middleware has verified it.
+    """
+    guarded = PUBLISHED.guarded(method, decorate="the methods of a RequestHandler, not the class")
+    if getattr(method, "__name__", "") != "prepare":
+        return guarded
+
+    @wraps(method)
+    def prepare(handler: RequestHandler, *args: object, **kwargs: object) -> object:
+        is_preflight = PUBLISHED.admission(handler.request).received.is_preflight
+        return (method if is_preflight else guarded)(handler, *args, **kwargs)
+
+    return cast("Method", prepare)
 
 
 class Undersigned(HTTPServerConnectionDelegate):
@@ -149,7 +201,7 @@ class _Exchange(HTTPMessageDelegate):
         lines = list(self._headers.get_all())
         headers = _headers(admission.as_signed(lambda: lines) or lines)
         vars(headers)[ADMISSION] = admission
-        connection = cast("HTTPConnection", _Answering(self._request_conn, admission, vars(headers)))
+        connection = cast("HTTPConnection", _Answering(self._request_conn, admission))
         delegate = self._application.start_request(self._server_conn, connection)
         start_line = self._start_line
         if body.target is not None:
@@ -221,10 +273,10 @@ class _Answering:
     Tornado's `send_error` removes all headers that an exception brings, so they are added here.
     """
 
-    def __init__(self, connection: HTTPConnection, admission: Admission, published: dict[str, object]) -> None:
+    def __init__(self, connection: HTTPConnection, admission: Admission) -> None:
         self._connection = connection
         self._received = admission.received
-        self._published = published
+        self._is_shaped = admission.service.rejection is not None
         self._is_replaced = False
 
     def __getattr__(self, name: str) -> object:
@@ -233,15 +285,13 @@ class _Answering:
     def write_headers(
         self, start_line: ResponseStartLine, headers: HTTPHeaders, chunk: bytes | None = None
     ) -> Awaitable[None]:
-        status, shaped = start_line.code, self._received.replacement(start_line.code)
-        rejected = self._published.get(REJECTED)
-        if shaped is not None:
+        answer = self._received.replacement(start_line.code)
+        if answer is not None and self._is_shaped:
             self._is_replaced = True
-            start_line = ResponseStartLine(start_line.version, status, responses.get(status, ""))
-            headers = _headers(shaped.merged(headers.get_all()))
-            chunk = b"" if self._received.method == "HEAD" else shaped.body
-        elif isinstance(rejected, ErrorResponse) and rejected.status == status:
-            headers.update(rejected.headers)
+            headers = _headers(answer.merged(headers.get_all()))
+            chunk = b"" if self._received.method == "HEAD" else answer.body
+        elif answer is not None:
+            headers.update(answer.headers)
         return self._connection.write_headers(start_line, headers, chunk)
 
     def write(self, chunk: bytes) -> Awaitable[None]:

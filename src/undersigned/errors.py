@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from undersigned.log_text import printable, without_credential, without_credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
 Reason = Literal[
     "signature_required",
@@ -276,7 +276,7 @@ def signature_error(
 
 
 @contextmanager
-def needs_extra(extra: str) -> Iterator[None]:
+def needs_extra(extra: str) -> Generator[None]:
     """Let imports that fail name the extra to install."""
     try:
         yield

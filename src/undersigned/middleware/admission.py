@@ -195,8 +195,8 @@ class Admission(NamedTuple):
         sent = _CLOSED if received.is_closed_only else sent
         if sent is not None:
             answer = dataclasses.replace(answer, status=sent)
-        elif by_route and service.rejection is not None:
-            received.shaped.append(answer)
+        elif by_route:
+            received.answers.append(answer)
         error.answer = answer
         record(
             "unavailable" if isinstance(error, VerificationUnavailable) else "rejected",

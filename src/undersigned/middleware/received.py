@@ -46,7 +46,7 @@ class Received(ABC):
         server: the name of the server, if it was looked for and recognised.
         outer: what another middleware outside of this one published, or None.
         is_closed_only: whether it is a handshake that the server can close, but not answer.
-        shaped: the answers by `rejection=` to what routes have rejected. The last one is sent if a route rejects.
+        answers: the answers to what routes have rejected.
     """
 
     context: Callable[[], object]
@@ -59,7 +59,7 @@ class Received(ABC):
     server: str | None = None
     outer: object = None
     is_closed_only: bool = False
-    shaped: list[ErrorResponse] = field(default_factory=list["ErrorResponse"])
+    answers: list[ErrorResponse] = field(default_factory=list["ErrorResponse"])
 
     @property
     def has_too_many_fields(self) -> bool:
@@ -82,12 +82,12 @@ class Received(ABC):
         return False
 
     def replacement(self, status: int) -> ErrorResponse | None:
-        """Return the answer by `rejection=` that is sent instead of the application's response, or None.
+        """Return the last answer to what a route has rejected, which `rejection=` sends instead of a response, or None.
 
         Args:
             status: the status of that response. If it is another, a route has gone on after a rejection.
         """
-        return self.shaped[-1] if self.shaped and self.shaped[-1].status == status else None
+        return self.answers[-1] if self.answers and self.answers[-1].status == status else None
 
     @property
     def is_preflight(self) -> bool:

@@ -3,13 +3,23 @@
 As a dependency, `signature_required` lets an endpoint or a router run only for a signed request.
 """
 
+# No `from __future__ import annotations`: FastAPI reads the annotations of a dependency when it is declared.
+from typing import Annotated, Any, cast
+
+from undersigned import Policy, VerifiedSignature
+from undersigned.asgi import SignatureMiddleware
 from undersigned.errors import needs_extra
+from undersigned.middleware import SCHEME, document_signature, must_be_signed
+from undersigned.policy import MatchedRoute
 
 with needs_extra("fastapi"):
-    from undersigned.asgi import SignatureMiddleware
+    from fastapi import Depends, FastAPI
+    from fastapi.openapi.models import HTTPBase
+    from fastapi.security.base import SecurityBase
+    from starlette.requests import HTTPConnection
+
     from undersigned_starlette import SignatureRequired, find_signature, jwks_route, verified_signature
 
-    from .requirement import Signature, document_policy, signature_required
     from .routes import RouteResolver
 
 __all__ = [
@@ -23,3 +33,69 @@ __all__ = [
     "signature_required",
     "verified_signature",
 ]
+
+
+class SignatureScheme(SecurityBase):
+    """A security scheme as FastAPI documents it, which finds the signature of a request."""
+
+    model = HTTPBase(scheme=SCHEME["scheme"], description=SCHEME["description"])
+    scheme_name = "Signature"
+
+    async def __call__(self, connection: HTTPConnection) -> VerifiedSignature:
+        """Return the signature; for an unsigned request raise `SignatureRequired`."""
+        return verified_signature(connection)
+
+
+async def signature_required(signature: Annotated[VerifiedSignature, Depends(SignatureScheme())]) -> VerifiedSignature:
+    """Let an endpoint or a router run only for a signed request: `Depends(signature_required)`.
+
+    An unsigned request or handshake gets 401, as by any `HTTPException`: FastAPI answers `{"detail":
+    "request_signature_required"}`, and handlers of `HTTPException` get it. If the server cannot send a response to a
+    handshake, the handshake is closed with code 1008.
+
+    Returns:
+        The verified signature of the request or handshake.
+
+    Raises:
+        SignatureRequired: it is unsigned.
+        ConfigurationError: no middleware has verified it.
+    """
+    return signature
+
+
+Signature = Annotated[VerifiedSignature, Depends(signature_required)]
+"""The signature of the request, as a parameter of a FastAPI endpoint."""
+
+
+def document_policy(app: FastAPI, policy: Policy | None = None) -> None:
+    """Mark in the OpenAPI document the operations that must be signed: their security, header parameters and 401.
+
+    These are the operations with `Signature` or `signature_required`, and those that the policy or the mode of the
+    application's `SignatureMiddleware` requires a signature for, unless that depends on path parameters.
+
+    Args:
+        app: the application. Its document is made when it is first asked for, so routes may be added later.
+        policy: the policy of a `SignatureMiddleware(app, ...)` that is around the application and not added to it.
+
+    Raises:
+        ConfigurationError: when the document is made, the policy has no `RouteResolver`.
+    """
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = plain()
+        for path, operations in document["paths"].items():
+            guarded = [name for name, one in operations.items() if {"Signature": []} in one.get("security", ())]
+            document_signature(document, path, guarded)
+        added: list[Any] = [one.kwargs for one in app.user_middleware if cast("object", one.cls) is SignatureMiddleware]
+        if policy is not None:
+            added.append({"policy": policy})
+        for options in added:
+            for _, route in cast("Any", RouteResolver.candidates(app.routes)):
+                found = MatchedRoute(getattr(route, "endpoint", None), (getattr(route, "name", ""),))
+                if must_be_signed(options.get("policy"), options.get("mode", "required"), found):
+                    methods = getattr(route, "methods", None) or ()
+                    document_signature(document, getattr(route, "path_format", ""), methods)
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it

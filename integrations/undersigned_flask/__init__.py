@@ -3,9 +3,15 @@
 from undersigned.errors import needs_extra
 
 with needs_extra("flask"):
-    from .extension import Undersigned, jwks_route
-    from .requirement import SignatureRequired, find_signature, signature_required, verified_signature
     from .routes import RouteResolver
+    from .verification import (
+        SignatureRequired,
+        Undersigned,
+        find_signature,
+        jwks_route,
+        signature_required,
+        verified_signature,
+    )
 
 __all__ = [
     "RouteResolver",

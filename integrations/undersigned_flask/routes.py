@@ -15,7 +15,7 @@ from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_applica
 from undersigned.policy import RouteResolver as _RouteResolver
 from undersigned.wsgi import check_route, find_signature
 
-from .requirement import SignatureRequired
+from .verification import SignatureRequired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

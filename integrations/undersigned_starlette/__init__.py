@@ -8,8 +8,15 @@ from undersigned.errors import needs_extra
 with needs_extra("starlette"):
     from undersigned.asgi import SignatureMiddleware
 
-    from .authentication import SignatureBackend, SignedUser
-    from .requirement import SignatureRequired, find_signature, jwks_route, signature_required, verified_signature
+    from .requirement import (
+        SignatureBackend,
+        SignatureRequired,
+        SignedUser,
+        find_signature,
+        jwks_route,
+        signature_required,
+        verified_signature,
+    )
     from .routes import RouteResolver
 
 __all__ = [

@@ -1,9 +1,10 @@
-"""The requirement of a signature for an endpoint, and the route of the public keys."""
+"""The requirement of a signature for an endpoint, the authentication backend, and the route of the public keys."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from starlette.authentication import AuthCredentials, AuthenticationBackend, BaseUser
 from starlette.exceptions import HTTPException, WebSocketException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
@@ -15,7 +16,7 @@ from undersigned.middleware import ErrorResponse, Published
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned import SignatureError
+    from undersigned import SignatureError, VerifiedSignature
     from undersigned.publishing import PublishedKeys
 
 Endpoint = TypeVar("Endpoint", bound="Callable[..., object]")
@@ -74,6 +75,49 @@ def signature_required(endpoint: Endpoint) -> Endpoint:
         ConfigurationError: `endpoint` is not a function; or, during a request, no middleware has verified it.
     """
     return PUBLISHED.guarded(endpoint, decorate="a function, or the methods of an HTTPEndpoint and not the class")
+
+
+class SignedUser(BaseUser):
+    """A caller who is identified by a key.
+
+    Attributes:
+        signature: the verified signature.
+    """
+
+    def __init__(self, signature: VerifiedSignature) -> None:
+        self.signature = signature
+
+    @property
+    def is_authenticated(self) -> bool:
+        """Always True."""
+        return True
+
+    @property
+    def display_name(self) -> str:
+        """The signer as the key source names it, or the key ID if it does not, which changes with a rotation."""
+        return self.signature.signer or self.signature.keyid
+
+    @property
+    def identity(self) -> str:
+        """The same."""
+        return self.display_name
+
+
+class SignatureBackend(AuthenticationBackend):
+    """A backend for Starlette's `AuthenticationMiddleware`: `request.user` is the `SignedUser` of a signed request.
+
+    `request.auth` then has the scope `signed`, for the decorator `requires("signed")`. An unsigned request has an
+    unauthenticated user and no scope. Put `SignatureMiddleware` outside.
+    """
+
+    async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, SignedUser] | None:
+        """Return the credentials and the user of a signed request, or None.
+
+        Raises:
+            ConfigurationError: no middleware has verified the request.
+        """
+        signature = find_signature(conn)
+        return None if signature is None else (AuthCredentials(["signed"]), SignedUser(signature))
 
 
 def jwks_route(published: PublishedKeys, path: str | None = None) -> Route:

@@ -9,7 +9,6 @@ from weakref import ref
 from asgiref.sync import async_to_sync, sync_to_async
 from django.core.exceptions import ImproperlyConfigured
 from django.core.handlers.asgi import ASGIRequest
-from django.core.handlers.wsgi import WSGIRequest
 from django.core.signals import request_started
 from django.http import HttpResponse
 from django.utils.functional import cached_property
@@ -25,6 +24,7 @@ from .routes import RouteMiddleware
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from django.core.handlers.wsgi import WSGIRequest
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
@@ -79,7 +79,7 @@ class SignatureMiddleware(RouteMiddleware):
         if isinstance(request, ASGIRequest):
             show = async_to_sync(self._verify_asgi)(request)
         else:
-            show = self._verify_wsgi(request)
+            show = self._verify_wsgi(cast("WSGIRequest", request))
         if isinstance(show, HttpResponse):
             return show
         try:
@@ -97,7 +97,7 @@ class SignatureMiddleware(RouteMiddleware):
         if isinstance(request, ASGIRequest):
             show = await self._verify_asgi(request)
         else:
-            show = await sync_to_async(self._verify_wsgi)(request)
+            show = await sync_to_async(self._verify_wsgi)(cast("WSGIRequest", request))
         if isinstance(show, HttpResponse):
             return show
         try:
@@ -105,13 +105,8 @@ class SignatureMiddleware(RouteMiddleware):
         finally:
             show()
 
-    def _verify_wsgi(self, request: HttpRequest) -> HttpResponse | Callable[[], None]:
+    def _verify_wsgi(self, request: WSGIRequest) -> HttpResponse | Callable[[], None]:
         """Verify a request over WSGI. Return the response if it is rejected, else what shows the server its environ."""
-        if not isinstance(request, WSGIRequest):
-            raise ImproperlyConfigured(
-                "request: expected a WSGIRequest or an ASGIRequest; undersigned_django verifies only requests that "
-                "Django made for a server"
-            )
         outer = request.environ
         environ = {**outer, **outer.get(_RECEIVED, {})}
         received = EnvironReceived.of(environ, context=ref(request), reconstruct=self._wsgi.service.reconstruct)

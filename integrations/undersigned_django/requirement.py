@@ -85,10 +85,6 @@ def route(request: HttpRequest) -> str | None:
     return None if match is None else match.route
 
 
-_DENIED = frozenset({401, 403})
-_ASKS = "Accept-Signature"
-
-
 def note_denial(request: HttpRequest, detail: str, applies: Callable[[], bool] = lambda: True) -> None:
     """Let `answered_by_view` know why a view may be about to reject a request, before the view decides.
 
@@ -110,25 +106,24 @@ def answered_by_view(request: HttpRequest, answered: HttpResponseBase) -> HttpRe
     denied then also has Accept-Signature (RFC 9421 section 5), if the profile sends it.
     """
     admission = PUBLISHED.admission(request)
-    rejected, page = vars(request).pop("signature_rejected", None), None
-    if rejected is not None and answered.status_code == HTTPStatus.FORBIDDEN:
-        answer = ErrorResponse.of(rejected)
-        page = None if hasattr(answered, "data") else answer
-        answered.status_code = answer.status
-        for name, value in answer.headers.items():
-            answered[name] = value
+    received, is_shaped, shaped = admission.received, admission.service.rejection is not None, None
     detail, applies = vars(request).pop("signature_denial", ("", lambda: False))
-    if rejected is not None or answered.status_code not in _DENIED or not applies():
-        shaped = admission.received.replacement(answered.status_code) or page
-    else:
-        is_shaped = admission.service.rejection is not None
+    if received.answers:
+        answer = received.answers[-1]
+        if answered.status_code == HTTPStatus.FORBIDDEN:
+            shaped = None if hasattr(answered, "data") else answer
+            answered.status_code = answer.status
+            for name, value in answer.headers.items():
+                answered[name] = value
+        if is_shaped:
+            shaped = received.replacement(answered.status_code) or shaped
+    elif answered.status_code in {401, 403} and applies():
         sent = None if is_shaped else answered.status_code
         answer = admission.reject(admission.unsigned_error(detail), route=route(request), sent=sent)
         shaped = answer if is_shaped else None
-        if shaped is None and admission.signature is None:
-            for name, value in answer.others:
-                if name == _ASKS:
-                    answered[name] = value
+        asked = dict(answer.others).get("Accept-Signature")
+        if asked is not None and not is_shaped and admission.signature is None:
+            answered["Accept-Signature"] = asked
     if shaped is None:
         return answered
     replaced = response(shaped, request)
@@ -149,13 +144,6 @@ class SignatureRequired(PermissionDenied):
         self.error = error
 
 
-def _reject(request: HttpRequest, error: SignatureError) -> SignatureRequired:
-    # Django answers what a middleware raises with 403, and REST framework, which has Django's request in its own, what
-    # its views raise.
-    vars(getattr(request, "_request", request))["signature_rejected"] = error
-    return SignatureRequired(error)
-
-
 def _place(request: HttpRequest) -> MutableMapping[str, Any]:
     """Return the environ or the scope of a request, or its attributes if no server made it."""
     return getattr(request, "environ", None) or getattr(request, "scope", None) or vars(request)
@@ -164,7 +152,7 @@ def _place(request: HttpRequest) -> MutableMapping[str, Any]:
 PUBLISHED = Published[HttpRequest](
     _place,
     is_request=lambda argument: hasattr(argument, "META"),
-    error=_reject,
+    error=lambda _request, error: SignatureRequired(error),
     route=route,
     advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
     "django.test.Client, or put_signature of undersigned.testing, because a RequestFactory runs no middleware",

@@ -103,8 +103,8 @@ def test_client_of_flask_signs_requests(signed_client, verifier):  # noqa: F811 
 
 def test_client_of_django_signs_requests_of_one_process(signed_client, verifier, caplog):  # noqa: F811 - the fixture
     with site(verifier, ORIGINS=[ORIGIN]):
-        answer = signed_client.django().get("/public")
-    assert answer.json()["signed"] is True
+        answer = signed_client.django().post("/drf/%E2%82%AC", {}, content_type="application/json")
+    assert answer.json() == {"plan": "\u20ac", "caller": "test-key", "signed": f"{ORIGIN}/drf/%E2%82%AC"}
     assert "several processes" not in caplog.text
 
 

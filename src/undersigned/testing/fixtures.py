@@ -18,7 +18,7 @@ from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.key_pair import KeyPair
 from undersigned.signature.key_source import KeySet
 from undersigned.signature.signer import Signer
-from undersigned.testing.clients import signing_asgi, signing_wsgi
+from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
 from undersigned.verification.verifier import Verifier
 
@@ -114,8 +114,16 @@ class SignedClients:
 
     def django(self, **options: Any) -> Any:
         """Return a `django.test.Client` for the site of the settings, with Django REST framework too."""
-        client = import_module("undersigned_django.testing").SignedClient
-        return client(self.signer, origin=self.origin, **options)
+        client = _library("django.test", extra="django").Client(**options)
+        send = client.request
+
+        def request(**environ: Any) -> Any:
+            # Django says that there are several processes, each of which would have nonces of its own.
+            environ = {"wsgi.multiprocess": False, **environ}
+            return send(**sign_environ(environ, self.signer, origin=self.origin))
+
+        client.request = request
+        return client
 
     def server(self, port: int, **options: Any) -> Any:
         """Return an `httpx.AsyncClient` for a server on a port of this machine: aiohttp, Tornado and Sanic."""

@@ -26,17 +26,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("topic", choices=["routes"])
-        parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print a JSON list of objects")
         parser.add_argument("--check", type=Path, metavar="FILE", help="compare with a table that was kept")
 
-    def handle(self, **options: object) -> None:
+    def handle(self, *, as_json: bool, check: Path | None, **_options: object) -> None:
         """Print the table of the setting `UNDERSIGNED`, or of the middleware around `WSGI_APPLICATION`."""
-        kept = options["check"]
-        before = kept.read_text("utf-8") if isinstance(kept, Path) else None
+        kept = None if check is None else check.read_text("utf-8")
         try:
-            configured = getattr(settings, "UNDERSIGNED", None)
-            app = guards()[0] if configured else import_string(settings.WSGI_APPLICATION)
-            text, status = table_report(app, as_json=bool(options["json"]), kept=before)
+            app = guards()[0] if getattr(settings, "UNDERSIGNED", None) else import_string(settings.WSGI_APPLICATION)
+            text, status = table_report(app, as_json=as_json, kept=kept)
         except ConfigurationError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(text, ending="")

@@ -25,6 +25,8 @@ OPERATION, OTHER = "create_media_buy", "get_products"
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS")
 BELOW = frozenset({"mount", "sink"})
 """The kinds of endpoint that run for every path below their own."""
+PATTERNED = ("slashed", "inner", "parameter", "tail")
+"""The kinds whose route is a pattern. The last two run the operation that the end of the path names."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,17 @@ class Endpoint:
     operation: str
     listing: str
 
+    def route_of(self, name: str = "{name}", tail: str = "{name:path}") -> str:
+        """Return the path of its route, in a framework that spells a parameter and the rest of a path so."""
+        name = name if self.kind in {"inner", "parameter"} else tail
+        last = {"slashed": f"{self.operation}/", "inner": f"{name}/{self.operation}"}.get(self.kind, name)
+        return f"/e{self.number}/{last if self.kind in PATTERNED else self.operation}"
+
     @property
     def path(self) -> str:
         """The path, below that of the place. `PathResolver` finds the operation in it."""
-        return f"/e{self.number}/{self.operation}"
+        before, after = {"slashed": ("", "/"), "inner": ("acme/", ""), "tail": ("acme/", "")}.get(self.kind, ("", ""))
+        return f"/e{self.number}/{before}{self.operation}{after}"
 
     @property
     def name(self) -> str:
@@ -103,7 +112,7 @@ class Site:
         made = [
             Endpoint(
                 number,
-                random.choice([kind for kind in framework.kinds if by_route or kind not in BELOW]),
+                random.choice(framework.kinds if by_route else framework.kinds_by_path),
                 random.choice([place for place in framework.places if by_route or place not in BELOW]),
                 tuple(random.sample(METHODS, random.randint(1, 3))),
                 random.choice((OPERATION, OPERATION, OTHER)),
@@ -114,16 +123,32 @@ class Site:
         first = replace(made[0], kind="function", place="top", listing="name", operation=OPERATION, methods=("POST",))
         # A lambda has no name.
         made = [replace(one, listing="route") if (one.kind, one.listing) == ("lambda", "name") else one for one in made]
+        made = [replace(one, place="top") if one.kind in PATTERNED else one for one in made]
         # A policy by path cannot know what a layer makes of the path.
         layers = [layer for layer in framework.layers if by_route or layer != "rewrite"]
         return cls(framework, by_route, (first, *made[1:]), random.choice(("none", "none", *layers)))
+
+    @classmethod
+    def routed(cls, framework: "Framework") -> "Site":
+        """Return one with every kind of route to the operation: at the top, mounted, by patterns, by a handshake."""
+        kinds = [kind for kind in framework.kinds_by_path if kind in {*PATTERNED, "socket"}]
+        routes = [("function", place) for place in framework.places[:2] if place not in BELOW]
+        made = [*routes, *((kind, "top") for kind in kinds)]
+        endpoints = [
+            Endpoint(number, kind, place, ("GET", "POST"), OPERATION, "name")
+            for number, (kind, place) in enumerate(made)
+        ]
+        harmless = Endpoint(len(made), "function", "top", ("POST",), OTHER, "name")
+        return cls(framework, by_route=False, endpoints=(*endpoints, harmless))
 
     def again(self) -> "Site":
         """Return another one with the same endpoints."""
         return Site(self.framework, self.by_route, self.endpoints, self.layer)
 
-    def run(self, endpoint: Endpoint) -> str:
-        """Tell that an endpoint runs."""
+    def run(self, endpoint: Endpoint, name: str = "") -> str:
+        """Tell that an endpoint runs, and whatever its path names there."""
+        if endpoint.kind in {"parameter", "tail"}:
+            endpoint = replace(endpoint, operation=str(name).rpartition("/")[2])
         self.ran.append(endpoint)
         self.has_run.set()
         return f"endpoint {endpoint.number}"
@@ -236,6 +261,13 @@ class Framework:
         return import_module(f"undersigned_{self.name.partition('-')[0]}")
 
     @property
+    def kinds_by_path(self) -> list[str]:
+        """The kinds of endpoint whose operation is in the path."""
+        # Falcon takes a slash at the end away.
+        patterned = [kind for kind in PATTERNED if kind != "slashed" or not self.name.startswith("falcon")]
+        return [*(kind for kind in self.kinds if kind not in BELOW), *patterned]
+
+    @property
     def layers(self) -> tuple[str, ...]:
         return tuple(LAYERS[self.interface]) if self.interface else ()
 
@@ -274,6 +306,9 @@ def starlette(site: Site) -> Any:
         def synchronous(_request: Any) -> Any:
             return PlainTextResponse(site.run(e))
 
+        async def patterned(request: Any) -> Any:
+            return PlainTextResponse(site.run(e, request.path_params.get("name", "")))
+
         async def own(*_request: Any) -> Any:
             return PlainTextResponse(site.run(e))
 
@@ -291,6 +326,9 @@ def starlette(site: Site) -> Any:
         app = asgi_endpoint(site.run, e)
         methods, name = list(e.methods), e.route
         match e.kind:
+            case "slashed" | "inner" | "parameter" | "tail":
+                site.add(e, e.named(patterned), at=at)
+                return Route(e.route_of(), patterned, methods=methods, name=name)
             case "lambda":
                 lacks_name = lambda request: synchronous(request)  # noqa: E731, PLW0108 - what people write
                 site.add(e, lacks_name, at=at)
@@ -387,6 +425,9 @@ def fastapi(site: Site) -> Any:
         async def of_starlette(_request: Request) -> Any:
             return PlainTextResponse(site.run(e))
 
+        async def patterned(request: Request) -> str:
+            return site.run(e, request.path_params.get("name", ""))
+
         async def socket(websocket: WebSocket) -> None:
             site.run(e)
             await websocket.accept()
@@ -405,6 +446,9 @@ def fastapi(site: Site) -> Any:
                 endpoint = type("_", (), {"__call__": lambda _self: site.run(e)})()
                 site.add(e, endpoint, at=at, is_opaque=True)
                 to.add_api_route(e.path, endpoint, methods=methods, name=e.route)
+            case "slashed" | "inner" | "parameter" | "tail":
+                site.add(e, e.named(patterned), at=at)
+                to.add_api_route(e.route_of(), patterned, methods=methods, name=e.route)
             case "route of Starlette":
                 site.add(e, e.named(of_starlette), at="")
                 app.add_route(e.path, of_starlette, methods=methods, name=e.route)
@@ -438,8 +482,8 @@ def _flask_like(site: Site, app: Any, blueprint: Any, views: Any) -> None:
         async def function() -> str:
             return site.run(e)
 
-        def synchronous() -> str:
-            return site.run(e)
+        def synchronous(name: str = "") -> str:
+            return site.run(e, name)
 
         def own(_self: object) -> str:
             return site.run(e)
@@ -473,7 +517,7 @@ def _flask_like(site: Site, app: Any, blueprint: Any, views: Any) -> None:
             case "own options":
                 options = {"methods": [*e.methods, "OPTIONS"], "provide_automatic_options": False}
         site.add(e, key, at=at, route=prefix + e.route)
-        to.add_url_rule(e.path, e.route, view, **options)
+        to.add_url_rule(e.route_of("<name>", "<path:name>"), e.route, view, **options)
 
     for e in site.endpoints:
         if e.place in places:
@@ -534,8 +578,8 @@ def django(site: Site) -> Any:
     places = {"top": "", "include": "/m1", "namespace": "/m2", "pattern": "/m3"}
 
     def register(e: Endpoint) -> None:
-        def view(_request: object) -> Any:
-            return HttpResponse(site.run(e))
+        def view(_request: object, name: str = "") -> Any:
+            return HttpResponse(site.run(e, name))
 
         async def asynchronous(_request: object) -> Any:
             return HttpResponse(site.run(e))
@@ -562,7 +606,7 @@ def django(site: Site) -> Any:
                     key = method_decorator(csrf_exempt, name="dispatch")(key)
                 chosen = key.as_view()
         site.add(e, key, at=places[e.place], route=f"named:{e.route}" if e.place == "namespace" else e.route)
-        is_pattern, below = e.place == "pattern", e.path[1:]
+        is_pattern, below = e.place == "pattern", e.route_of("<str:name>", "<path:name>")[1:]
         held[e.place].append(
             (re_path if is_pattern else path)(f"^{below}$" if is_pattern else below, chosen, name=e.route)
         )
@@ -584,7 +628,7 @@ def django(site: Site) -> Any:
 
 
 def litestar(site: Site) -> Any:
-    from litestar import Controller, Litestar, Router, WebSocket
+    from litestar import Controller, Litestar, Request, Router, WebSocket
     from litestar import asgi as mount
     from litestar import route as handle
     from litestar import websocket as listen
@@ -599,6 +643,9 @@ def litestar(site: Site) -> Any:
         def synchronous() -> str:
             return site.run(e)
 
+        async def patterned(request: Request) -> str:
+            return site.run(e, str(request.path_params.get("name", "")))
+
         async def own(_self: object) -> str:
             return site.run(e)
 
@@ -611,12 +658,15 @@ def litestar(site: Site) -> Any:
             await socket.close()
 
         at, is_mount = "/m1" if e.place == "router" else "", e.kind == "mount"
-        register = functools.partial(handle, e.path, http_method=list(e.methods), name=e.route, status_code=200)
+        path = e.route_of("{name:str}")
+        register = functools.partial(handle, path, http_method=list(e.methods), name=e.route, status_code=200)
         match e.kind:
             case "mount" | "application":
                 chosen = mount(e.path, name=e.route, is_mount=is_mount, copy_scope=True)(e.named(app))
             case "socket":
                 chosen = listen(e.path, name=e.route)(e.named(socket))
+            case "slashed" | "inner" | "parameter" | "tail":
+                chosen = register()(e.named(patterned))
             case "controller":
                 chosen = register()(e.named(own))
             case "synchronous":
@@ -641,11 +691,11 @@ def falcon(site: Site) -> Any:
     app: Any = falcon.asgi.App() if is_asgi else falcon.App()
 
     def register(e: Endpoint) -> None:
-        def answer(*given: Any) -> None:
-            given[-1].text = site.run(e)
+        def answer(*given: Any, name: str = "") -> None:
+            given[-1].text = site.run(e, name)
 
-        async def answer_async(*given: Any) -> None:
-            answer(*given)
+        async def answer_async(*given: Any, name: str = "") -> None:
+            answer(*given, name=name)
 
         async def connect(_self: object, _request: object, socket: Any) -> None:
             site.run(e)
@@ -659,7 +709,7 @@ def falcon(site: Site) -> Any:
         methods = {name + (f"_{suffix}" if suffix else ""): one for name, one in _methods(e, own, "on_").items()}
         kind = e.named(type("_", (), {"on_websocket": connect} if e.kind == "socket" else methods))
         site.add(e, kind, at="", route=e.path, is_socket=e.kind == "socket")
-        app.add_route(e.path, kind(), suffix=suffix)
+        app.add_route(e.route_of(), kind(), suffix=suffix)
 
     for e in site.endpoints:
         register(e)
@@ -675,8 +725,8 @@ def sanic(site: Site) -> Any:
     app, blueprint = sanic_app(), Blueprint("below", url_prefix="/m1")
 
     def register(e: Endpoint) -> None:
-        async def function(_request: object) -> Any:
-            return text(site.run(e))
+        async def function(_request: object, name: str = "") -> Any:
+            return text(site.run(e, name))
 
         async def own(_self: object, _request: object) -> Any:
             return text(site.run(e))
@@ -696,7 +746,7 @@ def sanic(site: Site) -> Any:
             key, options = e.named(type("_", (HTTPMethodView,), _methods(e, own))), {}
             view = key.as_view()
         site.add(e, key, at=at, route=named)
-        to.add_route(view, e.path, name=e.route, **options)
+        to.add_route(view, e.route_of("<name>", "<name:path>"), name=e.route, **options)
 
     for e in site.endpoints:
         register(e)
@@ -711,8 +761,8 @@ def tornado(site: Site) -> Any:
     held: dict[str, list[Any]] = {"top": [], "application": []}
 
     def registered(e: Endpoint) -> Any:
-        def own(self: Any, *_given: object) -> None:
-            self.write(site.run(e))
+        def own(self: Any, *given: str) -> None:
+            self.write(site.run(e, "".join(given)))
 
         async def asynchronous(self: Any, *_given: object) -> None:
             own(self)
@@ -730,7 +780,7 @@ def tornado(site: Site) -> Any:
         kind = e.named(type("_", (base,), {"open": opened} if e.kind == "socket" else methods))
         at = "/m1" if e.place == "application" else ""
         site.add(e, kind, at=at, is_socket=e.kind == "socket")
-        return URLSpec(at + e.path, kind, name=e.route)
+        return URLSpec(at + e.route_of("([^/]+)", "(.*)"), kind, name=e.route)
 
     for e in site.endpoints:
         held[e.place].append(registered(e))
@@ -743,8 +793,8 @@ def aiohttp(site: Site) -> Any:
     app, below = web.Application(), web.Application()
 
     def register(e: Endpoint) -> None:
-        async def function(_request: object) -> Any:
-            return web.Response(text=site.run(e))
+        async def function(request: Any) -> Any:
+            return web.Response(text=site.run(e, request.match_info.get("name", "")))
 
         async def own(_self: object, _request: object = None) -> Any:
             return web.Response(text=site.run(e))
@@ -776,7 +826,7 @@ def aiohttp(site: Site) -> Any:
             case "socket":
                 view, methods = e.named(socket), ["GET"]
         site.add(e, view, at=at, is_socket=e.kind == "socket")
-        resource = to.router.add_resource(e.path, name=e.route)
+        resource = to.router.add_resource(e.route_of("{name}", "{name:.*}"), name=e.route)
         for method in methods:
             resource.add_route(method, view)
 
@@ -784,6 +834,36 @@ def aiohttp(site: Site) -> Any:
         register(e)
     app.add_subapp("/m1", below)
     return app
+
+
+def bottle(site: Site) -> Any:
+    from bottle import Bottle
+
+    app = Bottle()
+    for e in site.endpoints:
+        view = functools.partial(site.run, e)
+        site.add(e, view, at="", has_route=False)
+        app.route(e.route_of("<name>", "<name:path>"), list(e.methods), view)
+    return site.layered(app)
+
+
+def pyramid(site: Site) -> Any:
+    from pyramid.config import Configurator
+    from pyramid.response import Response
+
+    config = Configurator()
+
+    def register(e: Endpoint) -> None:
+        def view(request: Any) -> Any:
+            return Response(site.run(e, request.matchdict.get("name", "")))
+
+        site.add(e, view, at="", has_route=False)
+        config.add_route(e.route, e.route_of("{name}", "{name:.*}"), request_method=list(e.methods))
+        config.add_view(view, route_name=e.route)
+
+    for e in site.endpoints:
+        register(e)
+    return site.layered(config.make_wsgi_app())
 
 
 def _around(app: Any, options: dict[str, Any]) -> Any:
@@ -854,3 +934,9 @@ FRAMEWORKS = (
               ("function", "any method", "wrapped", "bound method", "view", "awaiting view", "socket"),
               ("top", "application"), serve=aiohttp_server),
 )  # fmt: skip
+
+ROUTERS = (
+    *FRAMEWORKS,
+    *(Framework(make.__name__, make, _around, ("function",), interface="wsgi") for make in (bottle, pyramid)),
+)
+"""The frameworks, and those that have a router and no package of ours."""

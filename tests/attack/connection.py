@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Self
 
-    from tests.drive import Message
-
 _STATUS = re.compile(rb"HTTP/1\.[0-9] ([1-5][0-9][0-9]) [^\r\n]*")
 
 
@@ -145,34 +143,3 @@ class Connection:
         self._read += octets
         self.ended = self.ended or not octets
         return bool(octets)
-
-
-class Requester:
-    """A client that keeps its connection while the server does, and takes what it cannot read for a 400."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._connection: Connection | None = None
-
-    def send(self, message: Message) -> tuple[int, bytes]:
-        """Return the status and the content of the answer to a message."""
-        lines = [f"{message.method} {message.target} HTTP/1.1", *(f"{name}: {value}" for name, value in message.lines)]
-        octets = "\r\n".join([*lines, "", ""]).encode("latin-1") + message.body
-        for _ in range(2):
-            self._connection = self._connection or Connection(self._port, 20)
-            self._connection.send(octets)
-            try:
-                answer = self._connection.response(message.method)
-            except Desync:
-                answer = None
-            if answer is None or answer.closes or "Upgrade" in dict(message.fields):
-                self.close()
-            if answer is not None:
-                return answer.status, answer.content
-        return 400, b""
-
-    def close(self) -> None:
-        """Close the connection."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None

@@ -6,13 +6,12 @@ import asyncio
 
 import pytest
 from tests.attack import targets
-from tests.attack.frameworks import HARMLESS, STATIC
 from tests.drive import DIALECTS, MOUNTS, Message, call_asgi, call_wsgi, environ_of, scope_of, takes
 from tests.keys import HOST, ORIGIN, signer, verifier
 
 from undersigned import MalformedURL, Policy, Request, SigningError, asgi, canonicalize, wsgi
 
-ROUTES = (STATIC, HARMLESS, "/api/adcp/p", "/a%2Fb//c;d/caf%C3%A9", "/")
+ROUTES = ("/adcp/create_media_buy", "/adcp/get_products", "/api/adcp/p", "/a%2Fb//c;d/caf%C3%A9", "/")
 SIGNED, UNDER_A_POLICY = "signed", "unsigned, under a policy"
 
 

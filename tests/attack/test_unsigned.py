@@ -15,10 +15,10 @@ from urllib.parse import parse_qs
 import pytest
 from a2wsgi import ASGIMiddleware
 from tests.attack import targets
-from tests.attack.applications import FRAMEWORKS, METHODS, Framework, Site
+from tests.attack.applications import FRAMEWORKS, METHODS, ROUTERS, Framework, Site
+from tests.attack.asking import UPGRADE, Socket, over_asgi, over_wsgi
 from tests.attack.bridges import OVERRIDES, PREFIX, TO_ASGI
-from tests.attack.connection import Requester
-from tests.drive import DIALECTS, MOUNTS, Message, call_asgi, call_wsgi, environ_of, scope_of, takes
+from tests.drive import DIALECTS, MOUNTS, Message, takes
 from tests.keys import ORIGIN
 
 from undersigned import asgi, wsgi
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from tests.attack.asking import Answer
+
     from undersigned.policy import TableLine
 
 MESSAGES = 40
@@ -35,14 +37,7 @@ MESSAGES = 40
 APPLICATIONS = 10
 """How many applications are tried at least: of a few, none may have an endpoint that a message reaches."""
 PREFLIGHT = (("Origin", ORIGIN), ("Access-Control-Request-Method", "POST"))
-UPGRADE = (
-    ("Connection", "Upgrade"),
-    ("Upgrade", "websocket"),
-    ("Sec-WebSocket-Version", "13"),
-    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
-)
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
-Answer = tuple[int, bytes]
 
 
 @pytest.fixture(autouse=True)
@@ -87,48 +82,6 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True).start()
     return loop
-
-
-def over_asgi(app: Any, message: Message, root_path: str, loop: asyncio.AbstractEventLoop) -> Answer:
-    """Send a message to an ASGI application, as a WebSocket if it asks for one."""
-    kind = "websocket" if dict(message.fields).get("Upgrade") and message.method == "GET" else "http"
-    try:
-        answer = loop.run_until_complete(
-            asyncio.wait_for(call_asgi(app, scope_of(message, kind=kind, root_path=root_path), message.body), 20)
-        )
-    except Exception as error:  # noqa: BLE001 - a server answers 500
-        return 500, type(error).__name__.encode()
-    if kind == "websocket" and answer.sent:
-        first = answer.sent[0]
-        return (101 if first["type"] == "websocket.accept" else first.get("status", 403)), b""
-    return answer.status, answer.content
-
-
-def over_wsgi(app: Any, message: Message, dialect: str, mount: str) -> Answer:
-    """Send a message to a WSGI application."""
-    environ = environ_of(message, dialect, script_name=mount)
-    if environ is None:
-        return 400, b""
-    try:
-        answer = call_wsgi(app, environ)
-    except Exception as error:  # noqa: BLE001 - a server answers 500
-        return 500, type(error).__name__.encode()
-    return answer.status, answer.content
-
-
-class Socket(Requester):
-    """A client of an application on its framework's own server."""
-
-    def __init__(self, port: int, site: Site) -> None:
-        super().__init__(port)
-        self._site = site
-
-    def ask(self, message: Message) -> Answer:
-        """Return the answer. A server may answer a handshake before it runs something."""
-        answer = self.send(message)
-        if answer[0] == 101:
-            self._site.has_run.wait(5)
-        return answer
 
 
 @dataclass
@@ -235,8 +188,17 @@ def is_refused(answer: Answer) -> bool:
     return answer[0] in {401, 403, 500, 0}
 
 
-@pytest.mark.parametrize("by_route", [True, False], ids=["by route", "by path"])
-@pytest.mark.parametrize("framework", FRAMEWORKS, ids=[framework.name for framework in FRAMEWORKS])
+@pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:pkg_resources is deprecated:UserWarning")
+@pytest.mark.filterwarnings("ignore:Deprecated call to `pkg_resources:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("framework", "by_route"),
+    [
+        pytest.param(framework, by_route, id=f"{framework.name}-by {'route' if by_route else 'path'}")
+        for by_route, frameworks in ((True, FRAMEWORKS), (False, ROUTERS))
+        for framework in frameworks
+    ],
+)
 def test_no_unsigned_request_runs_what_must_be_signed_and_every_other_one_is_answered_as_without(
     search, framework, by_route
 ):

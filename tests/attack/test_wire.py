@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.attack import bodies, targets
+from tests.attack.applications import OPERATION, ROUTERS, Site
 from tests.attack.connection import Connection, Desync
-from tests.attack.frameworks import FRAMEWORKS
-from tests.attack.test_routers import Seller
 from tests.drive import Message, takes
 from tests.keys import HOST
 from tests.servers import http2
@@ -19,9 +18,7 @@ from tests.serving import uvicorn_server, waitress_server
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMED = {framework.name: framework for framework in FRAMEWORKS}
-ASGI = ("starlette", "fastapi")
-WSGI = ("flask", "bottle", "pyramid")
+NAMES = ("starlette", "fastapi", "flask", "bottle", "pyramid")
 
 
 def sent(port: int, messages: Iterator[Message]) -> Iterator[tuple[Message, int]]:
@@ -46,23 +43,24 @@ def sent(port: int, messages: Iterator[Message]) -> Iterator[tuple[Message, int]
 @pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:pkg_resources is deprecated:UserWarning")
 @pytest.mark.filterwarnings("ignore:Deprecated call to `pkg_resources:DeprecationWarning")
-@pytest.mark.parametrize("name", [*ASGI, *WSGI])
+@pytest.mark.parametrize("name", NAMES)
 def test_no_unsigned_target_runs_what_must_be_signed_on_a_real_server(search, name):
-    framework = NAMED[name]
-    seller = Seller(framework)
-    start = uvicorn_server if name in ASGI else waitress_server
+    [framework] = [one for one in ROUTERS if one.name == name]
+    site = Site.routed(framework)
+    start = uvicorn_server if framework.interface == "asgi" else waitress_server
+    app = site.made(guarded=True)
+    routes = [path for endpoint, (path, _) in site.paths.items() if endpoint.operation == OPERATION]
 
     def mutated(random) -> Message:
-        return Message(targets.mutate(random, random.choice(framework.routes)), "POST", targets.fields(random))
+        return Message(targets.mutate(random, random.choice(routes)), "POST", targets.fields(random))
 
-    some = (Message(target) for target in list(targets.first(framework.routes[0]))[::7])
-    with start(seller.guarded) as port:
+    some = (Message(target) for target in list(targets.first(routes[0]))[::7])
+    with start(app) as port:
         messages = (message for message in search.of(some, mutated) if takes(message))
         for message, status in sent(port, messages):
-            if seller.ran.told():
+            if any(one.operation == OPERATION for one in site.told()):
                 search.find(f"{name} {status}", message.target)
-            if status:
-                search.reach()
+            search.reach(bool(status))
     search.finish(reached=100)
 
 

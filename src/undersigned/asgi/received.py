@@ -90,6 +90,7 @@ class ScopeReceived(Received):
             # Nothing of a plain request depends on the server.
             server=None if is_plain else detected_server(receive, send),
             outer=scope.get(ADMISSION),
+            is_handshake=scope["type"] == "websocket",
             is_closed_only=is_closed_only(scope),
             scope=scope,
             headers=headers,
@@ -120,11 +121,6 @@ class ScopeReceived(Received):
         target = request_target(self.scope, server_adds_root_path=self.server_adds_root_path)
         return target, target.query is None
 
-    @property
-    def is_handshake(self) -> bool:
-        """Whether it is a WebSocket handshake."""
-        return bool(self.scope["type"] == "websocket")
-
     def shown_target(self) -> str:
         """Return the request target as the server shows it."""
         return shown_target(self.scope)
@@ -153,7 +149,7 @@ class ScopeBody(TimedBody):
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
-        if self._received.scope["type"] == "websocket":
+        if self._received.is_handshake:
             return b"", False
         message = await self._receive()
         if message["type"] != "http.request":
@@ -202,7 +198,7 @@ class ScopeBody(TimedBody):
 
     def rest(self) -> Receive:
         """Return a `receive` for the application: it replays what has been read, and continues with what comes."""
-        if self._received.scope["type"] == "http":
+        if not self._received.is_handshake:
             if self.more is not None:
                 return _replay(self.chunks, self._receive, more=self.more)
             if self.must_stay_empty:

@@ -14,6 +14,7 @@ from undersigned.middleware.answer import ErrorResponse, UnreadRequest, logger
 from undersigned.middleware.recording import record
 from undersigned.policy.route import RouteResolver
 from undersigned.reasons import fix_of
+from undersigned.verification.verifier import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
@@ -81,21 +82,6 @@ class Admission(NamedTuple):
         kept = fields.as_signed(texts, came)
         return None if kept == came else kept
 
-    def require(self, *, route: str | None = None) -> VerifiedSignature:
-        """Require a signature: return it, or reject an unsigned request.
-
-        Args:
-            route: the path of the route as the framework spells it, for the `Decision`.
-
-        Raises:
-            SignatureError: the request is unsigned. `ErrorResponse.of` returns the answer, which is recorded.
-        """
-        if self.signature is not None:
-            return self.signature
-        error = self.unsigned_error("the route requires a signature; the request has none")
-        self.reject(error, route=route)
-        raise error
-
     async def check_route(self, route: MatchedRoute) -> Admission:
         """Apply the policy to the route that is about to run, if the policy has a `RouteResolver`.
 
@@ -158,11 +144,13 @@ class Admission(NamedTuple):
 
     def _final(self, error: SignatureError) -> SignatureError:
         """Return the error as this request gets it. An unsigned request may be too large to be signed."""
-        received, why = self.received, "the request must be signed, and its %s longer than what can be verified"
-        if not received.is_signed and len(received.shown_target()) > LONGEST_TARGET:
-            return UnreadRequest("uri_too_long", why % "target is")
-        if not received.is_signed and sum(map(len, received.fields.combined)) > LONGEST_NAMES:
-            return UnreadRequest("request_header_fields_too_large", why % "header names are")
+        received = self.received
+        if SIGNATURE_FIELDS.isdisjoint(received.fields.combined):
+            why = "the request must be signed, and its %s longer than what can be verified"
+            if len(received.shown_target()) > LONGEST_TARGET:
+                return UnreadRequest("uri_too_long", why % "target is")
+            if sum(map(len, received.fields.combined)) > LONGEST_NAMES:
+                return UnreadRequest("request_header_fields_too_large", why % "header names are")
         return self.profile.add_answer(error, self.message)
 
     def reject(

@@ -18,7 +18,7 @@ from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
-from undersigned.middleware.received import UnsupportedServer
+from undersigned.middleware.received import NO_FIELDS, UnsupportedServer
 from undersigned.middleware.recording import record
 from undersigned.policy.naming import check_names
 from undersigned.policy.operation import Operation, UnresolvedOperation
@@ -87,7 +87,7 @@ class Guard:
             self.check_names()
         try:
             try:
-                if received.has_too_many_fields:
+                if received.fields is NO_FIELDS:
                     many = f"there are too many headers: at most {MOST_FIELDS} are read"
                     raise UnreadRequest("request_header_fields_too_large", many)
                 if service.verifier.is_signed(received.fields):

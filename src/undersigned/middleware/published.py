@@ -89,10 +89,12 @@ class Published(Generic[Asked]):
                 returns the answer.
             ConfigurationError: no middleware has verified it.
         """
-        try:
-            return self.admission(request).require(route=route or self._route(request))
-        except SignatureError as error:
-            raise self._error(request, error) from None
+        admission = self.admission(request)
+        if admission.signature is not None:
+            return admission.signature
+        error = admission.unsigned_error("the route requires a signature; the request has none")
+        admission.reject(error, route=route or self._route(request))
+        raise self._error(request, error)
 
     async def check_route(self, request: Asked, route: MatchedRoute | None) -> VerifiedSignature | None:
         """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.

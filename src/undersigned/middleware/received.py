@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from undersigned.errors import MalformedURL, UndersignedError
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.preflight import is_preflight, names_method
-from undersigned.verification.verifier import SIGNATURE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -45,6 +44,7 @@ class Received(ABC):
         has_body: whether content comes with the request, or None if that is unknown until it is read.
         server: the name of the server, if it was looked for and recognised.
         outer: what another middleware outside of this one published, or None.
+        is_handshake: whether it is a WebSocket handshake.
         is_closed_only: whether it is a handshake that the server can close, but not answer.
         answers: the answers to what routes have rejected.
     """
@@ -58,28 +58,14 @@ class Received(ABC):
     has_body: bool | None
     server: str | None = None
     outer: object = None
+    is_handshake: bool = False
     is_closed_only: bool = False
     answers: list[ErrorResponse] = field(default_factory=list["ErrorResponse"])
-
-    @property
-    def has_too_many_fields(self) -> bool:
-        """Whether there are more headers than are read."""
-        return self.fields is NO_FIELDS
 
     @property
     def names(self) -> Collection[str]:
         """The field names as spelled, as far as the server shows that."""
         return self.fields.combined
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether it has a field of a signature."""
-        return not SIGNATURE_FIELDS.isdisjoint(self.fields.combined)
-
-    @property
-    def is_handshake(self) -> bool:
-        """Whether it is a WebSocket handshake."""
-        return False
 
     def replacement(self, status: int) -> ErrorResponse | None:
         """Return the last answer to what a route has rejected, which `rejection=` sends instead of a response, or None.

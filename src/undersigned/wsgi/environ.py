@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote_to_bytes
 
 from undersigned.asgi import scope as asgi_scope
@@ -43,35 +43,26 @@ def has_too_many_fields(environ: dict[str, Any]) -> bool:
     return isinstance(shown, (list, tuple)) and len(cast("list[object]", shown)) > MOST_FIELDS
 
 
-class BodyFraming(NamedTuple):
-    """The framing of a body: whether there is one and how long it is, as the server shows it (RFC 9112 section 6).
+def body_framing(environ: dict[str, Any]) -> tuple[bool | None, int | None, bool]:
+    """Return the framing of a body, as the server shows it (RFC 9112 section 6).
 
-    Attributes:
-        has_body: whether content comes with the request, or None if only reading shows it, as over HTTP/2.
-        length: the number of bytes, or None if only the end of the stream shows it.
-        is_readable: whether the stream can be read as the content and nothing else.
+    Returns:
+        Whether content comes with the request, or None if only reading shows it, as over HTTP/2. Then the number of
+        bytes, or None if only the end of the stream shows it. Then whether the stream can be read as the content and
+        nothing else.
     """
-
-    has_body: bool | None
-    length: int | None
-    is_readable: bool
-
-    @classmethod
-    def of(cls, environ: dict[str, Any]) -> BodyFraming:
-        """Read the framing of a request."""
-        declared = environ.get("CONTENT_LENGTH") or ""
-        chunked = environ.get("HTTP_TRANSFER_ENCODING")
-        if declared and not chunked:
-            if not (declared.isascii() and declared.isdigit() and len(declared) <= MOST_LENGTH_DIGITS):
-                return cls(has_body=True, length=None, is_readable=False)
-            length = int(declared)
-            return cls(length > 0, length, is_readable=True)
-        terminated = environ.get("wsgi.input_terminated") is True or "asgi.scope" in environ
-        if chunked:
-            return cls(has_body=True, length=None, is_readable=terminated and not declared)
-        # HTTP/2 needs no Content-Length: its stream ends with the content.
-        ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
-        return cls(None, None, is_readable=True) if ends else cls(has_body=False, length=0, is_readable=True)
+    declared, chunked = environ.get("CONTENT_LENGTH") or "", environ.get("HTTP_TRANSFER_ENCODING")
+    if declared and not chunked:
+        if not (declared.isascii() and declared.isdigit() and len(declared) <= MOST_LENGTH_DIGITS):
+            return True, None, False
+        length = int(declared)
+        return length > 0, length, True
+    terminated = environ.get("wsgi.input_terminated") is True or "asgi.scope" in environ
+    if chunked:
+        return True, None, terminated and not declared
+    # HTTP/2 needs no Content-Length: its stream ends with the content.
+    ends = terminated and str(environ.get("SERVER_PROTOCOL", "")).startswith("HTTP/2")
+    return (None, None, True) if ends else (False, 0, True)
 
 
 def shown_target(environ: dict[str, Any]) -> str:

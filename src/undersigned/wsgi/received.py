@@ -17,7 +17,7 @@ from undersigned.middleware.body import Body
 from undersigned.middleware.published import PUBLISHED
 from undersigned.middleware.received import NO_FIELDS, Received
 from undersigned.wsgi.environ import (
-    BodyFraming,
+    body_framing,
     field_lines,
     has_too_many_fields,
     raw_target,
@@ -46,12 +46,14 @@ class EnvironReceived(Received):
 
     Attributes:
         environ: the environ.
-        framing: the framing of the body.
+        length: the number of bytes of the body, or None if only the end of the stream shows it.
+        is_readable: whether the stream can be read as the content and nothing else.
         reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
     """
 
     environ: Environ
-    framing: BodyFraming
+    length: int | None
+    is_readable: bool
     reconstruct: bool
 
     @classmethod
@@ -71,7 +73,8 @@ class EnvironReceived(Received):
             context: as in `Received`; by default it returns the environ.
             reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
         """
-        begun, framing = time.perf_counter(), BodyFraming.of(environ)
+        begun = time.perf_counter()
+        has_body, length, is_readable = body_framing(environ)
         version = str(environ.get("SERVER_PROTOCOL", "")).removeprefix("HTTP/")
         return cls(
             context=context or (lambda: environ),
@@ -80,11 +83,12 @@ class EnvironReceived(Received):
             version=version.removesuffix(".0") if version in {"2.0", "3.0"} else version,
             client=environ.get("REMOTE_ADDR"),
             fields=NO_FIELDS if has_too_many_fields(environ) else HeaderFields(field_lines(environ)),
-            has_body=framing.has_body,
+            has_body=has_body,
             server=detected_server(environ, start_response),
             outer=environ.get(ADMISSION),
             environ=environ,
-            framing=framing,
+            length=length,
+            is_readable=is_readable,
             reconstruct=reconstruct,
         )
 
@@ -143,9 +147,8 @@ class EnvironBody(Body):
 
     async def read_chunk(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
-        framing = self._received.framing
-        length = framing.length
-        if not framing.is_readable:
+        length = self._received.length
+        if not self._received.is_readable:
             raise self._service.profile.error(
                 "signature_header_malformed", step=1, detail="this server cannot read the framing of the body"
             )
@@ -183,7 +186,7 @@ class EnvironBody(Body):
         elif self.must_stay_empty:
             environ["wsgi.input"] = BytesIO()
         elif self.chunks:
-            length = self._received.framing.length
+            length = self._received.length
             left = None if length is None else length - self._size
             environ["wsgi.input"] = BufferedReader(_ResumedContent(b"".join(self.chunks), environ["wsgi.input"], left))
         PUBLISHED.publish(environ, admission)

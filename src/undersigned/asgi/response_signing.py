@@ -73,15 +73,14 @@ class ResponseSigningMiddleware:
             nonlocal start
             if message["type"] == "http.response.start":
                 start = message
-            elif message["type"] != "http.response.body":
+                return
+            if message["type"] != "http.response.body":
                 await send(message)
-            else:
-                body.extend(message.get("body", b""))
-                self._signing.check_size(len(body))
-                if not message.get("more_body", False):
-                    await finish()
-
-        async def finish() -> None:
+                return
+            body.extend(message.get("body", b""))
+            self._signing.check_size(len(body))
+            if message.get("more_body", False):
+                return
             headers = [(bytes(name), bytes(value)) for name, value in start.get("headers", ())]
             texts = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
             added = self._signing.fields(request, start["status"], texts, bytes(body))

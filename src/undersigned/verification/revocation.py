@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
@@ -43,6 +43,7 @@ class RevocationList:
     updated: float
     next_update: float
     issuer: str = ""
+    blocking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Reject a list that is stale from the start or never becomes stale."""
@@ -105,11 +106,6 @@ class RevocationList:
         if self.updated < last.updated:
             raise ConfigurationError("the revocation list is older than the one that was read before")
         return replace(self, revoked=self.revoked | last.revoked)
-
-    @property
-    def blocking(self) -> bool:
-        """Always False: the list is in memory."""
-        return False
 
     def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature
         """Return this list, whoever owns the key."""

@@ -113,10 +113,13 @@ class SignatureMiddleware:
         self._guard = AsyncGuard(app=routes, **options)
         self._guard.service.announce()
 
+    def learn(self, app: web.Application) -> None:
+        """Learn the application, whose routes the policy is compared with. aiohttp tells it with each request."""
+        self._app = app
+
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Verify one request, then call the next middleware or the handler with the verified request."""
-        # The policy is compared with its routes. aiohttp tells it with each request only.
-        self._app = request.match_info.apps[0]
+        self.learn(request.match_info.apps[0])
         received = WireReceived.of(
             request.method,
             f"{request.version.major}.{request.version.minor}",

@@ -71,25 +71,12 @@ def signature_required(view: View) -> View:
         'UNDERSIGNED_MODE = "required"'
     )
     called = None if isinstance(view, Flask) else view
-    return cast("View", PUBLISHED.guarded(called, decorate=decorate, request_of=_request))
-
-
-def _request(*_args: object, **_kwargs: object) -> Request:
-    return request
+    return cast("View", PUBLISHED.guarded(called, decorate=decorate, request_of=lambda *_args, **_kwargs: request))
 
 
 def _require_in_blueprint() -> None:
-    if not answers_itself(request):
+    if not (request.method == "OPTIONS" and getattr(request.url_rule, "provide_automatic_options", False)):
         verified_signature(request)
-
-
-def answers_itself(asked: Request) -> bool:
-    """Return whether Flask answers OPTIONS by itself, and runs no view."""
-    return asked.method == "OPTIONS" and bool(getattr(asked.url_rule, "provide_automatic_options", False))
-
-
-EXTENSION = "undersigned"
-"""The key of `app.extensions`."""
 
 
 _commands = AppGroup("undersigned", help="HTTP message signatures.")
@@ -138,9 +125,7 @@ class Undersigned:
         origins: ConfiguredOrigins = (),
         **options: Unpack[WSGIOptions[Environ]],
     ) -> None:
-        # An iterator of origins serves several applications.
-        found = origins if isinstance(origins, str) or callable(origins) else tuple(origins)
-        self._options: dict[str, Any] = {"verifier": verifier, "origins": found, **options}
+        self._options: dict[str, Any] = {"verifier": verifier, "origins": origins, **options}
         if app is not None:
             self.init_app(app)
 
@@ -153,7 +138,7 @@ class Undersigned:
             ConfigurationError: a setting is missing, has a wrong value or contradicts another, or `app` has been set up
                 before. `app` is then left as it was.
         """
-        if EXTENSION in app.extensions:
+        if "undersigned" in app.extensions:
             raise ConfigurationError("init_app: this application is already set up; call init_app once for each one")
         configured = cast("Mapping[str, object]", app.config)
         config = {name.removeprefix(_PREFIX): given for name, given in configured.items() if name.startswith(_PREFIX)}
@@ -164,7 +149,7 @@ class Undersigned:
             key = f"{_PREFIX}{error.option.upper()} (or {error.option}= of Undersigned)"
             raise ConfigurationError(f"{key}: {error.fix}") from None
         app.wsgi_app = middleware  # type: ignore[method-assign]  # as Flask documents it
-        app.extensions[EXTENSION] = self
+        app.extensions["undersigned"] = self
         app.cli.add_command(_commands)
         # Something may have taken the `wsgi_app` that was there before, and call that. Then no view may run.
         app.before_request_funcs.setdefault(None, []).insert(0, _check_published)

@@ -5,6 +5,7 @@ Under another ASGI server, `undersigned.asgi.SignatureMiddleware` is what verifi
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
@@ -14,7 +15,7 @@ from weakref import ref
 from undersigned import ConfigurationError, MalformedURL
 from undersigned.errors import needs_extra, renamed
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
-from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse, Published
+from undersigned.middleware import AsyncSetup, ErrorResponse, Published
 from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes
 
 with needs_extra("sanic"):
@@ -105,9 +106,6 @@ async def _require_in_blueprint(request: Request[Any, Any]) -> None:
         verified_signature(request)
 
 
-_FIRST = 1_000_000
-
-
 class Undersigned:
     """An extension that verifies every request of an application on Sanic's own server, before the request is routed.
 
@@ -131,13 +129,12 @@ class Undersigned:
         # `policy_table` asks the application for its middlewares.
         app.ctx.undersigned = self
         self._guard.service.announce()
-        app.add_signal(self._verify, Event.HTTP_ROUTING_BEFORE)
-        app.register_middleware(  # pyright: ignore[reportUnknownMemberType]
-            _check_route, "request", priority=_FIRST
-        )
-        app.exception(Rejected)(_answer)  # pyright: ignore[reportUnknownMemberType]
+        untyped: Any = app
+        untyped.add_signal(self._verify, Event.HTTP_ROUTING_BEFORE)
+        untyped.register_middleware(_check_route, "request", priority=1_000_000)
+        untyped.exception(Rejected)(_answer)
         if self._guard.service.rejection is not None:
-            app.register_middleware(cast("Any", _replace), "response")  # pyright: ignore[reportUnknownMemberType]
+            untyped.register_middleware(_replace, "response")
 
     async def _verify(self, request: Request[Any, Any], **_context: object) -> None:
         lines = list(cast("Iterable[tuple[str, str]]", request.headers.items()))
@@ -212,19 +209,16 @@ async def _read(stream: Any) -> tuple[bytes, bool]:
 
 def _read_again(stream: Any, begun: bytes, *, has_body: bool) -> None:
     """Let Sanic read again what has been read, and then the rest of the content."""
-    if isinstance(stream, ASGIApp):
-        _read_again_by_asgi(stream, begun, has_body=has_body)
-    elif begun:
-        stream.recv_buffer[:0] = begun
-        stream.request_bytes_left += len(begun)
-        # It is None if the content has been read to its end.
-        stream.request_body = stream.request_body or True
-
-
-def _read_again_by_asgi(stream: Any, begun: bytes, *, has_body: bool) -> None:
-    """Do the same by the transport of an ASGI server, or of a test client."""
-    transport, more = stream.transport, bool(stream.request_body)
-    receive = transport.receive
+    if not isinstance(stream, ASGIApp):
+        if begun:
+            stream.recv_buffer[:0] = begun
+            stream.request_bytes_left += len(begun)
+            # It is None if the content has been read to its end.
+            stream.request_body = stream.request_body or True
+        return
+    # An ASGI server, or a test client, has a transport.
+    transport: Any = stream.transport
+    receive, more = transport.receive, bool(stream.request_body)
     stream.request_body = bool(begun) or (more and has_body)
 
     async def receive_again() -> dict[str, object]:
@@ -242,8 +236,10 @@ async def _answer(_request: Request[Any, Any], rejected: Rejected) -> HTTPRespon
 
 async def _replace(request: Request[Any, Any], response: BaseHTTPResponse) -> None:
     """Make a response the answer by `rejection=` if a route has rejected the request."""
-    published = vars(cast("object", request.ctx)).get(ADMISSION)
-    answer = published.received.replacement(response.status) if isinstance(published, Admission) else None
+    answer = None
+    # The guard has published nothing if it rejects.
+    with suppress(ConfigurationError):
+        answer = PUBLISHED.admission(request).received.replacement(response.status)
     if answer is not None:
         response.body, response.content_type = answer.body, answer.content_type
         headers = cast("MultiDict[str]", response.headers)

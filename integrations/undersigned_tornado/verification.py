@@ -20,6 +20,7 @@ from tornado.httputil import (
 )
 from tornado.web import HTTPError
 
+from undersigned import SignatureError
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse, Published, incomplete
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from tornado.web import RequestHandler
-
-    from undersigned import SignatureError
 
 Method = TypeVar("Method", bound="Callable[..., object]")
 
@@ -168,15 +167,11 @@ class _Exchange(HTTPMessageDelegate):
 
     # What the verification asks
 
-    async def _receive(self) -> tuple[bytes, bool] | None:
-        """Return the next part of the content, and whether more may come; None: the client has gone."""
+    async def _read(self) -> tuple[bytes, bool]:
+        """Return the next part of the content, and whether more may come."""
         self._continue()
         part = await self._parts.get()
         self._parts.task_done()
-        return part
-
-    async def _read(self) -> tuple[bytes, bool]:
-        part = await self._receive()
         if part is None:
             raise incomplete()
         return part
@@ -215,11 +210,11 @@ class _Exchange(HTTPMessageDelegate):
             await _wait(delegate.data_received(chunk))
         more = body.more
         while more:
-            part = await self._receive()
-            if part is None:
+            try:
+                chunk, more = await self._read()
+            except SignatureError:
                 delegate.on_connection_close()
                 return
-            chunk, more = part
             if chunk:
                 await _wait(delegate.data_received(chunk))
         delegate.finish()

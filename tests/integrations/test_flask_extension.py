@@ -77,7 +77,7 @@ def test_configuration_overrides_the_arguments(party):
 
 
 def test_one_extension_serves_several_applications_each_with_its_configuration(party):
-    extension = Undersigned(verifier=party.verifier(), origins=(origin for origin in ORIGINS))
+    extension = Undersigned(verifier=party.verifier(), origins=ORIGINS)
     strict, lenient = make(), make(mode="optional")
     elsewhere = make(origins=["https://elsewhere.example"])
     for app in (strict, lenient, elsewhere):

@@ -443,10 +443,10 @@ CHANGED = {
         for value in values
     },
     "a base without a line": _hand_written(
-        "other base form", lambda base: re.sub('"@authority".*\n', "", base), 'without the line of "@authority"'
+        "other base form", lambda base: re.sub('"@authority".*\n', "", base), 'a base without "@authority"'
     ),
     "a base without two lines": _hand_written(
-        "other base form", lambda base: base.split("\n", 2)[2], 'without the lines of "@method" "@target-uri", in place'
+        "other base form", lambda base: base.split("\n", 2)[2], 'a base without "@method" "@target-uri", in place'
     ),
     "a URL in place of the base": _hand_written("other base form", lambda _: keys.URL, "signed the URL, in place of"),
     "another authority, and a line end": _hand_written(
@@ -476,8 +476,8 @@ CHANGED = {
     "a signature in hexadecimal between colons": _in_other_form(
         lambda octets: octets.hex().encode(), "the signature in hexadecimal", "sig1=:{}: "
     ),
-    "a signature in a string": _in_other_form(base64.b64encode, "without colons or in another Base64", 'sig1="{}"'),
-    "a signature twice in Base64": _in_other_form(base64.b64encode, "twice in Base64"),
+    "a signature in a string": _in_other_form(base64.b64encode, "the signature in Base64, without colons", 'sig1="{}"'),
+    "a signature twice in Base64": _in_other_form(base64.b64encode, "in Base64 twice"),
     "a signature with bytes after it": _in_other_form(lambda octets: octets + b"\x01", "with 1 bytes after it"),
     "a signature with bytes before it": _in_other_form(lambda octets: b"\x01" + octets, "with 1 bytes before it"),
     "an ECDSA signature with s before r": _of_curve(lambda octets: octets[32:] + octets[:32], "with s before r"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,19 +22,7 @@ HOST: Final = (
 )
 
 
-class Change(NamedTuple):
-    """A kind of change.
-
-    Attributes:
-        makers: who makes it, the most likely first.
-        advice: what usually causes it, and what to do.
-    """
-
-    makers: tuple[Maker, ...]
-    advice: str
-
-
-_TEXTS: Final = {
+CHANGES: Final[Mapping[str, str]] = {
     "another key": (
         "client: the signature names a key that did not make it: send the keyid of the key that signs, or publish "
         "the key under that keyid"
@@ -133,16 +121,7 @@ _TEXTS: Final = {
     "added value": "proxy: a proxy added a value to a covered field: all values of a field are signed together",
     "lost field": "proxy, client: a covered field was removed in transit, or not sent: forward it, or do not cover it",
 }
-"""Each kind of change by its name: who makes it, the most likely first, a colon, and the advice."""
-
-
-def _change(text: str) -> Change:
-    makers, _, advice = text.partition(": ")
-    return Change(cast("tuple[Maker, ...]", tuple(makers.split(", "))), advice)
-
-
-CHANGES: Final[Mapping[str, Change]] = {name: _change(text) for name, text in _TEXTS.items()}
-"""Each kind of change by its name."""
+"""Each kind of change by its name: who makes it, the most likely first; a colon; its usual cause, and what to do."""
 
 NAMES: Final = tuple(CHANGES)
 """The names of all changes."""

@@ -48,11 +48,11 @@ _TARGET_FIELDS: Final = (
     "x-original-uri", "x-original-url", "x-forwarded-uri", "x-envoy-original-path", "x-rewrite-url",
 )  # fmt: skip
 _TYPES: Final = (
-    "application/json", "application/json; charset=utf-8", "application/json;charset=utf-8", "text/plain",
-    "text/plain; charset=utf-8", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "text/json",
-    "application/octet-stream", "application/activity+json", "application/ld+json", "application/problem+json",
-    "application/vnd.api+json", "text/html", "text/html; charset=utf-8", "application/xml", "text/xml", "",
+    "application/json", "text/plain", "application/x-www-form-urlencoded", "text/json", "application/octet-stream",
+    "application/activity+json", "application/ld+json", "application/problem+json", "application/vnd.api+json",
+    "text/html", "application/xml", "text/xml",
 )  # fmt: skip
+_CHARSETS: Final = ("", "; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", ";charset=UTF-8")
 
 _ORIGIN: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 _FORWARDED_HOST: Final = re.compile(r'host="?([^";,\s]+)', re.IGNORECASE)
@@ -163,8 +163,20 @@ def _by_kind(text: str, pattern: re.Pattern[str], change: Callable[[str], str]) 
         yield some.sub(lambda match: change(match[0]), text)
 
 
-def _encoded(character: str) -> str:
-    return f"%{ord(character):02X}"
+def _spellings(text: str) -> Mapping[str, _Texts]:
+    """Return a path or a query with its octets written in other ways, by the names of the changes."""
+    return {
+        "decoded octets": chain(
+            _rewritten(text, _PERCENT, "%25"),
+            _by_kind(text, _RESERVED, lambda character: f"%{ord(character):02X}"),
+        ),
+        "encoded octets": chain(_rewritten(text, _DOUBLE, "%"), _by_kind(text, _TRIPLET, unquote)),
+        "+ for a space": chain(_rewritten(text, r"\+", "%20"), _rewritten(text, "%20", "+")),
+        "other case": [
+            _ANY_TRIPLET.sub(lambda triplet: triplet[0].lower(), text),
+            _ANY_TRIPLET.sub(lambda triplet: triplet[0].upper(), text),
+        ],
+    }
 
 
 def _octets_of_path(values: SignedValues) -> Iterator[Alternative]:
@@ -173,19 +185,15 @@ def _octets_of_path(values: SignedValues) -> Iterator[Alternative]:
     changes: Mapping[str, _Texts] = {
         "decoded octets": chain(
             _rewritten(path, "(?<=.)/", "%2F"),
-            _rewritten(path, _PERCENT, "%25"),
             (path[:at] + quote(path[at:], safe="%") for start in slashes for at in (start, start + 1)),
             [quote(path, safe="%/")],
-            _by_kind(path, _RESERVED, _encoded),
         ),
-        "encoded octets": chain(
-            _rewritten(path, _DOUBLE, "%"),
-            [quote(unquote(path, "latin-1"), safe="/!$&'()*+,;=:@", encoding="latin-1", errors="replace")],
-            _by_kind(path, _TRIPLET, unquote),
-        ),
-        "+ for a space": chain(_rewritten(path, r"\+", "%20"), _rewritten(path, "%20", "+")),
+        "encoded octets": [
+            quote(unquote(path, "latin-1"), safe="/!$&'()*+,;=:@", encoding="latin-1", errors="replace")
+        ],
     }
-    return _each(lambda path: values._replace(path=path), changes)
+    for several in (changes, _spellings(path)):
+        yield from _each(lambda path: values._replace(path=path), several)
 
 
 def _slashes(values: SignedValues) -> Iterator[Alternative]:
@@ -226,69 +234,53 @@ def _queries(values: SignedValues) -> Iterator[Alternative]:
     some = range(min(len(parameters), _MOST_PARAMETERS))
     changes: Mapping[str, _Texts] = {
         "reordered query": map("&".join, chain(moved(parameters), permuted(parameters))),
-        "+ for a space": chain(_rewritten(query, r"\+", "%20"), _rewritten(query, "%20", "+")),
-        "other case": [
-            _ANY_TRIPLET.sub(lambda triplet: triplet[0].lower(), query),
-            _ANY_TRIPLET.sub(lambda triplet: triplet[0].upper(), query),
-        ],
         "rewritten query": chain(
             _rewritten(query, "(?<=[^=&])=(?=&|$)", ""),
             [_BARE.sub(r"\g<0>=", query), f"{query}&", f"&{query}", query.replace("&&", "&").strip("&")],
             _by_kind(query, _BARE, "{}=".format),
         ),
-        "encoded octets": chain(
-            _rewritten(query, _DOUBLE, "%"),
-            # A decoded escape must not become a delimiter of parameters.
-            [_TRIPLET.sub(lambda match: match[0] if match[0].upper() in _KEPT else unquote(match[0]), query)],
-            _by_kind(query, _TRIPLET, unquote),
-        ),
-        "decoded octets": chain(
-            _by_kind(query, _RESERVED, _encoded),
-            [urlencode(parse_qsl(query, keep_blank_values=True), quote_via=quote, safe="")],
-            _rewritten(query, _PERCENT, "%25"),
-        ),
+        # A decoded escape must not become a delimiter of parameters.
+        "encoded octets": [
+            _TRIPLET.sub(lambda match: match[0] if match[0].upper() in _KEPT else unquote(match[0]), query)
+        ],
+        "decoded octets": [urlencode(parse_qsl(query, keep_blank_values=True), quote_via=quote, safe="")],
         "added query": chain(
             ("&".join(parameters[:-at]) for at in some[1:]),
             ("&".join([*parameters[:at], *parameters[at + 1 :]]) for at in some),
         ),
     }
     yield Alternative("added query", values._replace(query=None))
-    yield from _each(lambda query: values._replace(query=query), changes)
+    for several in (_spellings(query), changes):
+        yield from _each(lambda query: values._replace(query=query), several)
 
 
-def _types(values: SignedValues) -> Iterator[Alternative]:
-    parts = [part.strip(" \t") for part in values.fields.combined.get("content-type", "").split(";")]
-    charsets = ("", "; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", ";charset=UTF-8")
-    changes = {"other Content-Type": [*(parts[0] + charset for charset in charsets), *_TYPES]}
-    return _each(partial(values.with_field, "content-type"), changes)
+def _types(values: SignedValues, name: str = "other Content-Type") -> Iterator[Alternative]:
+    received = values.fields.combined.get("content-type", "").partition(";")[0].strip(" \t")
+    types = [f"{one}{charset}" for one, charset in product((received, *_TYPES), _CHARSETS)]
+    return _each(partial(values.with_field, "content-type"), {name: types})
 
 
 def _fields(values: SignedValues) -> Iterator[Alternative]:
     for name in sorted(values.covered):
         value = values.fields.combined.get(name)
-        if value is None:
-            yield from _each(partial(values.with_field, name), {"lost field": _lost(values, name)})
-        elif name == "content-digest":
-            yield from _each(partial(values.with_field, name), {"other Base64": other_base64(value)})
+        if name == "content-type":
+            yield from _types(values, "lost field" if value is None else "other Content-Type")
+        if name == "content-digest":
             yield from _digests(values, value)
-        elif len(value) <= _LONGEST_FIELD:
-            yield from _types(values) if name == "content-type" else ()
+        elif value is not None and len(value) <= _LONGEST_FIELD:
             yield from _each(partial(values.with_field, name), _values_of(value, values.fields.values(name)))
 
 
-def _lost(values: SignedValues, name: str) -> _Texts:
-    """Return what a field may have been that was not received."""
-    if name == "content-digest":
-        body = bytes(values.content)
-        return [content_digest(body, encoding, algorithms=names) for names, encoding in digest_forms(None)]
-    return _TYPES if name == "content-type" else ()
-
-
-def _digests(values: SignedValues, declared: str) -> Iterator[Alternative]:
-    body = bytes(values.content)
+def _digests(values: SignedValues, declared: str | None) -> Iterator[Alternative]:
+    body, change = bytes(values.content), partial(values.with_field, "content-digest")
+    if declared is None:
+        digests = [content_digest(body, encoding, algorithms=names) for names, encoding in digest_forms(None)]
+        yield from _each(change, {"lost field": digests})
+        return
+    yield from _each(change, {"other Base64": other_base64(declared)})
     contents = chain([("the body", body)], islice(other_contents(body), _MOST_CONTENTS))
     for (words, content), (algorithms, encoding) in product(contents, list(digest_forms(declared))):
-        signed = values.with_field("content-digest", content_digest(content, encoding, algorithms=algorithms))
+        signed = change(content_digest(content, encoding, algorithms=algorithms))
         yield Alternative("other content", signed, None, (f"the digest of {words}", declared))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.explanation.advice import CHANGES
 from undersigned.explanation.alternatives import alternatives
@@ -56,13 +56,14 @@ class Cause:
         if max(len(signed), len(received)) > _LONGEST_SHOWN:
             start = max(0, common(signed, received) - _BEFORE)
         cut = "..." if start else ""
-        changes = [CHANGES[one] for one in name.split(" and ")]
+        changes = [CHANGES[one].partition(": ") for one in name.split(" and ")]
+        makers = cast("list[Maker]", [maker for who, _, _ in changes for maker in who.split(", ")])
         return cls(
             name,
             f"{cut}{printable(signed[start:], limit=_LONGEST_SHOWN)}",
             f"{cut}{printable(received[start:], limit=_LONGEST_SHOWN)}",
-            "; ".join(change.advice for change in changes),
-            tuple(dict.fromkeys(maker for change in changes for maker in change.makers)),
+            "; ".join(advice for _, _, advice in changes),
+            tuple(dict.fromkeys(makers)),
             keyid,
             base,
         )
@@ -112,13 +113,8 @@ def find_change(values: SignedValues) -> Cause | None:
 
 def other_spelling(request: Request, profile: Profile) -> tuple[str, str] | None:
     """Return which fields are in another Base64 than the profile expects, and the expected one; None if none is."""
-    found: list[str] = []
-    expected = ""
-    expects: dict[str, tuple[Encoding, ...]] = {
-        "signature": (profile.encoding,),
-        "content-digest": profile.digest.encodings,
-    }
-    for name, encodings in expects.items():
+    found, expected = list[str](), ""
+    for name, encodings in (("signature", (profile.encoding,)), ("content-digest", profile.digest.encodings)):
         value = request.fields.combined.get(name, "")
         if byte_sequences(value) and not byte_sequences(value, *encodings):
             is_base64 = "base64" in encodings

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 from undersigned.explanation.json_forms import other_json
 from undersigned.limits import DEFAULT_MAX_BODY
-from undersigned.message.content_digest import read_digests
+from undersigned.message.content_digest import RunningDigest, read_digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,6 +41,7 @@ _SEQUENCE: Final = re.compile(r":([A-Za-z0-9+/_-]*+)={0,2}:")
 _WRITTEN: Final = re.compile(r"(?:([A-Za-z0-9-]{2,12})\s*=\s*)?[\"']?(:?)([A-Za-z0-9+/_-]{16,}={0,2})(:?)[\"']?")
 _LEAST: Final = 12
 _HEXADECIMAL: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){16,}")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]{16,}")
 _TO_BASE64: Final = str.maketrans("-_", "+/")
 _TO_BASE64URL: Final = str.maketrans("+/", "-_")
 _TRIPLET: Final = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -80,7 +81,7 @@ def written_digest(declared: str, body: bytes) -> str:
     """Return how a field writes a digest of this content, by any algorithm and in any form, or "" if it has none."""
     digests = {hashlib.new(name, body, usedforsecurity=False).digest(): known for known, name in _HASHES.items()}
     for name, before, text, after in _WRITTEN.findall(declared):
-        for form, octets in _decoded(text):
+        for form, octets in decoded(text):
             whole = next((one for one in digests if one.startswith(octets) and len(octets) >= _LEAST), b"")
             if whole:
                 algorithm, cut = digests[whole], len(octets) < len(whole)
@@ -92,30 +93,28 @@ def written_digest(declared: str, body: bytes) -> str:
     return ""
 
 
-def _decoded(text: str) -> Described:
-    """Yield the bytes that a text may mean, each with the name of its form."""
+def decoded(text: str, *, nested: bool = False) -> Described:
+    """Yield the bytes that a text may mean, each with the name of its form: hexadecimal or Base64, once or twice."""
     if _HEXADECIMAL.fullmatch(text):
         yield "in hexadecimal", bytes.fromhex(text)
     bare = text.rstrip("=").translate(_TO_BASE64)
-    if len(bare) % 4 == 1:
+    if len(bare) % 4 == 1 or not _BASE64.fullmatch(bare):
         return
     octets = base64.b64decode(f"{bare}{'=' * (-len(bare) % 4)}")
-    yield "in Base64" if text.rstrip("=") == bare else "in Base64url", octets
-    inner = octets.decode("latin-1")
-    if _HEXADECIMAL.fullmatch(inner):
-        yield "in hexadecimal, and that in Base64", bytes.fromhex(inner)
-    elif re.fullmatch(r"[A-Za-z0-9+/]{20,}={0,2}", inner) and len(inner) % 4 == 0:
-        yield "in Base64 twice", base64.b64decode(inner)
+    padding = "" if len(text) % 4 == 0 else " without padding"
+    yield f"in Base64{padding}" if text.rstrip("=") == bare else "in Base64url", octets
+    if not nested:
+        for words, inner in decoded(octets.decode("latin-1").strip(), nested=True):
+            yield "in hexadecimal, and that in Base64" if words == "in hexadecimal" else "in Base64 twice", inner
 
 
 def cut_content(body: bytes, expected: Mapping[str, bytes]) -> int | None:
     """Return of how many of the first bytes the content has every expected digest, or None."""
-    running = [(hashlib.new(_HASHES[name]), digest) for name, digest in expected.items()]
-    for at in range(min(len(body), MOST_REWRITTEN) if running else 0):
-        if all(one.digest() == digest for one, digest in running):
+    running = RunningDigest(expected)
+    for at in range(min(len(body), MOST_REWRITTEN)):
+        if running.matches(expected):
             return at
-        for one, _ in running:
-            one.update(body[at : at + 1])
+        running.update(body[at : at + 1])
     return None
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned import profiles
-from undersigned.errors import CHECKS, MalformedURL, SignatureError, signature_error
+from undersigned.errors import CHECKS, ConfigurationError, MalformedURL, SignatureError, signature_error
 from undersigned.explanation.cause import (
     Cause,
     byte_sequences,
@@ -40,8 +41,10 @@ if TYPE_CHECKING:
     from undersigned.errors import Step
     from undersigned.message.request import Request
     from undersigned.message.signature_input import SignatureInput
+    from undersigned.message.structured_fields import Parameter
     from undersigned.signature.key_source import KeySource
     from undersigned.signature.profile import Profile
+    from undersigned.signature.verification_key import VerificationKey
     from undersigned.url import Origin
 
 _NOT_CHECKED: Final[frozenset[Step]] = frozenset({9, "9a", 12, 13})
@@ -175,27 +178,31 @@ def explain_request(
         signers_base: the signature base that the signer signed, if it is known.
         origins: the origins of the service, which name hosts and prefixes that the sender may have signed.
         clock_offsets: by how many seconds requests of this sender are created after they were received.
+
+    Raises:
+        ConfigurationError: the profile is for responses.
     """
+    if profile is not None and profile.message != "request":
+        raise ConfigurationError(f"profile: {profile.name} signs responses; pass one that signs requests")
     candidates = _candidates(request)
     by = _furthest(request, candidates, keys, now) if profile is None else profile
     if by is None:
         return _without_profile(request)
-    signature = _Signature.of(request, by)
-    judged_at = _judged_at(signature, now)
+    signature = _signature(request, by)
     error = _rejection(request, by, keys, now)
     values = None if signature is None else _values(request, by, signature, keys, origins)
     base = None if values is None else values.base
-    known = None if signers_base is None else _as_saved(signers_base).decode("latin-1")
     # Nearly every signature is one of DEFAULT, so that says nothing.
     others = (one for one in candidates if one not in (by, profiles.DEFAULT))
     valid = (one.name for one in others if _rejection(request, one, keys, now) is None)
-    cause = None if error is None else _cause(request, by, error, signature, values, valid)
+    cause = None if error is None else _cause(request, by, error, values, valid)
     validity = None
     if signature is not None:
-        created, expires, clock = signature.seconds("created"), signature.seconds("expires"), time.time()
+        created, expires, clock = _seconds(signature[1], "created"), _seconds(signature[1], "expires"), time.time()
         _, fault = by.validity.window(created, expires, now=clock)
         is_signing_time = now is None and created is not None
-        validity = ValidityPeriod(created, expires, judged_at, is_signing_time, clock, fault)
+        validity = ValidityPeriod(created, expires, _judged_at(signature, now), is_signing_time, clock, fault)
+    known = None if signers_base is None else _as_saved(signers_base).decode("latin-1")
     theirs = cause.base if known is None and cause is not None else known
     difference = None if base is None or theirs is None else _compare(base, theirs)
     if error is None:
@@ -204,55 +211,28 @@ def explain_request(
     elif cause is not None:
         summary = f"Cause: {cause}"
     else:
-        summary = ""
-        if values is not None and signers_base is not None:
-            summary = _of_base(values, base, signers_base, error)
-        summary = summary or _unproven(request, error, keys, validity, values, clock_offsets)
+        of_base = "" if values is None or signers_base is None else _of_base(values, base, signers_base, error)
+        summary = of_base or _unproven(request, error, keys, validity, values, clock_offsets)
     return ExplainedRequest(by.name, error, cause, summary, base, theirs, difference, validity, _digests(request))
 
 
-@dataclass(frozen=True, slots=True)
-class _Signature:
-    """The first signature of a request that a profile verifies, read in each Base64.
-
-    Attributes:
-        label: its label.
-        read: its member of Signature-Input.
-        octets: its bytes, or None if they cannot be read in any Base64.
-    """
-
-    label: str
-    read: SignatureInput
-    octets: bytes | None
-
-    @classmethod
-    def of(cls, request: Request, profile: Profile) -> _Signature | None:
-        """Return the signature, or None if the request is not signed or the signature cannot be parsed."""
-        fields = request.fields.combined
-        try:
-            chosen = choose_signature_inputs(fields.get("signature-input") or "", profile.selection.labels)
-        except MalformedField:
-            return None
-        if not chosen:
-            return None
-        label, read = chosen[0]
-        return cls(label, read, byte_sequences(fields.get("signature", "")).get(label))
-
-    @property
-    def keyid(self) -> str:
-        """The key ID that it names, or ""."""
-        keyid = self.read.parameters.get("keyid")
-        return keyid if isinstance(keyid, str) else ""
-
-    def seconds(self, name: str) -> int | None:
-        """Return the value of a parameter that is a time, or None."""
-        value = self.read.parameters.get(name)
-        return value if type(value) is int else None
+def _signature(request: Request, profile: Profile) -> tuple[str, SignatureInput] | None:
+    """Return the label of the first signature that a profile verifies, and what it covers; None if there is none."""
+    with suppress(MalformedField):
+        field = request.fields.combined.get("signature-input", "")
+        return next(iter(choose_signature_inputs(field, profile.selection.labels)), None)
+    return None
 
 
-def _judged_at(signature: _Signature | None, now: float | None) -> float:
+def _seconds(read: SignatureInput, name: str) -> int | None:
+    """Return the value of a parameter that is a time, or None."""
+    value = read.parameters.get(name)
+    return value if type(value) is int else None
+
+
+def _judged_at(signature: tuple[str, SignatureInput] | None, now: float | None) -> float:
     """Return the time of a verification: the verifier's clock, or when the request was signed."""
-    created = None if signature is None else signature.seconds("created")
+    created = None if signature is None else _seconds(signature[1], "created")
     return now if now is not None else time.time() if created is None else created
 
 
@@ -260,7 +240,7 @@ def _rejection(request: Request, profile: Profile, keys: KeySource, now: float |
     """Return the error that rejects the request, or None. Its nonce counts as new, and its key as not revoked."""
     # `ExaminedKeys` accepts keys for another profile, so that the error of the request says so.
     source = ExaminedKeys(keys.keys) if isinstance(keys, KeySet) else keys
-    at = _judged_at(_Signature.of(request, profile), now)
+    at = _judged_at(_signature(request, profile), now)
     try:
         Verifier(profile, keys=source, replay=MemoryReplayStore(), clock=lambda: at).verify(request)
     except SignatureError as error:
@@ -268,18 +248,22 @@ def _rejection(request: Request, profile: Profile, keys: KeySource, now: float |
     return None
 
 
+def _tags(request: Request) -> set[Parameter | None]:
+    """Return the tags of the signatures of a request, None for one without a tag. If they cannot be read, none."""
+    with suppress(MalformedField):
+        members = parse_signature_input(request.fields.combined.get("signature-input") or "").values()
+        return {member.parameters.get("tag") for member in members}
+    return set()
+
+
 def _candidates(request: Request) -> list[Profile]:
     """Return the published profiles that the request may be signed by: those of its tag.
 
     Without a signature it is the first, and without a tag those that ask for none.
     """
-    try:
-        members = parse_signature_input(request.fields.combined.get("signature-input") or "")
-    except MalformedField:
-        members = {}
-    if not members:
+    tags = _tags(request)
+    if not tags:
         return list(profiles.FOR_REQUESTS[:1])
-    tags = {member.parameters.get("tag") for member in members.values()}
     tagged = [one for one in profiles.FOR_REQUESTS if not tags.isdisjoint(one.selection.tags)]
     return tagged or [one for one in profiles.FOR_REQUESTS if not one.selection.tags and tags == {None}]
 
@@ -298,18 +282,13 @@ def _furthest(request: Request, candidates: Sequence[Profile], keys: KeySource, 
 
 
 def _cause(
-    request: Request,
-    profile: Profile,
-    error: SignatureError,
-    signature: _Signature | None,
-    values: SignedValues | None,
-    valid: Iterator[str],
+    request: Request, profile: Profile, error: SignatureError, values: SignedValues | None, valid: Iterator[str]
 ) -> Cause | None:
     """Return the cause of a rejection, or None if none is proven. The request is `valid` with the profiles of names."""
-    spelled = other_spelling(request, profile) if error.step == _SYNTAX else None
     # What was received is tried first. If it is what was signed, there is no change to look for.
     key = None if values is None else values.signer((values.base or "").encode())
-    if spelled is not None and key is not None:
+    spelled = other_spelling(request, profile) if key is not None and error.step == _SYNTAX else ()
+    if key is not None and spelled:
         return Cause.of("other Base64", *spelled, keyid=key.keyid)
     for other in valid:
         return Cause.of("another profile", other, profile.name)
@@ -319,15 +298,22 @@ def _cause(
     if found is None and error.step in {_SYNTAX, _CONTENT}:
         found = find_digest(request, profile)
     if found is None and error.step == _CONTENT:
-        found = find_content(request, None if signature is None else signature.seconds("created"))
+        found = find_content(request, 0 if values is None else _seconds(values.read, "created") or 0)
     return found
 
 
 def _values(
-    request: Request, profile: Profile, signature: _Signature, keys: KeySource, origins: Sequence[Origin]
+    request: Request,
+    profile: Profile,
+    signature: tuple[str, SignatureInput],
+    keys: KeySource,
+    origins: Sequence[Origin],
 ) -> SignedValues | None:
     """Return what the signature covers, or None if the authority cannot be read."""
-    read, coverage = signature.read, signature.read.coverage
+    label, read = signature
+    named = read.parameters.get("keyid")
+    keyid = named if isinstance(named, str) else ""
+    octets = byte_sequences(request.fields.combined.get("signature", "")).get(label, b"")
     try:
         check_length(request.url)
         typed = URL.parse(request.url)
@@ -335,20 +321,17 @@ def _values(
     except MalformedURL:
         return None
     lookup = KeyLookup(
-        signature.keyid, read.parameters, coverage.names, request.method, request.url, request.fields,
-        label=signature.label, identifiers=coverage.texts,
+        keyid, read.parameters, read.coverage.names, request.method, request.url, request.fields, label=label,
+        identifiers=read.coverage.texts,
     )  # fmt: skip
-    try:
-        named = tuple(keys.find(lookup))[:MOST_CANDIDATES]
-    except Exception:  # noqa: BLE001 - a source may raise anything when it is not available
-        named = ()
-    others = (
-        (key for key in keys if key.keyid != signature.keyid) if isinstance(keys, KeySet) and signature.keyid else ()
-    )
+    found: tuple[VerificationKey, ...] = ()
+    with suppress(Exception):  # a source may raise anything when it is not available
+        found = tuple(keys.find(lookup))[:MOST_CANDIDATES]
+    others = (key for key in keys if key.keyid != keyid) if isinstance(keys, KeySet) and keyid else ()
     return SignedValues(
         request.method, target.scheme, target.authority, target.path, target.query, request.fields, request.content,
-        typed, profile.reading._replace(lower_case_methods=True), read, signature.label, signature.octets or b"",
-        named, tuple(islice(others, _MOST_KEYS)),
+        typed, profile.reading._replace(lower_case_methods=True), read, label, octets,
+        found, tuple(islice(others, _MOST_KEYS)),
         authorities=tuple(origin.authority for origin in origins),
         prefixes=tuple(origin.prefix for origin in origins if origin.prefix),
     )  # fmt: skip
@@ -370,9 +353,7 @@ def _target(request: Request, typed: URL, profile: Profile) -> CanonicalURL:
 
 def _without_profile(request: Request) -> ExplainedRequest:
     """Return the explanation of a request whose tag no published profile has."""
-    members = parse_signature_input(request.fields.combined.get("signature-input") or "")
-    tags = {str(member.parameters.get("tag") or "(none)") for member in members.values()}
-    tag = printable(", ".join(sorted(tags)))
+    tag = printable(", ".join(sorted(str(tag or "(none)") for tag in _tags(request))))
     error = signature_error(
         "signature_tag_invalid", "signature_tag_invalid", step=_TAG, detail="the tag is of no published profile",
         received=f"tag {tag}",
@@ -397,14 +378,11 @@ def _digests(request: Request) -> ContentDigests | None:
 
 def _compare(rebuilt: str, signers: str) -> BaseDifference | None:
     """Return the first difference of two bases, or None if they are equal."""
-    if signers == rebuilt:
-        return None
-    ours, theirs = rebuilt.split("\n"), signers.split("\n")
-    shared = range(min(len(ours), len(theirs)))
-    at = next((number for number in shared if ours[number] != theirs[number]), len(shared))
-    our_line, their_line = "".join(ours[at : at + 1]), "".join(theirs[at : at + 1])
-    column = common(our_line, their_line) + 1
-    return BaseDifference(common(rebuilt, signers), at + 1, column, our_line, their_line)
+    for line, (ours, theirs) in enumerate(zip_longest(rebuilt.split("\n"), signers.split("\n")), 1):
+        if ours != theirs:
+            column = common(ours or "", theirs or "") + 1
+            return BaseDifference(common(rebuilt, signers), line, column, ours or "", theirs or "")
+    return None
 
 
 def _as_saved(base: bytes) -> bytes:

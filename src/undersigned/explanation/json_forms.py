@@ -105,8 +105,8 @@ def _templates(value: object) -> Iterator[tuple[str, str]]:
         _NUMBERS.items(), _ORDERS.items(), {"": True, ", without null members": False}.items()
     ):
         text = _NUMBER.sub(lambda found: spell(found[1]), _template(value, sort, nulls=kept))  # noqa: B023 - used here
-        for escapes, escape in _ESCAPES.items():
-            yield f"{order}{escapes}{number}{nulls}", escape(text)
+        for escapes, characters in _ESCAPES.items():
+            yield f"{order}{escapes}{number}{nulls}", _escaped(text, *characters)
 
 
 def _template(value: object, sort: Callable[[str], tuple[int, str]] | None, *, nulls: bool, depth: int = 0) -> str:
@@ -199,36 +199,37 @@ _NUMBERS: Final[Mapping[str, Callable[[str], str]]] = {
 """How languages write numbers."""
 
 
-def _escaped(text: str, characters: str, digits: str, *, non_ascii: bool = False) -> str:
-    """Return JSON with these characters of its strings escaped, those beyond the first plane as two surrogates."""
+def _escaped(text: str, lower: str, upper: str) -> str:
+    """Return JSON with these characters of its strings escaped, in lower-case and in upper-case hexadecimal.
 
-    def escape(found: re.Match[str]) -> str:
-        octets = found[0].encode("utf-16-be", "surrogatepass")
-        units = (int.from_bytes(octets[at : at + 2], "big") for at in range(0, len(octets), 2))
-        return "".join(f"\\u{unit:{digits}}" for unit in units)
+    Slashes get a backslash, and what is beyond the first plane is two surrogates.
+    """
+    text = text.replace("/", r"\/") if "/" in lower else text
+    text = text.replace(r"\"", r"\u0022") if '"' in upper else text
+    for characters, digits in ((lower.replace("/", ""), "04x"), (upper.replace('"', ""), "04X")):
+        if characters:
+            text = re.sub(f"[{characters}]", partial(_escape, digits), text)
+    return text
 
-    for one, written in {"/": "\\/", '"': "\\u0022"}.items():
-        text = text.replace("\\" * (one == '"') + one, written) if one in characters else text
-    others = re.escape(characters.translate({ord("/"): "", ord('"'): ""})) + r"\x80-\U0010ffff" * non_ascii
-    return re.sub(f"[{others}]", escape, text) if others else text
+
+def _escape(digits: str, found: re.Match[str]) -> str:
+    octets = found[0].encode("utf-16-be", "surrogatepass")
+    units = (int.from_bytes(octets[at : at + 2], "big") for at in range(0, len(octets), 2))
+    return "".join(f"\\u{unit:{digits}}" for unit in units)
 
 
-_LOWER, _UPPER = "04x", "04X"
+_NON_ASCII: Final = r"\x80-\U0010ffff"
 _SEPARATORS: Final = "\u2028\u2029"
-_ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
-    "": str,
-    ", with non-ASCII escaped": lambda text: _escaped(text, "", _LOWER, non_ascii=True),
-    ", with slashes escaped": lambda text: _escaped(text, "/", _LOWER),
-    ", with slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(text, "/", _LOWER, non_ascii=True),
-    ", with <, > and & escaped, as Go does": lambda text: _escaped(text, f"<>&{_SEPARATORS}", _LOWER),
-    ", with <, >, &, = and ' escaped, as Gson does": lambda text: _escaped(text, f"<>&='{_SEPARATORS}", _LOWER),
-    ", with U+2028 and U+2029 escaped": lambda text: _escaped(text, _SEPARATORS, _LOWER),
-    ", with non-ASCII escaped in upper case": lambda text: _escaped(text, "", _UPPER, non_ascii=True),
-    ", with HTML and non-ASCII escaped in upper case, as .NET does": lambda text: _escaped(
-        text, "<>&'+`\"", _UPPER, non_ascii=True
-    ),
-    ", with <, >, &, slashes and non-ASCII escaped, as PHP does": lambda text: _escaped(
-        _escaped(text, "<>&", _UPPER), "/", _LOWER, non_ascii=True
-    ),
+_ESCAPES: Final = {
+    "": ("", ""),
+    ", with non-ASCII escaped": (_NON_ASCII, ""),
+    ", with slashes escaped": ("/", ""),
+    ", with slashes and non-ASCII escaped, as PHP does": (f"/{_NON_ASCII}", ""),
+    ", with <, > and & escaped, as Go does": (f"<>&{_SEPARATORS}", ""),
+    ", with <, >, &, = and ' escaped, as Gson does": (f"<>&='{_SEPARATORS}", ""),
+    ", with U+2028 and U+2029 escaped": (_SEPARATORS, ""),
+    ", with non-ASCII escaped in upper case": ("", _NON_ASCII),
+    ", with HTML and non-ASCII escaped in upper case, as .NET does": ("", f"<>&'+`\"{_NON_ASCII}"),
+    ", with <, >, &, slashes and non-ASCII escaped, as PHP does": (f"/{_NON_ASCII}", "<>&"),
 }
-"""How languages escape characters."""
+"""How languages escape characters: those in lower-case hexadecimal, and those in upper-case."""

@@ -14,7 +14,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
-from undersigned.explanation.contents import MISSING
+from undersigned.explanation.contents import MISSING, decoded
 from undersigned.explanation.values import Alternative
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
@@ -22,12 +22,12 @@ from undersigned.message.structured_fields import MalformedField
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from undersigned.explanation.contents import Described
     from undersigned.explanation.values import SignedValues
 
     Orders: TypeAlias = Callable[[Sequence[str]], Iterator[Sequence[str]]]
 
 _RIGHT_BASE: Final = "the base of RFC 9421 section 2.5"
-_RIGHT_SIGNATURE: Final = "the bytes of a signature in Base64"
 _NAME: Final = re.compile(r'^"([^"]+)"((?:;[^:]*)?): ', re.MULTILINE)
 _HEADER_NAME: Final = re.compile(r'^"([^@"]+)"', re.MULTILINE)
 _HEADER: Final = re.compile(r'"(?!@)[a-z0-9-]+"(?=[ ):])')
@@ -35,7 +35,6 @@ _VALUE: Final = re.compile(r"^(.*?: )(.*)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r';[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\.)*"|[^;"]*))?')
 _LAST: Final = '"@signature-params": '
 _LISTED: Final = re.compile(r'"@signature-params": \((?:[^")]|"[^"]*")*\)')
-_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/_-]{4}){10,}(?:[A-Za-z0-9+/_-]{2,3})?={0,2}")
 _DIGEST: Final = re.compile(r"(sha-256|sha-512)=:([A-Za-z0-9+/]+={0,2}):")
 _A_LABEL: Final = re.compile(r"(?<![^.])xn--([a-z0-9-]+)")
 _LIST: Final = re.compile(r"\(([^)]*)\)")
@@ -46,7 +45,6 @@ _MOST_PERMUTED: Final = 6
 _MOST_MOVED: Final = 32
 _FRAGMENTS: Final = ("", "top", "fragment", "frag", "section", "section1", "details", "main", "content", "anchor", "a")
 _PORTS: Final = (":443", ":80")
-_LENGTHS: Final = (64, 96)
 _OFTEN: Final = (
     "a line end after the last line", "CRLF between the lines", "the label in its last line",
     "names without quotation marks", "no last line, @signature-params",
@@ -227,31 +225,38 @@ def permuted(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def other_orders(values: SignedValues, base: str, orders: Orders) -> Iterator[Alternative]:
     """Yield the parameters and lines of a base in other orders."""
-    *components, last = base.split("\n")
-    head = "".join(_LISTED.findall(last)[:1])
-    parameters = _PARAMETER.findall(last, len(head))
+    components, head, parameters = _parts(base)
     for order in orders(parameters):
         signed = "\n".join([*components, head + "".join(order)]).encode()
         yield Alternative("reordered parameters", values, signed, (_names(order), _names(parameters)))
     for order in orders(components):
-        told = _names(order), _names(components)
-        yield Alternative("reordered lines", values, "\n".join([*order, last]).encode(), told)
+        signed = "\n".join([*order, head + "".join(parameters)]).encode()
+        yield Alternative("reordered lines", values, signed, (_names(order), _names(components)))
 
 
 def fewer_parts(values: SignedValues, base: str) -> Iterator[Alternative]:
-    """Yield a base without some of its parameters, or without a line."""
+    """Yield a base without some of its parameters, or without some of its lines."""
+    components, head, parameters = _parts(base)
+    for kept in _fewer(parameters):
+        signed = "\n".join([*components, head + "".join(kept)]).encode()
+        yield Alternative("added parameters", values, signed, (_names(kept), _names(parameters)))
+    for kept in _fewer(components):
+        signed = "\n".join([*kept, head + "".join(parameters)]).encode()
+        words = f"a base without {_names([one for one in components if one not in kept])}"
+        yield Alternative("other base form", values, signed, (words, _RIGHT_BASE))
+
+
+def _parts(base: str) -> tuple[Sequence[str], str, Sequence[str]]:
+    """Return the lines of a base, the beginning of the last, and its parameters."""
     *components, last = base.split("\n")
     head = "".join(_LISTED.findall(last)[:1])
-    parameters = _PARAMETER.findall(last, len(head))
-    fewest = 0 if len(parameters) <= _MOST_PERMUTED else len(parameters) - 2
-    for count in range(len(parameters) - 1, fewest - 1, -1):
-        for kept in combinations(parameters, count):
-            signed = "\n".join([*components, head + "".join(kept)]).encode()
-            yield Alternative("added parameters", values, signed, (_names(kept), _names(parameters)))
-    for lines in chain(combinations(components, 1), combinations(components[:_MOST_PERMUTED], 2)):
-        rest = "\n".join([one for one in (*components, last) if one not in lines]).encode()
-        words = f"a base without the line{'' if len(lines) == 1 else 's'} of {_names(lines)}"
-        yield Alternative("other base form", values, rest, (words, _RIGHT_BASE))
+    return components, head, _PARAMETER.findall(last, len(head))
+
+
+def _fewer(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield texts without some: without any if they are few, else without one or two."""
+    most = len(texts) if len(texts) <= _MOST_PERMUTED else 2
+    return chain.from_iterable(combinations(texts, len(texts) - count) for count in range(1, most + 1))
 
 
 def _names(parts: Sequence[str]) -> str:
@@ -328,11 +333,17 @@ def _digest_texts(declared: str, body: bytes) -> Iterator[str]:
 def signature_forms(values: SignedValues) -> Iterator[Alternative]:
     """Yield the signatures that the field Signature may mean in another form, and other hashes that were signed."""
     octets = values.signature
-    forms = list(_signature_forms(octets, values.fields.combined.get("signature", ""), values.label))
+    field, label = values.fields.combined.get("signature", ""), re.escape(values.label)
+    found = re.search(rf"(?:^|[,\s]){label}\s*=\s*[\"']?(:?)([A-Za-z0-9+/=_-]+)(:?)", field)
+    before, text, after = ("", "", "") if found is None else found.groups()
+    colons = "" if before and after else ", without colons"
+    # If this is the right form, the fault is elsewhere in the field.
+    forms = [(words, form) for one, form in decoded(text) if (words := f"{one}{colons}") != "in Base64"]
+    forms += [one for length in (64, 96) for one in _with_length(octets, length)]
     for raw in (raw for form in (octets, *(form for _, form in forms)) for raw in _raw_signatures(form)):
         yield Alternative("DER signature", values._replace(signature=raw), None, ("a DER sequence", "r and s"))
     for words, form in forms:
-        told = (f"the signature {words}", _RIGHT_SIGNATURE)
+        told = (f"the signature {words}", "the bytes of a signature in Base64")
         yield Alternative("other signature form", values._replace(signature=form), None, told)
     for key in values.keys:
         for form, (words, other) in product((octets, *_raw_signatures(octets)), key.with_other_hashes()):
@@ -340,41 +351,20 @@ def signature_forms(values: SignedValues) -> Iterator[Alternative]:
             yield Alternative("another hash", signed, None, (words, " or ".join(sorted(key.algorithms))))
 
 
-def _signature_forms(octets: bytes, field: str, label: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the signatures that a field may mean in another form, each with a description.
-
-    Args:
-        octets: the bytes of the signature as the field has them, or none.
-        field: the value of the Signature field.
-        label: the label of the signature.
-    """
-    text = base64.b64encode(octets).decode().rstrip("=")
-    found = re.search(rf"(?:^|[,\s]){re.escape(label)}\s*=\s*[\"']?:?([A-Za-z0-9+/=_-]+)", field)
-    spelled = found[1].rstrip("=") if found is not None else ""
-    written = octets.decode("latin-1").strip()
-    for form, words in ((text, "in hexadecimal"), (spelled, "in hexadecimal"), (written, "in hexadecimal in Base64")):
-        if re.fullmatch(r"(?:[0-9A-Fa-f]{2}){32,}", form):
-            yield words, bytes.fromhex(form)
-    for form, words in ((written, "twice in Base64"), (spelled, "without colons or in another Base64")):
-        if _BASE64.fullmatch(form):
-            bare = form.rstrip("=").translate(str.maketrans("-_", "+/"))
-            yield words, base64.b64decode(f"{bare}{'=' * (-len(bare) % 4)}")
-    for length in _LENGTHS:
-        if len(octets) > length:
-            yield f"with {len(octets) - length} bytes after it", octets[:length]
-            yield f"with {len(octets) - length} bytes before it", octets[-length:]
-        if len(octets) == length:
-            r, s = octets[: length // 2], octets[length // 2 :]
-            yield "with s before r", s + r
-            yield "with r and s in the other byte order", r[::-1] + s[::-1]
+def _with_length(octets: bytes, length: int) -> Described:
+    """Yield what a signature may be if it is to have so many bytes."""
+    if len(octets) > length:
+        yield f"with {len(octets) - length} bytes after it", octets[:length]
+        yield f"with {len(octets) - length} bytes before it", octets[-length:]
+    if len(octets) == length:
+        r, s = octets[: length // 2], octets[length // 2 :]
+        yield "with s before r", s + r
+        yield "with r and s in the other byte order", r[::-1] + s[::-1]
 
 
 def _raw_signatures(octets: bytes) -> Iterator[bytes]:
     """Yield r and s of an ECDSA signature in DER, each of the size of a curve."""
-    try:
+    with suppress(ValueError, OverflowError):
         r, s = decode_dss_signature(octets)
-    except ValueError:
-        return
-    for size in (32, 48):
-        if 0 <= r < 1 << 8 * size and 0 <= s < 1 << 8 * size:
+        for size in (48, 32):
             yield r.to_bytes(size, "big") + s.to_bytes(size, "big")

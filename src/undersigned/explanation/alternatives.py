@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import partial
-from itertools import chain, combinations, islice, product
+from itertools import chain, combinations, islice, product, zip_longest
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -56,14 +56,11 @@ _CHARSETS: Final = ("", "; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", 
 
 _ORIGIN: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 _FORWARDED_HOST: Final = re.compile(r'host="?([^";,\s]+)', re.IGNORECASE)
-_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
-_DOUBLE: Final = re.compile(r"%25(?=[0-9A-Fa-f]{2})")
 _ANY_TRIPLET: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _TRIPLET: Final = re.compile(r"%(?:2[1-9A-Fa-f]|[3-7][0-9A-Fa-f])")
 _RESERVED: Final = re.compile(r"[!$&'()*+,/:;=?@\[\]~]")
 _KEPT: Final = frozenset({"%25", "%26", "%2B", "%3D"})
 _BARE: Final = re.compile(r"(?<![^&])[^=&]+(?=&|$)")
-_BLANKS: Final = re.compile(r"[ \t]+")
 
 _MOST_PLACES: Final = 24
 _MOST_PARAMETERS: Final = 32
@@ -126,7 +123,7 @@ def _named_hosts(values: SignedValues) -> Iterator[Alternative]:
     fields = values.fields.combined
     named = [one.strip() for name in _HOST_FIELDS for one in fields.get(name, "").split(",")[:4]]
     named += _FORWARDED_HOST.findall(fields.get("forwarded", "")[:1024])[:4]
-    for text in dict.fromkeys((*values.authorities, *named)):
+    for text in dict.fromkeys((*(origin.authority for origin in values.origins), *named)):
         with suppress(MalformedURL):
             authority = canonicalize_authority(text, values.scheme, received=True)
             yield Alternative("other host", values.with_authority(authority))
@@ -138,21 +135,14 @@ def _internal_hosts(values: SignedValues) -> Iterator[Alternative]:
     return _each(values.with_authority, {"other host": hosts})
 
 
-def _rewritten(text: str, pattern: str | re.Pattern[str], replacement: str) -> Iterator[str]:
+def _rewritten(text: str, pattern: str, replacement: str) -> Iterator[str]:
     """Yield `text` with matches of `pattern` replaced: all of them, then each alone, then several if they are few."""
-    matches = list(re.finditer(pattern, text))
-    if not matches:
-        return
-    yield re.sub(pattern, replacement, text)
-    some = matches[:_MOST_PLACES]
-    for size in range(1, len(some) if len(matches) <= _ALL_SUBSETS else 2):
-        for chosen in combinations(some, size):
-            pieces: list[str] = []
-            at = 0
-            for match in chosen:
-                pieces += (text[at : match.start()], replacement)
-                at = match.end()
-            yield "".join([*pieces, text[at:]])
+    pieces, found = re.split(pattern, text), re.findall(pattern, text)
+    places = range(len(found))
+    sizes = range(1, len(found) if len(found) <= _ALL_SUBSETS else 2)
+    for chosen in chain([places], *(combinations(places[:_MOST_PLACES], size) for size in sizes)):
+        marks = [replacement if at in chosen else one for at, one in enumerate(found)]
+        yield "".join(chain.from_iterable(zip_longest(pieces, marks, fillvalue="")))
 
 
 def _by_kind(text: str, pattern: re.Pattern[str], change: Callable[[str], str]) -> Iterator[str]:
@@ -167,10 +157,10 @@ def _spellings(text: str) -> Mapping[str, _Texts]:
     """Return a path or a query with its octets written in other ways, by the names of the changes."""
     return {
         "decoded octets": chain(
-            _rewritten(text, _PERCENT, "%25"),
+            _rewritten(text, "%(?=[0-9A-Fa-f]{2})", "%25"),
             _by_kind(text, _RESERVED, lambda character: f"%{ord(character):02X}"),
         ),
-        "encoded octets": chain(_rewritten(text, _DOUBLE, "%"), _by_kind(text, _TRIPLET, unquote)),
+        "encoded octets": chain(_rewritten(text, "%25(?=[0-9A-Fa-f]{2})", "%"), _by_kind(text, _TRIPLET, unquote)),
         "+ for a space": chain(_rewritten(text, r"\+", "%20"), _rewritten(text, "%20", "+")),
         "other case": [
             _ANY_TRIPLET.sub(lambda triplet: triplet[0].lower(), text),
@@ -209,8 +199,9 @@ def _slashes(values: SignedValues) -> Iterator[Alternative]:
 def _prefixes(values: SignedValues) -> Iterator[Alternative]:
     fields, segments = values.fields.combined, values.path.split("/")
     named = [fields[name].rstrip("/") for name in _PREFIX_FIELDS if fields.get(name, "")[:1] == "/"]
+    named += [origin.prefix for origin in values.origins]
     changes: Mapping[str, _Texts] = {
-        "stripped prefix": [prefix + values.path for prefix in (*named, *values.prefixes, *_PREFIXES)],
+        "stripped prefix": [prefix + values.path for prefix in (*named, *_PREFIXES)],
         "added prefix": [f"/{'/'.join(segments[start:])}" for start in range(2, min(len(segments), 8))],
     }
     return _each(lambda path: values._replace(path=path), changes)
@@ -294,7 +285,7 @@ def _values_of(value: str, lines: Iterable[str]) -> Mapping[str, _Texts]:
         for several in (lines, members)
     ]
     return {
-        "other header joining": [*(separator.join(texts) for separator, texts in joined), _BLANKS.sub(" ", value)],
+        "other header joining": [*(separator.join(texts) for separator, texts in joined), re.sub("[ \t]+", " ", value)],
         "added value": map(", ".join, chain.from_iterable(fewer)),
         "other case": [value.lower(), value.upper(), value.title()],
     }

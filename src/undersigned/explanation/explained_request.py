@@ -331,9 +331,7 @@ def _values(
     return SignedValues(
         request.method, target.scheme, target.authority, target.path, target.query, request.fields, request.content,
         typed, profile.reading._replace(lower_case_methods=True), read, label, octets,
-        found, tuple(islice(others, _MOST_KEYS)),
-        authorities=tuple(origin.authority for origin in origins),
-        prefixes=tuple(origin.prefix for origin in origins if origin.prefix),
+        found, tuple(islice(others, _MOST_KEYS)), origins,
     )  # fmt: skip
 
 

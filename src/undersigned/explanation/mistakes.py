@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _RIGHT_BASE: Final = "the base of RFC 9421 section 2.5"
 _NAME: Final = re.compile(r'^"([^"]+)"((?:;[^:]*)?): ', re.MULTILINE)
 _HEADER_NAME: Final = re.compile(r'^"([^@"]+)"', re.MULTILINE)
-_HEADER: Final = re.compile(r'"(?!@)[a-z0-9-]+"(?=[ ):])')
+_HEADER: Final = re.compile(r'"((?!@)[A-Za-z0-9-]+)"(?=[ ):])')
 _VALUE: Final = re.compile(r"^(.*?: )(.*)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r';[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\.)*"|[^;"]*))?')
 _LAST: Final = '"@signature-params": '
@@ -41,6 +41,7 @@ _LIST: Final = re.compile(r"\(([^)]*)\)")
 _LONG_TIME: Final = re.compile(r"(;\s*(?:created|expires)=[0-9]{10})[0-9]{6,}")
 _HEXADECIMAL: Final = re.compile(r"%[0-9A-F]{2}")
 _TIME: Final = re.compile("=([0-9]+)")
+_STRING: Final = re.compile('="([^"]*)"')
 _MOST_PERMUTED: Final = 6
 _MOST_MOVED: Final = 32
 _FRAGMENTS: Final = ("", "top", "fragment", "frag", "section", "section1", "details", "main", "content", "anchor", "a")
@@ -125,23 +126,26 @@ def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
         "commas and spaces": ", ", "an empty line": "\n\n",
     }  # fmt: skip
     indents = {"2 spaces": "  ", "4 spaces": "    ", "8 spaces": " " * 8, "a tab": "\t"}
-    return {
-        "no quotation marks around @signature-params": _put(_LAST, _LAST.replace('"', "")),
-        "names without quotation marks": partial(_NAME.sub, r"\1\2: "),
-        "names without quotation marks, except the last": _lines(partial(_NAME.sub, r"\1\2: ")),
-        "names of headers without quotation marks": partial(_HEADER_NAME.sub, r"\1"),
+    names: Mapping[str, Callable[[str], str]] = {
         "names of headers in title case": partial(_HEADER_NAME.sub, lambda name: name[0].title()),
-        "names of headers in title case, in the last line too": partial(_HEADER.sub, lambda name: name[0].title()),
+        "names in upper case": partial(_NAME.sub, lambda name: name[0].upper()),
+        "names in title case": partial(_NAME.sub, lambda name: name[0].title()),
+        "names of headers without quotation marks": partial(_HEADER_NAME.sub, r"\1"),
+        "names without quotation marks": partial(_NAME.sub, r"\1\2: "),
         "single quotation marks": partial(_NAME.sub, r"'\1'\2: "),
         "no space after the colons": partial(_NAME.sub, r'"\1"\2:'),
-        "no space after the colons, except the last": _lines(partial(_NAME.sub, r'"\1"\2:')),
         "a space before the colons": partial(_NAME.sub, r'"\1"\2 : '),
         "two spaces after the colons": partial(_NAME.sub, r'"\1"\2:  '),
         "a tab after the colons": partial(_NAME.sub, '"\\1"\\2:\t'),
         "an equals sign for the colons": partial(_NAME.sub, r'"\1"\2='),
         "no names": partial(_NAME.sub, ""),
-        "names in upper case": partial(_NAME.sub, lambda name: name[0].upper()),
-        "names in title case": partial(_NAME.sub, lambda name: name[0].title()),
+    }
+    return {
+        **names,
+        **{f"{words}, except the last": _lines(change) for words, change in names.items()},
+        "names of headers in title case, in the last line too": partial(_HEADER.sub, lambda name: name[0].title()),
+        "names of headers without quotation marks, in the last line too": partial(_HEADER.sub, r"\1"),
+        "no quotation marks around @signature-params": _put(_LAST, _LAST.replace('"', "")),
         "host in place of @authority": _put('"@authority": ', '"host": '),
         "values in quotation marks": _values('"{}"'.format),
         "values in lower case": _values(str.lower),
@@ -153,9 +157,9 @@ def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
         "the header Signature-Input as its last line": _put(_LAST, f"Signature-Input: {label}="),
         "no name in its last line": _put(_LAST, ""),
         "spaces between the parameters": _last(_put(";", "; ")),
-        "parameters without quotation marks": _parameters(_put('"', "")),
-        "numbers in quotation marks": _parameters(partial(_TIME.sub, r'="\1"')),
-        "times in milliseconds": _parameters(partial(_TIME.sub, r"=\g<1>000")),
+        "parameters without quotation marks": _last(partial(_STRING.sub, r"=\1")),
+        "numbers in quotation marks": _last(partial(_TIME.sub, r'="\1"')),
+        "times in milliseconds": _last(partial(_TIME.sub, r"=\g<1>000")),
         "commas between the components": _last(_put('" "', '", "')),
         "no spaces between the components": _last(_put('" "', '""')),
         "bare names in its last line": _last(partial(_LIST.sub, lambda names: names[0].replace('"', ""))),
@@ -192,11 +196,6 @@ def _lines(change: Callable[[str], str]) -> Callable[[str], str]:
 def _last(change: Callable[[str], str]) -> Callable[[str], str]:
     """Return a function that changes the last line of a base."""
     return lambda base: "".join(base.rpartition("\n")[:2]) + change(base.rpartition("\n")[2])
-
-
-def _parameters(change: Callable[[str], str]) -> Callable[[str], str]:
-    """Return a function that changes the parameters in the last line of a base."""
-    return _last(lambda last: "".join(last.partition(")")[:2]) + change(last.partition(")")[2]))
 
 
 def _values(change: Callable[[str], str]) -> Callable[[str], str]:

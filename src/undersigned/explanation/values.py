@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undersigned.message.reading import Reading
     from undersigned.message.signature_input import SignatureInput
     from undersigned.signature.verification_key import VerificationKey
-    from undersigned.url import URL
+    from undersigned.url import URL, Origin
 
 _PARTS: Final = ("method", "scheme", "authority", "path", "query")
 
@@ -36,8 +36,7 @@ class SignedValues(NamedTuple):
         signature: the bytes of the signature.
         keys: the keys to verify with.
         others: other keys that the sender may have.
-        authorities: authorities that the sender may have sent the request to.
-        prefixes: prefixes that a proxy may have stripped.
+        origins: the origins of the service, to which the sender may have sent the request.
     """
 
     method: str
@@ -54,8 +53,7 @@ class SignedValues(NamedTuple):
     signature: bytes
     keys: tuple[VerificationKey, ...]
     others: tuple[VerificationKey, ...]
-    authorities: tuple[str, ...]
-    prefixes: tuple[str, ...]
+    origins: Sequence[Origin]
 
     @property
     def covered(self) -> frozenset[str]:

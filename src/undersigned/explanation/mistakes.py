@@ -51,6 +51,21 @@ _OFTEN: Final = (
     "names without quotation marks", "no last line, @signature-params",
 )  # fmt: skip
 """The most usual mistakes of a base, which are tried together with another value of a component."""
+_LINE_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
+    "names of headers in title case": partial(_HEADER_NAME.sub, lambda name: name[0].title()),
+    "names in upper case": partial(_NAME.sub, lambda name: name[0].upper()),
+    "names in title case": partial(_NAME.sub, lambda name: name[0].title()),
+    "names of headers without quotation marks": partial(_HEADER_NAME.sub, r"\1"),
+    "names without quotation marks": partial(_NAME.sub, r"\1\2: "),
+    "single quotation marks": partial(_NAME.sub, r"'\1'\2: "),
+    "no space after the colons": partial(_NAME.sub, r'"\1"\2:'),
+    "a space before the colons": partial(_NAME.sub, r'"\1"\2 : '),
+    "two spaces after the colons": partial(_NAME.sub, r'"\1"\2:  '),
+    "a tab after the colons": partial(_NAME.sub, '"\\1"\\2:\t'),
+    "an equals sign for the colons": partial(_NAME.sub, r'"\1"\2='),
+    "no names": partial(_NAME.sub, ""),
+}
+"""Mistakes in the names of a base and in what follows them: letters first, then quotation marks, then colons."""
 _CODINGS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "": bytes,
     " in hexadecimal": lambda octets: octets.hex().encode(),
@@ -94,6 +109,7 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
         "the parameters of the signature": values.read.text,
         "the field Content-Digest": values.fields.combined.get("content-digest", ""),
     }
+    texts |= {f"a base with {words}, except the last": _lines(change)(base) for words, change in _LINE_FORMS.items()}
     octets = {words: text.encode("utf-8", "surrogatepass") for words, text in texts.items()}
     octets |= {f"a base with its text in {name}": base.encode(name) for name in ("UTF-16-LE", "UTF-16-BE", "UTF-16")}
     octets |= {f"the base{words}": code(base.encode()) for words, code in _CODINGS.items() if words}
@@ -126,23 +142,8 @@ def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
         "commas and spaces": ", ", "an empty line": "\n\n",
     }  # fmt: skip
     indents = {"2 spaces": "  ", "4 spaces": "    ", "8 spaces": " " * 8, "a tab": "\t"}
-    names: Mapping[str, Callable[[str], str]] = {
-        "names of headers in title case": partial(_HEADER_NAME.sub, lambda name: name[0].title()),
-        "names in upper case": partial(_NAME.sub, lambda name: name[0].upper()),
-        "names in title case": partial(_NAME.sub, lambda name: name[0].title()),
-        "names of headers without quotation marks": partial(_HEADER_NAME.sub, r"\1"),
-        "names without quotation marks": partial(_NAME.sub, r"\1\2: "),
-        "single quotation marks": partial(_NAME.sub, r"'\1'\2: "),
-        "no space after the colons": partial(_NAME.sub, r'"\1"\2:'),
-        "a space before the colons": partial(_NAME.sub, r'"\1"\2 : '),
-        "two spaces after the colons": partial(_NAME.sub, r'"\1"\2:  '),
-        "a tab after the colons": partial(_NAME.sub, '"\\1"\\2:\t'),
-        "an equals sign for the colons": partial(_NAME.sub, r'"\1"\2='),
-        "no names": partial(_NAME.sub, ""),
-    }
     return {
-        **names,
-        **{f"{words}, except the last": _lines(change) for words, change in names.items()},
+        **_LINE_FORMS,
         "names of headers in title case, in the last line too": partial(_HEADER.sub, lambda name: name[0].title()),
         "names of headers without quotation marks, in the last line too": partial(_HEADER.sub, r"\1"),
         "no quotation marks around @signature-params": _put(_LAST, _LAST.replace('"', "")),

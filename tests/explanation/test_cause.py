@@ -19,7 +19,7 @@ from tests.explanation.changes import CHANGED
 from tests.keys import OneKey
 from tests.profiles.examples import EXAMPLES
 
-from undersigned import KeyPair, MalformedURL, Request, SigningError, profiles
+from undersigned import ConfigurationError, KeyPair, MalformedURL, Request, SigningError, profiles
 from undersigned.explanation import NAMES, explain_request
 from undersigned.explanation import cause as module
 from undersigned.explanation.advice import CHANGES, Maker
@@ -287,6 +287,7 @@ def test_search_ends_when_its_time_is_over(monkeypatch):
         ([("Signature-Input", keys.covering(*keys.BARE)), ("Signature", "sig1=:*:")], "syntax"),
         ([("Signature-Input", keys.covering(*keys.BARE)), ("Signature", "other=:AAAA:")], "syntax"),
         ([("Signature-Input", "other=()"), ("Signature", "other=:AAAA:")], ""),
+        ([*keys.signed_request().fields, ("Signature", keys.signed_request().fields.combined["signature"])], "repeated"),
         ([("Signature-Input", keys.covering(*keys.BARE, tag='"other"')), ("Signature", "sig1=:AAAA:")], "tag"),
         ([("Signature-Input", keys.covering(*keys.BARE, nonce='"short"')), ("Signature", "sig1=:AAAA:")], "nonce"),
         ([("Signature", 'keyId="a",headers="date",signature="AA=="')], "draft-cavage"),
@@ -434,6 +435,12 @@ def test_base_that_ends_early_differs_at_its_end(length):
 
 
 # The profile
+
+
+@pytest.mark.parametrize("name", sorted(set(profiles.BY_NAME) - {one.name for one in profiles.FOR_REQUESTS}))
+def test_profile_for_responses_is_refused(name):
+    with pytest.raises(ConfigurationError, match=f"^profile: {name} signs responses; pass one that signs requests$"):
+        explain(keys.signed_request(), profiles.BY_NAME[name])
 
 
 @pytest.mark.parametrize("name", ["adcp-3.2", "adcp-3.1", "gnap"])

@@ -49,75 +49,48 @@ CHANGES: Final[Mapping[str, str]] = {
         "the absolute URL in its canonical form, percent-encoded and without a fragment; @authority is in lower "
         "case and without the default port"
     ),
-    "reordered parameters": (
-        "client, proxy: the parameters of Signature-Input are signed in their order: send them as they are in the "
-        "last line of the base"
-    ),
-    "added parameters": (
-        "client: each parameter of Signature-Input is signed: add none after signing, and leave none out"
-    ),
+    "reordered parameters": "client, proxy: the order of the parameters of Signature-Input is signed: keep it",
+    "added parameters": "client: each parameter of Signature-Input is signed: add none afterwards, and leave none out",
     "reordered lines": "client: the lines of the base have the order in which Signature-Input lists the components",
-    "not canonical": (
-        "client: the sender did not sign the canonical form of its URL: canonicalize the URL before signing"
-    ),
+    "not canonical": "client: the sender did not sign the canonical form of its URL: canonicalize it before signing",
     "other scheme": (
-        "proxy, client: a proxy ends TLS, or the sender signed another scheme: write the clients' scheme in origins="
+        "proxy, client: a proxy ends TLS, or the sender signed another: write the clients' scheme in origins="
     ),
     "other port": f"proxy: a proxy forwards Host with another port or without it: {HOST}",
     "other host": f"proxy: a proxy rewrote Host: {HOST}",
-    "other method": (
-        "client, framework: a redirect or a method-override header changed the method: sign the one that is sent"
-    ),
-    "trailing slash": (
-        "framework, client: a redirect, a router or the sender changed the end of the path: sign it as it is sent"
-    ),
+    "other method": "client, framework: a redirect or a method override changed it: sign the method that is sent",
+    "trailing slash": "framework, client: a redirect, a router or the sender changed the end: sign the path as sent",
     "merged slashes": f"proxy, server: servers and proxies merge repeated slashes: {PATH}",
     "added slashes": (
-        "client: a client joined a base URL that ends with a slash and a path that begins with one: sign the URL "
-        "that is sent"
+        "client: a base URL that ends with a slash was joined with a path that begins with one: sign what is sent"
     ),
     "stripped prefix": (
-        "proxy, framework: a proxy strips the prefix of a mounted path: add the prefix to origins=, or forward the "
-        "path with it"
+        "proxy, framework: a proxy strips the prefix of a mounted path: add it to origins=, or forward it too"
     ),
     "added prefix": (
-        "proxy, server: a proxy or server adds a prefix to the path: remove it from origins=, or forward the path "
-        "without it"
+        "proxy, server: a proxy or server adds a prefix to the path: remove it from origins=, or do not add it"
     ),
     "rewritten target": f"proxy: a proxy rewrote the target, and names the original in a header: {PATH}",
     "decoded octets": f"proxy, server, client: clients, proxies and servers decode percent-encoding: {PATH}",
-    "encoded octets": (
-        "client, proxy: a client or a proxy encoded the URL after it was signed: sign it as it is sent, encoded once"
-    ),
+    "encoded octets": "client, proxy: the URL was encoded after it was signed: sign it as it is sent, encoded once",
     "other case": "proxy, client: something changed upper and lower case in transit: forward the request unchanged",
     "lost ?": "server: a ? without a query was lost in transit, as ASGI servers cannot report it: do not send a lone ?",
     "added ?": "client: the sender signed a URL without its lone ?: sign the ? too, or do not send it",
     "reordered query": f"client, proxy: something sorted the parameters, and their order is signed: {QUERY}",
     "rewritten query": (
-        "framework, client: one side parsed the query and wrote it again, with or without an = after a name, or "
-        "without an empty parameter: sign the URL as it is sent"
+        "framework, client: one side parsed the query and wrote it again, such as without =: sign the URL as it is sent"
     ),
-    "+ for a space": (
-        "language, proxy: one side wrote a space as + and the other as %20: sign the URL with the one that is sent"
-    ),
+    "+ for a space": "language, proxy: one side wrote a space as + and the other as %20: sign the URL that is sent",
     "added query": "client, proxy: parameters were added after signing: sign the URL with all its parameters",
     "other Base64": "client: one side wrote Base64url, or left out the padding: use the Base64 of the profile",
-    "other content": (
-        "framework, language, proxy: the digest is of another body: sign exactly the bytes that are sent, and "
-        f"{CONTENT}"
-    ),
+    "other content": f"framework, language, proxy: the digest is of another body: sign what is sent, and {CONTENT}",
     "other digest form": (
-        "client: the sender must write the digest of the body with an accepted algorithm, in Base64 between colons "
-        "(RFC 9530): sha-256=:AAAA:"
+        "client: the sender must write a digest of the body by an accepted algorithm (RFC 9530): sha-256=:AAAA:"
     ),
     "other header joining": (
-        "proxy, framework: a proxy or library joined the lines of the field, or changed its spaces: forward it "
-        "unchanged (RFC 9421 section 2.1)"
+        "proxy, framework: a proxy or library joined the field's lines, or changed its spaces: forward it unchanged"
     ),
-    "other Content-Type": (
-        "client, proxy: a client added a charset after signing, or a proxy changed the parameters: sign the field "
-        "as it is sent"
-    ),
+    "other Content-Type": "client, proxy: a parameter such as charset changed after signing: sign what is sent",
     "added value": "proxy: a proxy added a value to a covered field: all values of a field are signed together",
     "lost field": "proxy, client: a covered field was removed in transit, or not sent: forward it, or do not cover it",
 }

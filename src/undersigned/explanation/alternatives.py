@@ -252,7 +252,7 @@ def _types(values: SignedValues, name: str = "other Content-Type") -> Iterator[A
 
 
 def _fields(values: SignedValues) -> Iterator[Alternative]:
-    for name in sorted(values.covered):
+    for name in sorted(values.read.coverage.names):
         value = values.fields.combined.get(name)
         if name == "content-type":
             yield from _types(values, "lost field" if value is None else "other Content-Type")

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from undersigned.explanation.advice import CHANGES
 from undersigned.explanation.alternatives import alternatives
-from undersigned.explanation.contents import cut_content, other_contents, written_digest
+from undersigned.explanation.contents import cut_contents, other_contents, written_digest
 from undersigned.log_text import printable
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from undersigned.explanation.advice import Maker
     from undersigned.explanation.values import SignedValues
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Encoding
     from undersigned.signature.profile import Profile
+
+T = TypeVar("T")
 
 MOST_SECONDS: Final = 0.75
 """The most seconds of processor time of a search for the cause: some thousand verifications."""
@@ -94,21 +99,23 @@ def find_change(values: SignedValues) -> Cause | None:
 
     The values as they were received must not be valid: then no change explains anything.
     """
-    end = time.thread_time() + MOST_SECONDS
     received = values.base
     tried = {((received or "").encode(), values.signature, values.keys)}
-    for one in alternatives(values):
+    for one in _in_time(alternatives(values)):
         octets = one.octets or (one.values.base or "").encode()
         attempt = (octets, one.values.signature, one.values.keys)
-        if attempt not in tried:
-            tried.add(attempt)
-            key = one.values.signer(octets)
-            if key is not None:
-                written = received if one.name == "hashed base" else octets.decode("latin-1")
-                return Cause.of(one.name, *(one.told or one.values.texts(values)), keyid=key.keyid, base=written)
-        if time.thread_time() > end:
-            break
+        key = None if attempt in tried else one.values.signer(octets)
+        tried.add(attempt)
+        if key is not None:
+            written = received if one.name == "hashed base" else octets.decode("latin-1")
+            return Cause.of(one.name, *(one.told or one.values.texts(values)), keyid=key.keyid, base=written)
     return None
+
+
+def _in_time(several: Iterable[T]) -> Iterator[T]:
+    """Return as many of several things as can be tried in `MOST_SECONDS`."""
+    end = time.thread_time() + MOST_SECONDS
+    return takewhile(lambda _: time.thread_time() <= end, several)
 
 
 def other_spelling(request: Request, profile: Profile) -> tuple[str, str] | None:
@@ -146,7 +153,6 @@ def find_digest(request: Request, profile: Profile) -> Cause | None:
 
 def find_content(request: Request, created: int | None) -> Cause | None:
     """Return the cause of a digest that is of other content, or None."""
-    end = time.thread_time() + MOST_SECONDS
     # The header of gzip has four octets for the time.
     signed_at = created if created is not None and 0 < created < _GZIP_TIMES else 0
     body = request.body
@@ -154,10 +160,7 @@ def find_content(request: Request, created: int | None) -> Cause | None:
     if not expected or has_digests(body, expected):
         return None
     received = f"{len(body)} other bytes"
-    for words, content in other_contents(body, signed_at=signed_at):
+    for words, content in _in_time(chain(other_contents(body, signed_at=signed_at), cut_contents(body, expected))):
         if has_digests(content, expected) and content != body:
             return Cause.of("other content", words, received)
-        if time.thread_time() > end:
-            return None
-    count = cut_content(body, expected)
-    return None if count is None else Cause.of("other content", f"the first {count} bytes of the body", received)
+    return None

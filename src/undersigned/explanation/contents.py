@@ -108,20 +108,18 @@ def decoded(text: str, *, nested: bool = False) -> Described:
             yield "in hexadecimal, and that in Base64" if words == "in hexadecimal" else "in Base64 twice", inner
 
 
-def cut_content(body: bytes, expected: Mapping[str, bytes]) -> int | None:
-    """Return of how many of the first bytes the content has every expected digest, or None."""
+def cut_contents(body: bytes, expected: Mapping[str, bytes]) -> Described:
+    """Yield the first bytes of the body that have every expected digest, with a description."""
     running = RunningDigest(expected)
     for at in range(min(len(body), MOST_REWRITTEN)):
         if running.matches(expected):
-            return at
+            yield f"the first {at} bytes of the body", body[:at]
         running.update(body[at : at + 1])
-    return None
 
 
 def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     """Yield other contents that the signer may have digested, each with a description.
 
-    gzip writes the time into its header, so one is tried that was written within two seconds before `signed_at`.
     A body above `MOST_REWRITTEN` bytes is neither compressed nor written again, because that takes too long.
     """
     yield "an empty body", b""
@@ -136,13 +134,14 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     yield from _decompressed(body)
     if len(body) > MOST_REWRITTEN:
         return
-    yield from other_json(body)
+    yield from ((words, text.encode("utf-8", "surrogatepass")) for words, text in other_json(body))
     yield from _text(body)
     yield "the Base64 of the body", base64.b64encode(body)
     yield "the hexadecimal form of the body", body.hex().encode()
     for words in ("{}", "[]", '""', *MISSING):
         yield f"{words} in place of the body", words.encode()
     for level in (6, 9, 1):
+        # gzip writes the time into its header: one within the last two seconds before `signed_at`, or none.
         for mtime in (0, *range(signed_at, max(0, signed_at - 3), -1)):
             octets = gzip.compress(body, level, mtime=mtime)
             # Octet 9 names the operating system, which each library writes as it likes (RFC 1952 section 2.3.1).

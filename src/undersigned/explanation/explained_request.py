@@ -317,9 +317,14 @@ def _values(
     try:
         check_length(request.url)
         typed = URL.parse(request.url)
-        target = _target(request, typed, profile)
+        scheme = (typed.scheme or "").lower()
+        authority = canonicalize_authority(typed.authority or "", scheme, received=True)
     except MalformedURL:
         return None
+    # A path or a query without a canonical form is taken as it is.
+    target = typed_target(request.url, CanonicalURL(f"{scheme}://{authority}/", authority))
+    with suppress(MalformedURL):
+        target = request.signed_target(is_typed=profile.target == "typed")[1]
     lookup = KeyLookup(
         keyid, read.parameters, read.coverage.names, request.method, request.url, request.fields, label=label,
         identifiers=read.coverage.texts,
@@ -333,20 +338,6 @@ def _values(
         typed, profile.reading._replace(lower_case_methods=True), read, label, octets,
         found, tuple(islice(others, _MOST_KEYS)), origins,
     )  # fmt: skip
-
-
-def _target(request: Request, typed: URL, profile: Profile) -> CanonicalURL:
-    """Return the target that is signed. A path or query without a canonical form is taken as it is.
-
-    Raises:
-        MalformedURL: the scheme or the authority has no canonical form.
-    """
-    try:
-        return request.signed_target(is_typed=profile.target == "typed")[1]
-    except MalformedURL:
-        scheme = (typed.scheme or "").lower()
-        authority = canonicalize_authority(typed.authority or "", scheme, received=True)
-        return typed_target(request.url, CanonicalURL(f"{scheme}://{authority}/", authority))
 
 
 def _without_profile(request: Request) -> ExplainedRequest:
@@ -394,9 +385,9 @@ def _of_base(values: SignedValues, base: str | None, signers_base: bytes, error:
     if base is not None and every.signer(base.encode("latin-1")):
         return ""
     saved = _as_saved(signers_base)
-    signed = next((one for one in (saved, signers_base, signers_base.rstrip(b"\r\n")) if every.signer(one)), None)
-    key = None if signed is None else every.signer(signed)
-    gap = None if base is None else _compare(base, (signed or saved).decode("latin-1"))
+    tried = ((one, every.signer(one)) for one in (saved, signers_base, signers_base.rstrip(b"\r\n")))
+    signed, key = next((one for one in tried if one[1] is not None), (saved, None))
+    gap = None if base is None else _compare(base, signed.decode("latin-1"))
     if key is None and gap is None and base is not None:
         return "Cause: the two bases are equal, so another key signed, or the signature was changed"
     seen = f": {printable(error.received)} has no value" if error.received else ""
@@ -457,7 +448,7 @@ def _not_over_this(values: SignedValues) -> str:
             f"{' or '.join(map(str, lengths))}: it was cut or written in another form, or is by another algorithm"
         )
     texts = {**values.fields.combined, **dict.fromkeys(_OF_QUERY, values.query or "")}
-    withheld = [name for name in sorted(values.covered) if WITHHELD in texts.get(name, "")]
+    withheld = [name for name in sorted(values.read.coverage.names) if WITHHELD in texts.get(name, "")]
     if withheld:
         return (
             f"No cause found: {printable(', '.join(withheld))} is covered, and its value is withheld in this record. "

@@ -27,18 +27,18 @@ _NUMBER: Final = re.compile(r'"\\u0000([^"]*)"')
 _DEEPEST: Final = 32
 
 
-def other_json(body: bytes) -> Iterator[tuple[str, bytes]]:
+def other_json(body: bytes) -> Iterator[tuple[str, str]]:
     """Yield the same JSON as the usual languages and libraries write it, each with a description."""
     try:
         read = loads(body)
         # A number is marked as one in a string, so that it is written as it is spelled.
         value = cast("object", json.loads(body, parse_float="\0{}".format, parse_int="\0{}".format))
         if isinstance(read, (dict, list)):
-            yield "the JSON as str() of Python writes it", _octets(str(read))
+            yield "the JSON as str() of Python writes it", str(read)
     except (ValueError, RecursionError):
         return
     if isinstance(read, str):
-        yield "the JSON in the string that the body is", _octets(read)
+        yield "the JSON in the string that the body is", read
     for styles in (_USUAL, _UNUSUAL):
         seen: set[int] = set()
         for about, template in _templates(value):
@@ -47,9 +47,9 @@ def other_json(body: bytes) -> Iterator[tuple[str, bytes]]:
             seen.add(hash(template))
             for style in styles:
                 words, text = f"the same JSON written {style.words}{about}", style.fill(template)
-                yield words, _octets(text)
-                yield f"{words}, and LF", _octets(f"{text}\n")
-                yield f"{words}, with CRLF", _octets(text.replace("\n", "\r\n"))
+                yield words, text
+                yield f"{words}, and LF", f"{text}\n"
+                yield f"{words}, with CRLF", text.replace("\n", "\r\n")
 
 
 class _Style(NamedTuple):
@@ -140,19 +140,10 @@ _ORDERS: Final[Mapping[str, Callable[[str], tuple[int, str]] | None]] = {
 }
 
 
-def _octets(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _double(least: int, most: int, *, exponent: str, whole: str = "", mantissa: str = "") -> Callable[[str], str]:
-    """Return a function that writes a number as a double.
+    """Return a function that writes a number as a double, plainly from the power of ten `least` to below `most`.
 
-    Args:
-        least: the least power of ten that is written without an exponent.
-        most: the power of ten from which on a number has an exponent.
-        exponent: how an exponent is written.
-        whole: what follows a whole number.
-        mantissa: what follows a whole number before an exponent.
+    `whole` follows a whole number that is written plainly, and `mantissa` one before an exponent.
     """
 
     def spell(text: str) -> str:
@@ -169,12 +160,8 @@ def _double(least: int, most: int, *, exponent: str, whole: str = "", mantissa: 
     return spell
 
 
-def _is_whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
-
-
 def _unless_whole(spell: Callable[[str], str]) -> Callable[[str], str]:
-    return lambda text: text if _is_whole(text) else spell(text)
+    return lambda text: text if text.removeprefix("-").isdecimal() else spell(text)
 
 
 _DOUBLES: Final[Mapping[str, Callable[[str], str]]] = {
@@ -190,7 +177,7 @@ _NUMBERS: Final[Mapping[str, Callable[[str], str]]] = {
     "": str,
     ", with numbers as JavaScript writes them": _double(-6, 21, exponent="e{:+d}"),
     **{f", with numbers as {name} writes them": _unless_whole(spell) for name, spell in _DOUBLES.items()},
-    ", with .0 after whole numbers": lambda text: f"{text}.0" if _is_whole(text) else text,
+    ", with .0 after whole numbers": lambda text: f"{text}.0" if text.removeprefix("-").isdecimal() else text,
     ", with two decimals": _unless_whole(lambda text: f"{float(text):.2f}"),
     ", with two decimals of all numbers": lambda text: f"{float(text):.2f}",
     **{f", with all numbers as {name} writes doubles": spell for name, spell in _DOUBLES.items()},

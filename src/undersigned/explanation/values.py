@@ -56,11 +56,6 @@ class SignedValues(NamedTuple):
     origins: Sequence[Origin]
 
     @property
-    def covered(self) -> frozenset[str]:
-        """The names of the covered components."""
-        return self.read.coverage.names
-
-    @property
     def target(self) -> CanonicalURL:
         """The target in the form that is signed."""
         query = "" if self.query is None else f"?{self.query}"
@@ -98,13 +93,13 @@ class SignedValues(NamedTuple):
     def with_authority(self, authority: str) -> SignedValues:
         """Return a copy with another authority, which Host has too if it is covered."""
         changed = self._replace(authority=authority)
-        return changed.with_field("host", authority) if "host" in self.covered else changed
+        return changed.with_field("host", authority) if "host" in self.read.coverage.names else changed
 
     def texts(self, received: SignedValues) -> tuple[str, str]:
         """Return what differs between these values and those that were received, as text of each."""
         parts = [name for name in _PARTS if getattr(self, name) != getattr(received, name)]
         mine, theirs = self.fields.combined, received.fields.combined
-        names = [name for name in sorted(self.covered - {"host"}) if mine.get(name) != theirs.get(name)]
+        names = [name for name in sorted(self.read.coverage.names - {"host"}) if mine.get(name) != theirs.get(name)]
         return self._text(parts, names), received._text(parts, names)
 
     def _text(self, parts: Sequence[str], names: Sequence[str]) -> str:

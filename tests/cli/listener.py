@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import ssl
+from functools import partial
 
 
 @contextlib.contextmanager
 def listener(response: bytes | None, received: list[bytes] | None = None, *, until=b"\r\n\r\n", tls=None, holds=False):
     """A socket that answers one connection. With None it sends nothing. If it `holds`, it does not close."""
+    wrap = contextlib.nullcontext if tls is None else partial(tls.wrap_socket, server_side=True)
     with socket.create_server(("127.0.0.1", 0)) as bound:
 
         def serve() -> None:
             connection, _ = bound.accept()
-            with contextlib.suppress(OSError), connection, _wrap(connection, tls) as one:
+            with contextlib.suppress(OSError), connection, wrap(connection) as one:
                 read = octets = one.recv(65536)
                 while octets and received is not None and not read.endswith(until):
                     octets = one.recv(65536)
@@ -36,7 +34,3 @@ def listener(response: bytes | None, received: list[bytes] | None = None, *, unt
         thread.start()
         yield bound.getsockname()[1]
         thread.join(10)
-
-
-def _wrap(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
-    return connection if tls is None else tls.wrap_socket(connection, server_side=True)

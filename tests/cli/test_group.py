@@ -9,16 +9,10 @@ from tests.cli.command import invoke
 from undersigned.cli.group import COMMANDS
 
 
-def test_help_lists_the_commands_of_the_package():
-    result = invoke("--help")
-    assert result.exit_code == 0
-    listed = result.stdout.partition("\nCommands:\n")[2].splitlines()
+def test_help_lists_the_commands_of_the_package_each_with_its_whole_summary():
+    listed = invoke("--help").stdout.partition("\nCommands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed] == sorted(COMMANDS)
-
-
-def test_help_cuts_no_summary_of_a_command_off():
-    summaries = invoke("--help").stdout.partition("\nCommands:\n")[2].splitlines()
-    assert [summary for summary in summaries if not summary.endswith(".") or summary.endswith("..")] == []
+    assert [line for line in listed if not line.endswith(".") or line.endswith("..")] == []
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"demo", "inspect"}))

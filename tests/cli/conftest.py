@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -29,18 +29,9 @@ def adcp(monkeypatch) -> None:
     monkeypatch.setenv("UNDERSIGNED_PROFILE", "adcp-3.2")
 
 
-@dataclass(frozen=True)
-class KeyFiles:
-    """The key files for a command."""
-
-    private: str
-    public: str
-    ecdsa: str
-    stranger: str
-
-
 @pytest.fixture(scope="session")
-def keys(tmp_path_factory) -> KeyFiles:
+def keys(tmp_path_factory) -> SimpleNamespace:
+    """The names of the key files for a command."""
     directory: Path = tmp_path_factory.mktemp("keys")
     own = KeyPair.generate("ed25519", keyid=KEYID)
     ecdsa = KeyPair.generate("ecdsa-p256-sha256", keyid="buyer-p256")
@@ -54,7 +45,7 @@ def keys(tmp_path_factory) -> KeyFiles:
     for name, content in contents.items():
         (directory / name).touch(0o600)
         (directory / name).write_text(json.dumps(content))
-    return KeyFiles(**{name: str(directory / name) for name in contents})
+    return SimpleNamespace(**{name: str(directory / name) for name in contents})
 
 
 def private_pem(jwk: str) -> bytes:

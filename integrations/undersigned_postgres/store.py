@@ -12,11 +12,12 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooMa
 from undersigned import ConfigurationError
 from undersigned.process import Home
 from undersigned.replay import NoConnection
+from undersigned.verification import awaited, finish
 from undersigned_postgres.exchange import ask, ask_async
 from undersigned_postgres.schema import MOST_FORGOTTEN, VERSION_CALL, claim_call, forget_call, full_call
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Awaitable, Generator
 
     from undersigned import Caps, Claim
     from undersigned_postgres.schema import Call
@@ -65,17 +66,17 @@ class _PostgresStore(Generic[Pool]):
                 "connections are in use: raise the pool's max_size, or add workers"
             ) from error
 
-    def _is_due(self, now: float) -> bool:
-        """Return whether to delete ended nonces. If so, the next deletion is due after a pause."""
-        if self._forgot is not None and abs(now - self._forgot) < _PAUSE:
-            return False
-        self._forgot = now
-        return True
+    def _ask(self, call: Call) -> str | Awaitable[str]:
+        raise NotImplementedError
 
-    def _note_deletion(self, count: str) -> None:
-        """Make the next deletion due at once if this one has left something."""
-        if int(count) >= MOST_FORGOTTEN:
-            self._forgot = None
+    async def _forget(self, now: float, until: float) -> None:
+        """Delete ended nonces after a pause, or at once if the last deletion has left some."""
+        if until <= now:
+            await awaited(self._ask(VERSION_CALL))
+        elif self._forgot is None or abs(now - self._forgot) >= _PAUSE:
+            self._forgot = now
+            if int(await awaited(self._ask(forget_call(now=now)))) >= MOST_FORGOTTEN:
+                self._forgot = None
 
 
 class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
@@ -121,15 +122,9 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
             NoConnection: no connection of the pool became free in time.
             ForkedProcess: the pool was opened before this process was forked.
         """
-        self._forget(now, until)
+        finish(self._forget(now, until))
         call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
         return cast("Claim", self._ask(call))
-
-    def _forget(self, now: float, until: float) -> None:
-        if until <= now:
-            self._ask(VERSION_CALL)
-        elif self._is_due(now):
-            self._note_deletion(self._ask(forget_call(now=now)))
 
     def _ask(self, call: Call) -> str:
         with self._named_exhaustion(), self._pool.connection(timeout=self._timeout) as connection:
@@ -183,12 +178,6 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
             return cast("Claim", await self._ask(call))
         finally:
             turn.release()
-
-    async def _forget(self, now: float, until: float) -> None:
-        if until <= now:
-            await self._ask(VERSION_CALL)
-        elif self._is_due(now):
-            self._note_deletion(await self._ask(forget_call(now=now)))
 
     async def _ask(self, call: Call) -> str:
         with self._named_exhaustion():

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from undersigned.process import Home
+from undersigned.verification import awaited, finish
 from undersigned_redis.batches import Batches
-from undersigned_redis.client import NotReplicated, Pipeline, check_client, named_exhaustion
+from undersigned_redis.client import NotReplicated, check_client, named_exhaustion
 from undersigned_redis.script import CLAIM, CLAIMS, FULL, VOLATILE, Names, OtherAnswer, ScriptCall
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Generator, Sequence
+    from collections.abc import Coroutine
 
     from undersigned import Caps, Claim
     from undersigned_redis.client import Client
+
+Answer = TypeVar("Answer")
 
 logger = logging.getLogger("undersigned")
 
@@ -63,13 +65,33 @@ class _RedisStore:
         self._home = Home(_OPEN_IN_EACH, is_open=lambda: False)
         self._is_volatile = False
 
-    def _read(self, call: ScriptCall, answer: object) -> Claim:
-        """Return the claim of an answer. The first time that the server is found not to keep its data, say so."""
-        told = call.read(answer)
+    async def _is_full(self, call: ScriptCall) -> bool:
+        with named_exhaustion():
+            return call.read(await awaited(self._full(call.keys, call.args))) == 1
+
+    async def _made(self, call: ScriptCall) -> Claim:
+        """Make a claim. The first time that the server is found not to keep its data, say so."""
+        with named_exhaustion():
+            told = call.read(await self._answer(call))
         if told == VOLATILE and not self._is_volatile:
             self._is_volatile = True
             logger.warning(_VOLATILE)
         return CLAIMS[told]
+
+    async def _answer(self, call: ScriptCall) -> object:
+        if self._batches is not None:
+            return await self._batches.answer(call)
+        if not self._replicas:
+            return await awaited(self._claim(call.keys, call.args))
+        # The claim and the wait for replicas must use the same connection.
+        pipeline = self._client.pipeline(transaction=False)
+        pipeline.execute_command("EVAL", CLAIM, len(call.keys), *call.keys, *call.args)
+        pipeline.execute_command("WAIT", self._replicas, int(self._replica_timeout * 1000))
+        answer, confirmed = await awaited(pipeline.execute())
+        if cast("int", confirmed) < self._replicas:
+            told = f"{confirmed} of {self._replicas} replicas confirmed the claim in time"
+            raise NotReplicated(f"{told}: check the replication")
+        return answer
 
 
 class RedisReplayStore(_RedisStore):
@@ -107,9 +129,7 @@ class RedisReplayStore(_RedisStore):
         Raises:
             Exception: the client's error, if the server is unavailable.
         """
-        question = self._names.full(keyid, now=now, caps=caps)
-        with self._spoilt_closed():
-            return question.read(self._full(question.keys, question.args)) == 1
+        return self._finish(self._is_full(self._names.full(keyid, now=now, caps=caps)))
 
     def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
@@ -123,23 +143,14 @@ class RedisReplayStore(_RedisStore):
             Exception: the client's error, if the server is unavailable or evicts keys.
         """
         call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        with self._spoilt_closed():
-            return self._read(call, self._answer(call))
+        return self._finish(self._made(call))
 
-    @contextmanager
-    def _spoilt_closed(self) -> Generator[None]:
+    def _finish(self, asking: Coroutine[object, object, Answer]) -> Answer:
         try:
-            with named_exhaustion():
-                yield
+            return finish(asking)
         except OtherAnswer:
             self._client.close()
             raise
-
-    def _answer(self, question: ScriptCall) -> object:
-        if not self._replicas:
-            return self._claim(question.keys, question.args)
-        answers = _claim_pipeline(self._client, question, self._replicas, self._replica_timeout).execute()
-        return _confirmed_answer(cast("Sequence[object]", answers), self._replicas)
 
 
 class AsyncRedisReplayStore(_RedisStore):
@@ -166,9 +177,7 @@ class AsyncRedisReplayStore(_RedisStore):
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `RedisReplayStore.full`."""
         self._home.check()
-        question = self._names.full(keyid, now=now, caps=caps)
-        with named_exhaustion():
-            return question.read(await cast("Awaitable[object]", self._full(question.keys, question.args))) == 1
+        return await self._is_full(self._names.full(keyid, now=now, caps=caps))
 
     async def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
@@ -176,28 +185,4 @@ class AsyncRedisReplayStore(_RedisStore):
         """Remember the pair until `until`, atomically with both checks; as `RedisReplayStore.claim`."""
         self._home.check()
         call = self._names.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        with named_exhaustion():
-            return self._read(call, await self._answer(call))
-
-    async def _answer(self, question: ScriptCall) -> object:
-        if self._batches is not None:
-            return await self._batches.answer(question)
-        if not self._replicas:
-            return await cast("Awaitable[object]", self._claim(question.keys, question.args))
-        answers = _claim_pipeline(self._client, question, self._replicas, self._replica_timeout).execute()
-        return _confirmed_answer(await cast("Awaitable[Sequence[object]]", answers), self._replicas)
-
-
-def _claim_pipeline(client: Client, question: ScriptCall, replicas: int, timeout: float) -> Pipeline:
-    """Return a pipeline with the claim and the wait for replicas, as both must use the same connection."""
-    pipeline = client.pipeline(transaction=False)
-    pipeline.execute_command("EVAL", CLAIM, len(question.keys), *question.keys, *question.args)
-    pipeline.execute_command("WAIT", replicas, int(timeout * 1000))
-    return pipeline
-
-
-def _confirmed_answer(answers: Sequence[object], replicas: int) -> object:
-    answer, confirmed = answers
-    if cast("int", confirmed) < replicas:
-        raise NotReplicated(f"{confirmed} of {replicas} replicas confirmed the claim in time: check the replication")
-    return answer
+        return await self._made(call)

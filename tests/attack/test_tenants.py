@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import threading
 from typing import TYPE_CHECKING
 
@@ -60,11 +61,11 @@ class Clock:
 class Tenant:
     """A tenant with its keys, and a server of its own that publishes them, fails or hangs."""
 
-    def __init__(self, name: str, server: KeyServer) -> None:
-        self.name = name
+    def __init__(self, name: str, server: KeyServer, clock: Clock) -> None:
+        self.name, self._clock = name, clock
         self.pairs = [KeyPair.generate(keyid=f"{name}/0")]
         self.listed: list[dict[str, object]] = []
-        self.state, self.was_always_up = "up", True
+        self.state, self.up_since = "up", -math.inf
         self._open = threading.Event()
         self.publish()
         server.answers[f"/{name}"] = self._serve
@@ -75,7 +76,13 @@ class Tenant:
     def turn(self, state: str) -> None:
         self._open.set()
         self._open = threading.Event()
-        self.state, self.was_always_up = state, self.was_always_up and state == "up"
+        if state == "up" and self.state != "up":
+            self.up_since = self._clock.now
+        self.state = state
+
+    def is_up(self, *, seconds: float = math.inf) -> bool:
+        """Whether the server has been there for so long, or always."""
+        return self.state == "up" and self._clock.now - self.up_since >= seconds
 
     def _serve(self, connection, _request: bytes) -> None:
         if self.state == "hangs":
@@ -105,7 +112,7 @@ class Model:
 
     def __init__(self, random: Random, folder: Path, server: KeyServer, runner: asyncio.Runner, *, named: bool) -> None:
         self._random, self._runner, self._clock, self._named = random, runner, Clock(), named
-        self.tenants = {name: Tenant(name, server) for name in TENANTS}
+        self.tenants = {name: Tenant(name, server, self._clock) for name in TENANTS}
         self.told: list[str] = []
         self.sent: list[Sent] = []
         self._known: set[tuple[str, str]] = set()
@@ -189,14 +196,15 @@ class Model:
         worker = self._random.choice(list(self._ask))
         before = self._had(worker, MALLORY, sent)
         answer = self.judge(worker, sent.request)
-        self.tell(worker, sent, "->", answer)
+        self.tell(worker, sent, "->", answer, getattr(answer, "detail", ""))
         if isinstance(answer, str):
             sent.accepted.append(worker)
-            self._known.add((worker, sent.keyid))
-            if self.tenants[MALLORY].was_always_up:
-                self._settled.add((worker, sent.keyid))
             if answer != sent.signer and not self._is_unseen(worker, sent):
                 return f"attributed to {answer}"
+            if answer == sent.signer:
+                self._known.add((worker, sent.keyid))
+                if self.tenants[MALLORY].is_up():
+                    self._settled.add((worker, sent.keyid))
             return "accepted twice" if len(sent.accepted) > 1 else None
         copied = (before | self._had(worker, MALLORY, sent)) & self._had(worker, sent.signer, sent)
         is_honest = sent.signer in HONEST and is_new
@@ -205,9 +213,12 @@ class Model:
         return None
 
     def _is_unseen(self, worker: str, sent: Sent) -> bool:
-        """Whether a worker never saw a key at its owner, whose server is down: then it cannot know of the copy."""
-        tenant = self.tenants[sent.signer]
-        return not self._named and tenant.state != "up" and not self._sources[worker][sent.signer].held(sent.keyid)
+        """Whether a worker never saw a key at its owner, whose server was down until now: it knows of the copy alone.
+
+        Thirty seconds later it asks the owner, and if that is too early, all of them after thirty more.
+        """
+        is_up = self.tenants[sent.signer].is_up(seconds=60)
+        return not self._named and not is_up and not self._had(worker, sent.signer, sent)
 
     def _had(self, worker: str, name: str, sent: Sent) -> set[str]:
         """Return the thumbprints of the keys with a keyid in the last document of a tenant that a worker has read."""
@@ -215,7 +226,7 @@ class Model:
 
     def _is_wanted(self, worker: str, sent: Sent) -> bool:
         """Whether the worker must accept a new request: it knows the key, or its owner's server was always there."""
-        return (worker, sent.keyid) in self._known or self.tenants[sent.signer].was_always_up
+        return (worker, sent.keyid) in self._known or self.tenants[sent.signer].is_up()
 
     def _is_shared(self, worker: str, sent: Sent, error: SignatureError) -> bool:
         """Whether nobody can tell whose a copied key is.

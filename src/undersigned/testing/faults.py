@@ -8,10 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import sys
 import time
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
+from logging.handlers import BufferingHandler
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from undersigned.discovery.key_sources import KeySources
 from undersigned.message.header_fields import HeaderFields
@@ -20,7 +23,7 @@ from undersigned.testing.contract import finish, require
 from undersigned.verification.asking import awaited, from_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from undersigned.signature.key_source import AsyncKeySource
     from undersigned.signature.verification_key import VerificationKey
@@ -185,7 +188,7 @@ class _Trial:
             self._advance(neighbour.fresh + neighbour.interval)
             await self._ask()
             self._advance(0)
-        with _Heard(neighbour.logger) as heard:
+        with _heard(neighbour.logger) as heard:
             neighbour.answer(self._fault)
             self._advance({"expired": neighbour.fresh, "two owners": kept + neighbour.interval}.get(state, 0))
             before = neighbour.asked()
@@ -208,7 +211,7 @@ class _Trial:
                 await self._check(lets_in=lasts)
             has_asked = neighbour.asked() > before
         if neighbour.logger and has_asked:
-            self._require(len(heard.lines) in {1, 2}, f"has {len(heard.lines)} lines in the log; expected one")
+            self._require(len(heard) in {1, 2}, f"has {len(heard)} lines in the log; expected one")
         neighbour.answer("")
         self._advance(kept + 2 * neighbour.interval)
         await self._ask()
@@ -257,26 +260,18 @@ class _Trial:
         require(kept, f"{self._state}, {self._fault}: the source {broken}")
 
 
-class _Heard(logging.Handler):
-    """What a logger warns of meanwhile, although the program may have turned its warnings off."""
-
-    def __init__(self, logger: str) -> None:
-        super().__init__(logging.WARNING)
-        self._logger = logging.getLogger(logger or __name__)
-        self._level, self._disabled = self._logger.level, self._logger.manager.disable
-        self.lines: list[logging.LogRecord] = []
-
-    def __enter__(self) -> Self:
-        self._logger.addHandler(self)
-        self._logger.setLevel(logging.WARNING)
-        logging.disable(logging.NOTSET)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.removeHandler(self)
-        self._logger.setLevel(self._level)
-        logging.disable(self._disabled)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Note a line."""
-        self.lines.append(record)
+@contextmanager
+def _heard(name: str) -> Generator[list[logging.LogRecord]]:
+    """Yield what a logger warns of meanwhile, although the program may have turned its warnings off."""
+    logger, handler = logging.getLogger(name or __name__), BufferingHandler(sys.maxsize)
+    level, disabled = logger.level, logger.manager.disable
+    handler.setLevel(logging.WARNING)
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
+    logging.disable(logging.NOTSET)
+    try:
+        yield handler.buffer
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logging.disable(disabled)

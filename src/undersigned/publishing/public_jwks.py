@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import urlsafe_b64decode
+from base64 import a85decode, b32decode, b85decode, urlsafe_b64decode
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
@@ -19,7 +19,7 @@ from undersigned.signature.jwk import PRIVATE_MEMBERS, UnusableKey, private_key_
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from undersigned.signature.jwk import PrivateKey
 
@@ -33,15 +33,6 @@ _MOST: Final = {"kid": 320, "x": 96, "y": 96, "n": 4096, "x5u": 320, "x5t#S256":
 
 _SHORT: Final = 32
 """The characters of any other member. A private key has 43 at least, in Base64url."""
-
-_ENCODED: Final = (re.compile(r"[A-Za-z0-9_-]{43,}"), re.compile(r"[A-Za-z0-9+/]{43,}"))
-"""What may be a private key in Base64url, Base64 or hexadecimal digits, in any text."""
-
-_BETWEEN: Final = (re.compile(r"[\s:]|\\[nrt]"), re.compile(r'",\s*"'))
-"""What may part a text: colons between octets and line ends, and the strings of an array."""
-
-_LENGTHS: Final = (43, 64, 96)
-"""Characters of a private key: Base64url of 32 and of 48 octets, and their digits."""
 
 _CURVES: Final = (("OKP", "Ed25519"), ("EC", "P-256"), ("EC", "P-384"))
 
@@ -71,7 +62,7 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     if b"PRIVATE KEY-----" in text:
         raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
-    if not set(_public_halves(text.decode("ascii"))).isdisjoint(key.thumbprint for key in keys):
+    if not {key.thumbprint for key in keys}.isdisjoint(half for one in _texts(jwks) for half in _public_halves(one)):
         raise ConfigurationError("keys: the set has the private half of one of its keys as a text; leave it out")
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
@@ -129,11 +120,14 @@ def _key_of(member: object) -> VerificationKey:
 
 
 def _public_halves(text: str) -> Iterator[str | None]:
-    """Yield the thumbprint of each public key whose private half may be in a text."""
-    texts = (text, *[between.sub("", text) for between in _BETWEEN])
-    runs = {run for one in texts for kind in _ENCODED for run in kind.findall(one)}
-    parts = {part for run in runs for size in (len(run), *_LENGTHS) for part in (run[:size], run[-size:])}
-    for octets in {octets for part in parts for octets in _decoded(part)}:
+    """Yield the thumbprint of each public key whose private half may be in a text, spelled as `_SPELLINGS` has it."""
+    candidates: set[bytes] = set()
+    for characters, lengths, decode in _SPELLINGS:
+        runs = {run for one in (text, re.sub(r"[\s:]", "", text)) for run in characters.findall(one)}
+        for part in {part for run in runs for size in (len(run), *lengths) for part in (run[:size], run[-size:])}:
+            with suppress(ValueError):
+                candidates.add(decode(part))
+    for octets in candidates:
         private: list[PrivateKey] = []
         if len(octets) in {32, 48}:
             for kty, crv in _CURVES:
@@ -148,12 +142,36 @@ def _public_halves(text: str) -> Iterator[str | None]:
             yield from _public_halves(octets.decode("ascii"))
 
 
-def _decoded(text: str) -> Iterator[bytes]:
-    """Yield the octets that a text may be, in Base64url or Base64, and in hexadecimal digits."""
-    with suppress(ValueError):
-        yield bytes.fromhex(text)
-    with suppress(ValueError):
-        yield urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "=" * (-len(text) % 4))
+def _from_base64(text: str) -> bytes:
+    return urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "=" * (-len(text) % 4))
+
+
+def _from_base32(text: str) -> bytes:
+    return b32decode(text + "=" * (-len(text) % 8), casefold=True)
+
+
+_SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str], bytes]]]] = (
+    (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 64), _from_base64),
+    (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64), _from_base64),
+    (re.compile(r"[0-9A-Fa-f]{64,}"), (64, 96), bytes.fromhex),
+    (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), _from_base32),
+    (re.compile(r"[!-~]{40,}"), (40, 60), b85decode),
+    (re.compile(r"[!-~]{40,}"), (40, 60), a85decode),
+)
+"""How a private key may be written: its characters, how many 32 and 48 octets have, and the function that reads it."""
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the names and texts at any depth, and those of each array as one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        members = cast("Mapping[object, object]", value)
+        for one in (*members, *members.values()):
+            yield from _texts(one)
+    elif isinstance(value, (list, tuple)):
+        texts = [text for one in cast("Sequence[object]", value) for text in _texts(one)]
+        yield from (*texts, "".join(texts))
 
 
 def _names(value: object) -> Iterator[object]:

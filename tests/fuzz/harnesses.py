@@ -31,7 +31,10 @@ from undersigned import (
 )
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cli.explain import explained_json, explained_lines
+from undersigned.client.signers import asked_nonce
 from undersigned.discovery.activitypub import check_owner, owner_of, published_key, verification_key
+from undersigned.discovery.adcp.brand import authorized_until, brand_url, check_key_origins, jwks_url
+from undersigned.discovery.adcp.protocols import EventStream
 from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object
@@ -41,6 +44,7 @@ from undersigned.discovery.web_bot_auth import read_card
 from undersigned.errors import MalformedURL
 from undersigned.explanation import MalformedRequest, explain_request, parse_pasted_request
 from undersigned.message import HeaderFields
+from undersigned.message.challenge import read_challenge
 from undersigned.message.request_target import RequestTarget
 from undersigned.message.signature_agent import SignatureAgentForm, read_signature_agent
 from undersigned.message.signature_input import parse_signature_input
@@ -165,6 +169,9 @@ def agent_fields(data: bytes) -> None:
     asked = KeyLookup("k", {}, frozenset(), "GET", URL, fields, identifiers=('"ucp-agent"',))
     with contextlib.suppress(KeySourceError):
         _PLATFORMS.agent(asked)
+    assert read_challenge(value) is None or value.isascii()
+    nonce = asked_nonce(value, profiles.ADCP_3_2)
+    assert not nonce or nonce in value, "a nonce that nobody asked for"
     lifetime = Freshness().lifetime({"cache-control": control, "age": value})
     assert 60 <= lifetime <= 900, "a document is fresh for another time"
 
@@ -176,6 +183,8 @@ def document(data: bytes) -> None:
         lambda: RevocationList.from_json(data.decode("latin-1"), issuer=None),
         lambda: read_signed_list(data, keys=KEYS, issuer="a", last=None, now=NOW),
         lambda: _read_actor(read_json_object(data)),
+        lambda: _read_brand(read_json_object(data)),
+        lambda: EventStream(1).feed(data),
         lambda: _bound_key(data),
     ):
         with contextlib.suppress(UnusableDocument, ConfigurationError, KeySourceError):
@@ -187,6 +196,17 @@ def _read_actor(actor: Mapping[str, object]) -> None:
     if key is not None:
         check_owner(actor, owner=owner_of(key), keyid=_ACTOR)
         verification_key(key, keyid=_ACTOR, owner=_ACTOR)
+
+
+def _read_brand(brand: Mapping[str, object]) -> None:
+    for read in (
+        lambda: brand_url(brand),
+        lambda: authorized_until("https://a.example/u", "https://b.example/", brand, now=NOW),
+        lambda: jwks_url("https://a.example/u", brand),
+        lambda: check_key_origins(brand, "https://a.example/u", purpose="request_signing"),
+    ):
+        with contextlib.suppress(KeySourceError):
+            read()
 
 
 def _bound_key(claims: bytes) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.cavage.base import components_of, signing_string
 from undersigned.cavage.header import (
     CREATED,
     EXPIRES,
@@ -13,8 +12,10 @@ from undersigned.cavage.header import (
     REQUEST_TARGET,
     RSA_SHA256,
     CavageParameters,
+    components_of,
     parse_digest,
     read_http_date,
+    signing_string,
 )
 from undersigned.message.covered import Coverage
 from undersigned.message.header_fields import check_fields
@@ -63,7 +64,7 @@ def screen_cavage(request: Request, profile: Profile, *, now: float, required: C
     try:
         given = _parameters(request)
         dated = _date(request) if "date" in given.names else None
-        digest = _covered_digest(request) if "digest" in given.names else None
+        digest = parse_digest(request.fields.combined.get("digest", "")) if "digest" in given.names else None
     except MalformedField as malformed:
         raise field_error(malformed, profile) from None
     algorithm = _RSA if given.algorithm == RSA_SHA256 else ""
@@ -118,11 +119,6 @@ def _date(request: Request) -> int:
     if date is None:
         raise MalformedField("the covered Date is absent, or not a date such as Sun, 22 Nov 2026 00:00:00 GMT")
     return date
-
-
-def _covered_digest(request: Request) -> dict[str, bytes]:
-    """Return the covered Digest."""
-    return parse_digest(request.fields.combined.get("digest", ""))
 
 
 def _missing(request: Request, names: Collection[str], required: Collection[str]) -> list[str]:

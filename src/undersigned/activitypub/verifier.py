@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from undersigned.activitypub.screening import screen_cavage
-from undersigned.cavage.header import CREATED, EXPIRES, REQUEST_TARGET
+from undersigned.cavage.header import SIGNED_NAME
 from undersigned.errors import ConfigurationError
-from undersigned.message import token
 from undersigned.message.request import Request
 from undersigned.message.timestamps import system_clock
 from undersigned.profiles import ACTIVITYPUB
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
     from undersigned.verification.revocation import AsyncRevocationSource
     from undersigned.verification.verifier import ReceivedSignature
 
-_NAME: Final = re.compile(rf"{token.LOWER}+")
-_PSEUDO: Final = frozenset({REQUEST_TARGET, CREATED, EXPIRES})
-
 
 class AsyncActivityPubVerifier(AsyncVerifier):
     """`ActivityPubVerifier` that awaits the answers of its sources."""
@@ -46,7 +41,10 @@ class AsyncActivityPubVerifier(AsyncVerifier):
     ) -> None:
         store = MemoryReplayStore() if replay is None else replay
         super().__init__(profile, keys=keys, replay=store, revocations=revocations, clock=clock)
-        self._required = _checked_names(required)
+        names = all(isinstance(name, str) and SIGNED_NAME.fullmatch(name) for name in required)
+        if isinstance(required, str) or not names:
+            raise ConfigurationError('required: list names in lower case, such as ("(request-target)", "host")')
+        self._required = tuple(required)
 
     def is_signed(self, fields: HeaderFields) -> bool:
         """Return whether a message with these fields is signed, in either scheme."""
@@ -83,10 +81,3 @@ class ActivityPubVerifier(AsyncActivityPubVerifier, Verifier):
     Raises:
         ConfigurationError: `required` is wrong, or as `Verifier`.
     """
-
-
-def _checked_names(required: Sequence[str]) -> tuple[str, ...]:
-    names = all(isinstance(name, str) and (name in _PSEUDO or _NAME.fullmatch(name)) for name in required)
-    if isinstance(required, str) or not names:
-        raise ConfigurationError('required: list names in lower case, such as ("(request-target)", "host")')
-    return tuple(required)

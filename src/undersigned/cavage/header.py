@@ -1,4 +1,4 @@
-"""The headers of the draft: Signature (draft-cavage-http-signatures-12 section 2.1), Date and Digest."""
+"""The signing string of the draft (draft-cavage-http-signatures-12 section 2.3), and its headers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import base64
 import re
 from dataclasses import dataclass, field
 from email.utils import formatdate, parsedate_to_datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message import token
-from undersigned.message.content_digest import RunningDigest
+from undersigned.message.covered import Component
 from undersigned.message.structured_fields import MalformedField, OversizedField
+from undersigned.signature.components import FIELD_VALUE, NO_FIELD, UnresolvableComponent, check_method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from undersigned.message.request import Request
+    from undersigned.url import CanonicalURL
 
 CREATED: Final = "(created)"
 EXPIRES: Final = "(expires)"
@@ -31,12 +38,53 @@ _PARAMETER: Final = re.compile(rf'([A-Za-z][A-Za-z0-9_-]*) *= *(?:"([^"\\]*)"|({
 """A parameter of RFC 7235 section 2.1, with spaces around the sign, and a token or a quoted string."""
 
 _SEPARATOR: Final = re.compile(r" *, *")
-_NAME: Final = re.compile(rf"{token.LOWER}+|\((?:request-target|created|expires)\)")
+SIGNED_NAME: Final = re.compile(rf"{token.LOWER}+|\((?:request-target|created|expires)\)")
+"""A name in `headers`, in lower case."""
+
 _WHOLE: Final = re.compile(r"[0-9]{1,15}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _SHA_256: Final = "sha-256"
 _DIGEST_LENGTH: Final = 32
 _DEFAULTS: Final = {HS2019: (CREATED,), RSA_SHA256: ("date",)}
+
+
+def components_of(names: Iterable[str]) -> list[Component]:
+    """Return signed names as components, which have their names as identifiers."""
+    return [Component(name, name, bare=True) for name in names]
+
+
+def signing_string(
+    request: Request, target: CanonicalURL, names: Sequence[str], *, created: str = "", expires: str = ""
+) -> str:
+    """Return the signing string as ASCII text, lines separated by LF.
+
+    Args:
+        request: the message.
+        target: its target, with path and query as they are on the wire.
+        names: the signed names in their order.
+        created: the `created` parameter as it is spelled.
+        expires: the `expires` parameter as it is spelled.
+
+    Raises:
+        UnresolvableComponent: the message has no such field, or its value is not printable ASCII.
+    """
+    pseudo = {REQUEST_TARGET: _request_target(request.method, target), CREATED: created, EXPIRES: expires}
+    return "\n".join([f"{name}: {pseudo[name] if name in pseudo else _value(request, name)}" for name in names])
+
+
+def _request_target(method: str, target: CanonicalURL) -> str:
+    check_method(method, any_case=True)
+    path_and_query = target.target_uri.removeprefix(f"{target.scheme}://{target.authority}")
+    return f"{method.lower()} {path_and_query}"
+
+
+def _value(request: Request, name: str) -> str:
+    value = request.fields.combined.get(name)
+    if value is None:
+        raise UnresolvableComponent(NO_FIELD)
+    if FIELD_VALUE.fullmatch(value) is None:
+        raise UnresolvableComponent("a signed field has a character that is not printable ASCII")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +167,7 @@ def _names(value: str) -> tuple[str, ...]:
     names = tuple(value.lower().split())
     if len(names) > MOST_COMPONENTS:
         raise OversizedField(f"headers has {len(names):,} names, and at most {MOST_COMPONENTS} are read: sign fewer")
-    if not names or len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
+    if not names or len(set(names)) < len(names) or not all(map(SIGNED_NAME.fullmatch, names)):
         raise MalformedField("headers is not a list of different names")
     return names
 
@@ -171,11 +219,6 @@ def parse_digest(value: str) -> dict[str, bytes]:
     if len(found) != 1 or len(found[0]) != _DIGEST_LENGTH:
         raise MalformedField(f"the Digest field does not have one SHA-256 of {_DIGEST_LENGTH} bytes")
     return {_SHA_256: found[0]}
-
-
-def digest_builder() -> RunningDigest:
-    """Return a new builder of the Content-Digest that `legacy_digest` takes."""
-    return RunningDigest((_SHA_256,))
 
 
 def legacy_digest(content_digest: str) -> str:

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from undersigned.cavage.base import signing_string
 from undersigned.cavage.header import (
     REQUEST_TARGET,
     CavageParameters,
-    digest_builder,
     http_date,
     legacy_digest,
     serialize_parameters,
+    signing_string,
 )
 from undersigned.errors import ConfigurationError, SigningError
-from undersigned.message import token
-from undersigned.message.content_digest import content_digest
+from undersigned.message.content_digest import RunningDigest, content_digest
 from undersigned.message.request import Request
 from undersigned.message.request_target import check_sent, typed_target
 from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
+from undersigned.signature.rules.checks import FIELD
 from undersigned.signature.signer import SignedFields, check_base, check_sent_fields
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undersigned.message.content_digest import RunningDigest
     from undersigned.signature.remote_key import AnyKey
     from undersigned.url import CanonicalURL
 
@@ -38,7 +35,6 @@ CavageAlgorithm = Literal["rsa-sha256", "hs2019"]
 
 _ALGORITHM: Final = "rsa-v1_5-sha256"
 _MADE: Final = frozenset({"date", "digest", "signature"})
-_NAME: Final = re.compile(rf"{token.LOWER}+")
 
 
 class CavageSigner:
@@ -76,7 +72,7 @@ class CavageSigner:
             raise ConfigurationError("key: its keyid must not have a quote or a backslash; the field cannot spell them")
         if algorithm not in get_args(CavageAlgorithm):
             raise ConfigurationError('algorithm: must be "rsa-sha256" or "hs2019"')
-        names = all(isinstance(name, str) and _NAME.fullmatch(name) and name not in _MADE for name in components)
+        names = all(isinstance(name, str) and FIELD.fullmatch(name) and name not in _MADE for name in components)
         if isinstance(components, str) or not names:
             raise ConfigurationError("components: list field names in lower case, such as ['content-type']")
         if not callable(clock):
@@ -110,7 +106,7 @@ class CavageSigner:
 
     def digest_builder(self) -> RunningDigest:
         """Return a new builder of the digest that this signer covers, for content that is read in chunks."""
-        return digest_builder()
+        return RunningDigest(("sha-256",))
 
     def _draft(
         self, request: Request, digest: str | None

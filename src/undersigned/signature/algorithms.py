@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from http_message_signatures.algorithms import (
     ECDSA_P256_SHA256,
     ECDSA_P384_SHA384,
@@ -15,8 +14,8 @@ from http_message_signatures.algorithms import (
 )
 
 from undersigned.errors import ConfigurationError
-from undersigned.signature.ed25519 import Ed25519, point_fault
-from undersigned.signature.jwk import rsa_fault
+from undersigned.signature.ed25519 import Ed25519
+from undersigned.signature.jwk import PrivateKey, PublicKey, UnusableKey, algorithms_of, public_jwk, public_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,11 +32,6 @@ ALGORITHMS: frozenset[str] = frozenset(BY_NAME)
 RSA: Final = (RSA_PSS_SHA512.algorithm_id, RSA_V1_5_SHA256.algorithm_id)
 """The two algorithms of an RSA key."""
 
-_CURVES: Final[Mapping[type[ec.EllipticCurve], str]] = {
-    ec.SECP256R1: ECDSA_P256_SHA256.algorithm_id,
-    ec.SECP384R1: ECDSA_P384_SHA384.algorithm_id,
-}
-
 
 def algorithm_for(key: object, *, private: bool, algorithm: str | None) -> str:
     """Return the algorithm of a key of the cryptography package, after checking that the key is fit for it.
@@ -50,42 +44,22 @@ def algorithm_for(key: object, *, private: bool, algorithm: str | None) -> str:
     Raises:
         ConfigurationError: the key is of another kind, is weak, or is not for `algorithm`, or an RSA key has none.
     """
-    known = _algorithms(key, private=private)
-    if not known:
+    public = key.public_key() if isinstance(key, PrivateKey) else key
+    is_fit = isinstance(public, PublicKey) and private == isinstance(key, PrivateKey)
+    jwk = public_jwk(cast("PublicKey", public)) if is_fit else {}
+    try:
+        known = sorted(algorithms_of(jwk))
+    except UnusableKey:
         kind = "a private" if private else "a public"
-        raise ConfigurationError(f"key: give {kind} key of the cryptography package, for Ed25519, P-256, P-384 or RSA")
-    fault = _fault(key)
-    if fault:
-        raise ConfigurationError(f"key: {fault}")
+        raise ConfigurationError(
+            f"key: give {kind} key of the cryptography package, for Ed25519, P-256, P-384 or RSA"
+        ) from None
+    try:
+        public_key_of(jwk)
+    except UnusableKey as unusable:
+        raise ConfigurationError(f"key: {unusable}") from None
     if algorithm is None and len(known) > 1:
         raise ConfigurationError(f"algorithm: an RSA key needs one of {', '.join(known)}")
     if algorithm is not None and algorithm not in known:
         raise ConfigurationError(f"algorithm: this key can be used with {' or '.join(known)}")
-    return algorithm or next(iter(known))
-
-
-def _algorithms(key: object, *, private: bool) -> tuple[str, ...]:
-    edwards, elliptic, factoring = (
-        (ed25519.Ed25519PrivateKey, ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey)
-        if private
-        else (ed25519.Ed25519PublicKey, ec.EllipticCurvePublicKey, rsa.RSAPublicKey)
-    )
-    if isinstance(key, edwards):
-        return (Ed25519.algorithm_id,)
-    if isinstance(key, factoring):
-        return RSA
-    if isinstance(key, elliptic):
-        name = _CURVES.get(type(cast("ec.EllipticCurvePublicKey", key).curve))
-        return () if name is None else (name,)
-    return ()
-
-
-def _fault(key: object) -> str:
-    if isinstance(key, ed25519.Ed25519PublicKey):
-        return point_fault(key.public_bytes_raw())
-    if isinstance(key, rsa.RSAPrivateKey):
-        key = key.public_key()
-    if isinstance(key, rsa.RSAPublicKey):
-        numbers = key.public_numbers()
-        return rsa_fault(numbers.n, numbers.e)
-    return ""
+    return algorithm or known[0]

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
@@ -15,10 +15,6 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import LEAST_RSA_BITS, LEAST_SECRET_BYTES, MOST_RSA_BITS
 from undersigned.message.structured_fields import base64url
 from undersigned.signature.ed25519 import point_fault
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 JWK: TypeAlias = Mapping[str, object]
 PublicKey: TypeAlias = ed25519.Ed25519PublicKey | ec.EllipticCurvePublicKey | rsa.RSAPublicKey
@@ -48,7 +44,7 @@ ALGS: Final[Mapping[str, str]] = {algorithm: name for name, algorithm in ALGORIT
 """The registered `alg` of each algorithm, by its RFC 9421 name; for ed25519 the older one, EdDSA."""
 
 _COORDINATES: Final[Mapping[str, int]] = {"Ed25519": 32, "P-256": 32, "P-384": 48}
-_CURVES: Final[Mapping[str, Callable[[], ec.EllipticCurve]]] = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}
+_CURVES: Final[Mapping[str, type[ec.EllipticCurve]]] = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}
 
 _FACTORS: Final = ("p", "q", "dp", "dq", "qi")
 """The members of a private RSA key that it has all of, or none (RFC 7518 section 6.3.2)."""
@@ -165,11 +161,6 @@ def secret_of(jwk: JWK) -> bytes:
     return secret
 
 
-def text_of(value: object) -> str:
-    """Return the string that a member of a JWK is, or "" if it is not one."""
-    return value if isinstance(value, str) else ""
-
-
 def texts_of(value: object) -> frozenset[str]:
     """Return the strings that a member of a JWK has, which may be one string or a list."""
     if isinstance(value, str):
@@ -184,7 +175,7 @@ def _registered_algorithms(jwk: JWK) -> Mapping[str, str]:
     return _REGISTERED.get(f"{kty} {crv}" if kty in {"OKP", "EC"} else str(kty), {}) if isinstance(kty, str) else {}
 
 
-def rsa_fault(modulus: int, exponent: int) -> str:
+def _rsa_fault(modulus: int, exponent: int) -> str:
     """Return why two numbers may not be a public RSA key, or "" (RFC 7518 section 3.3 and 3.5 on the length).
 
     A long modulus and a large exponent make each verification expensive, and the publisher of a key chooses them.
@@ -199,7 +190,7 @@ def rsa_fault(modulus: int, exponent: int) -> str:
 
 def _rsa_numbers(jwk: JWK) -> rsa.RSAPublicNumbers:
     modulus, exponent = _integer(jwk, "n"), _integer(jwk, "e")
-    fault = rsa_fault(modulus, exponent)
+    fault = _rsa_fault(modulus, exponent)
     if fault:
         raise UnusableKey(fault)
     return rsa.RSAPublicNumbers(exponent, modulus)
@@ -337,7 +328,8 @@ def public_jwk(key: PublicKey) -> dict[str, str]:
         return {"kty": "RSA", "n": base64url_integer(numbers.n), "e": base64url_integer(numbers.e)}
     point, length = key.public_numbers(), -(-key.key_size // 8)
     x, y = (base64url(number.to_bytes(length, "big")) for number in (point.x, point.y))
-    return {"kty": "EC", "crv": f"P-{key.key_size}", "x": x, "y": y}
+    crv = next((crv for crv, curve in _CURVES.items() if isinstance(key.curve, curve)), key.curve.name)
+    return {"kty": "EC", "crv": crv, "x": x, "y": y}
 
 
 def base64url_integer(number: int) -> str:

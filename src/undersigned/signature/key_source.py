@@ -11,7 +11,7 @@ from undersigned.limits import MOST_CANDIDATES
 from undersigned.message.covered import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.pem import read_key_file
-from undersigned.signature.rules.key import KeyRule
+from undersigned.signature.rules import KeyRule
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class KeySet:
     """
 
     __slots__ = ("keys",)
+    _is_configured = True
 
     def __init__(self, keys: Mapping[str, VerificationKey | Sequence[VerificationKey]]) -> None:
         given: Mapping[str, object] = keys if isinstance(keys, Mapping) else {"": None}
@@ -124,7 +125,13 @@ class KeySet:
             ]
             for keyid, named in given.items()
         }
-        self._check_contents()
+        if self._is_configured and not any(self.keys.values()):
+            raise ConfigurationError("keys: the key set is empty; add a public key")
+        if not all(isinstance(key, VerificationKey) for key in self):
+            raise ConfigurationError(
+                "keys: every value must be a VerificationKey: make a key set of a JWK set with KeySet.from_jwks(jwks), "
+                "and of single keys with KeySet.of(key)"
+            )
 
     @classmethod
     def from_jwks(cls, jwks: Mapping[str, object], *, owner: str = "") -> Self:
@@ -148,7 +155,12 @@ class KeySet:
             if not isinstance(member, Mapping):
                 raise ConfigurationError("keys: every member of the JWK set's keys array must be a JSON object")
             jwk = cast("JWK", member)
-            cls._check_member(jwk)
+            private = sorted(PRIVATE_MEMBERS.intersection(jwk))
+            if private and cls._is_configured:
+                raise ConfigurationError(
+                    f"keys: a JWK of the set has the private member {private[0]!r}. Give public keys only, such as "
+                    "keys/public.jwks.json, and use the private key for signing only"
+                )
             keyid = jwk.get("kid")
             if not isinstance(keyid, str):
                 continue
@@ -192,34 +204,6 @@ class KeySet:
         """Return this set with its published test keys accepted, as `VerificationKey.for_tests` says."""
         return type(self)({keyid: [key.for_tests() for key in named] for keyid, named in self.keys.items()})
 
-    @classmethod
-    def _check_member(cls, jwk: JWK) -> None:
-        """Check that a JWK is public.
-
-        Raises:
-            ConfigurationError: it has private or secret members. The message quotes no value.
-        """
-        private = sorted(PRIVATE_MEMBERS.intersection(jwk))
-        if private:
-            raise ConfigurationError(
-                f"keys: a JWK of the set has the private member {private[0]!r}. Give public keys only, such as "
-                "keys/public.jwks.json, and use the private key for signing only"
-            )
-
-    def _check_contents(self) -> None:
-        """Check that there is a key, and that this is not a JWK set.
-
-        Raises:
-            ConfigurationError: it is so.
-        """
-        if not any(self.keys.values()):
-            raise ConfigurationError("keys: the key set is empty; add a public key")
-        if not all(isinstance(key, VerificationKey) for key in self):
-            raise ConfigurationError(
-                "keys: every value must be a VerificationKey: make a key set of a JWK set with KeySet.from_jwks(jwks), "
-                "and of single keys with KeySet.of(key)"
-            )
-
     def check_for(self, profile: Profile) -> None:
         """Check that a key of this set can verify a signature of a profile.
 
@@ -227,7 +211,7 @@ class KeySet:
             ConfigurationError: none can. The message names the first keys, each with what is wrong.
         """
         faults = [(keyid, key.unfit(profile)) for keyid, named in self.keys.items() for key in named]
-        if all(fault for _, fault in faults):
+        if self._is_configured and all(fault for _, fault in faults):
             shown = "; ".join(f"{keyid!r}: {fault}" for keyid, fault in faults[:_SHOWN])
             plain = profile.derive(key=KeyRule())
             relaxed = "" if all(key.unfit(plain) for named in self.keys.values() for key in named) else _RELAXED
@@ -256,13 +240,4 @@ class ExaminedKeys(KeySet):
     """
 
     __slots__ = ()
-
-    @classmethod
-    def _check_member(cls, jwk: JWK) -> None:
-        """Accept any JWK."""
-
-    def _check_contents(self) -> None:
-        """Accept a set without keys."""
-
-    def check_for(self, profile: Profile) -> None:
-        """Accept keys that cannot verify a signature of the profile."""
+    _is_configured = False

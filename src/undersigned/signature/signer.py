@@ -5,16 +5,14 @@ What is signed is checked and complete before a key is asked, so a key may be an
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os import urandom
-from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_FIELDS
 from undersigned.log_text import cut_name
-from undersigned.message import token
 from undersigned.message.content import check_json
 from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
 from undersigned.message.covered import Component
@@ -40,6 +38,7 @@ from undersigned.signature.components import ComponentValues, UnresolvableCompon
 from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.profile import DEFAULT, Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
+from undersigned.signature.rules.checks import FIELD
 from undersigned.signature.rules.coverage import name_of
 from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.url import CanonicalURL, canonicalize, canonicalize_authority
@@ -51,12 +50,14 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Encoding
 
-_FIELD_NAME: Final = re.compile(rf"{token.LOWER}+")
 _LARGEST_INTEGER: Final = 999_999_999_999_999
 _NONCE_BYTES: Final = 16
 _ADDED: Final = ("signature-input", "signature")
 _LISTS_KEPT: Final = 32
 _URLS_KEPT: Final = 128
+
+_Covered: TypeAlias = "tuple[tuple[str, ...], tuple[Component, ...], str]"
+"""What a signature covers: names or identifiers, components, and the inner list of them."""
 
 
 @dataclass(slots=True)
@@ -176,7 +177,7 @@ class Signer:
         own: str = getattr(key, "thumbprint", "")
         if profile.key.is_thumbprint and own and own != key.keyid:
             raise ConfigurationError(f"key: profile {profile.name} takes the thumbprint of a key as its keyid: {own}")
-        if isinstance(components, str) or not all(map(_FIELD_NAME.fullmatch, components)):
+        if isinstance(components, str) or not all(map(FIELD.fullmatch, components)):
             raise ConfigurationError("components: list field names in lower case, such as ['idempotency-key']")
         if profile.digest.policy == "forbidden" and "content-digest" in components:
             raise ConfigurationError(
@@ -397,21 +398,13 @@ class Signer:
         return SignedFields(fields, prepared.components, prepared.target_uri, prepared.signature_base.decode("ascii"))
 
 
-class _Covered(NamedTuple):
-    """What a signature covers: names or identifiers, components, and the inner list of them."""
-
-    names: tuple[str, ...]
-    components: tuple[Component, ...]
-    text: str
-
-
 def _covered(names: tuple[str, ...]) -> _Covered:
     """Return the components with these names or identifiers, each once."""
     unique = tuple(dict.fromkeys(names))
     components = tuple(
         [Component(name_of(name), name if name[0] == '"' else f'"{name}"', bare=name[0] != '"') for name in unique]
     )
-    return _Covered(unique, components, f"({' '.join([component.text for component in components])})")
+    return unique, components, f"({' '.join([component.text for component in components])})"
 
 
 def check_sent_fields(request: Request | Response, target: CanonicalURL, *, added: Sequence[str]) -> None:

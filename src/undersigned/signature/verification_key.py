@@ -32,7 +32,6 @@ from undersigned.signature.jwk import (
     public_jwk,
     public_key_of,
     read_secret,
-    text_of,
     texts_of,
     thumbprint,
     written_thumbprint,
@@ -106,7 +105,8 @@ class VerificationKey:
         keyid = jwk.get("kid") if isinstance(jwk, Mapping) else None
         if not isinstance(keyid, str):
             raise ConfigurationError("the JWK needs a kid, a string: a signature names its key by it")
-        use = text_of(jwk.get("use"))
+        given = jwk.get("use")
+        use = given if isinstance(given, str) else ""
         operations, purposes = texts_of(jwk.get("key_ops")), texts_of(jwk.get("adcp_use"))
         try:
             algorithms = algorithms_of(jwk)
@@ -142,7 +142,8 @@ class VerificationKey:
             ConfigurationError: the key is of another kind or cannot be used.
         """
         name = algorithm_for(key, private=False, algorithm=algorithm)
-        return cls._of(BY_NAME[name](public_key=key), keyid, purposes, owner, thumbprint(public_jwk(key)) or "")
+        uses = {"use": "sig", "key_ops": ["verify"], "adcp_use": [*purposes]}
+        return cls.from_jwk({"kid": keyid, **public_jwk(key), "alg": ALGS[name], **uses}, owner=owner)
 
     @classmethod
     def from_pem(
@@ -176,23 +177,10 @@ class VerificationKey:
         """
         octets = read_secret(secret)
         name = hmac.digest(octets, b"undersigned replay", "sha256").hex()
-        return cls._of(BY_NAME[SHARED_SECRET](public_key=octets), keyid, purposes, owner, replay_name=name)
-
-    @classmethod
-    def _of(
-        cls,
-        verifier: HTTPSignatureAlgorithm,
-        keyid: str,
-        purposes: _Purposes,
-        owner: str,
-        thumbprint: str = "",
-        replay_name: str = "",
-    ) -> VerificationKey:
-        name, operations = verifier.algorithm_id, frozenset({"verify"})
-        verifiers = {name: verifier}
-        fault = TEST_KEY_FAULT if (thumbprint or replay_name) in TEST_KEYS else ""
+        verifiers = {SHARED_SECRET: BY_NAME[SHARED_SECRET](public_key=octets)}
+        operations, fault = frozenset({"verify"}), TEST_KEY_FAULT if name in TEST_KEYS else ""
         return cls(
-            keyid, name, "sig", operations, frozenset(purposes), fault, owner, verifiers, thumbprint, replay_name
+            keyid, SHARED_SECRET, "sig", operations, frozenset(purposes), fault, owner, verifiers, replay_name=name
         )
 
     @property

@@ -1,13 +1,15 @@
-"""Which components a signature must cover, and which it must not (RFC 9421 section 2)."""
+"""Which components a signature must cover or must not (RFC 9421 section 2), and which digests count (RFC 9530)."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
 from undersigned.message import token
+from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
 from undersigned.message.reading import FieldType, field_type
-from undersigned.signature.rules.checks import FIELD, check, check_texts
+from undersigned.message.structured_fields import Encoding
+from undersigned.signature.rules.checks import FIELD, check, check_choice, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -186,3 +188,29 @@ def name_of(component: str) -> str:
 def is_component(text: str) -> bool:
     """Return whether `text` is the name or the identifier of a component that a profile can require."""
     return (_IDENTIFIER if text[:1] == '"' else _COMPONENT).fullmatch(text) is not None
+
+
+DigestPolicy = Literal["required", "forbidden", "either"]
+"""Whether a signature over a message with content must, must not or may cover `content-digest`."""
+
+
+class DigestRule(NamedTuple):
+    """A rule for the digest of the content: whether a signature covers it, and which digests count.
+
+    Attributes:
+        policy: whether `content-digest` must, must not or may be covered if the message has content.
+        encodings: how the bytes of a digest may be encoded. A signer uses the first encoding.
+        algorithms: the digests that are looked at. At least one must be declared. A signer makes the first.
+    """
+
+    policy: DigestPolicy = "required"
+    encodings: tuple[Encoding, ...] = ("base64",)
+    algorithms: tuple[DigestAlgorithm, ...] = ("sha-256", "sha-512")
+
+    def check(self) -> None:
+        """Raise ConfigurationError if a value is wrong or contradicts another."""
+        check_choice("digest.policy", self.policy, DigestPolicy)
+        are_encodings = self.encodings and {*get_args(Encoding)}.issuperset(self.encodings)
+        check("digest.encodings", are_encodings, 'list "base64", "base64url" or both in a tuple')
+        are_known = self.algorithms and DIGEST_ALGORITHMS.issuperset(self.algorithms)
+        check("digest.algorithms", are_known, f"list some of {', '.join(sorted(DIGEST_ALGORITHMS))} in a tuple")

@@ -38,8 +38,8 @@ class WithHttpx:
             headers=fields,
             content=body,
         )
-        self.headers = response.headers
-        self.cookies = dict(response.cookies)
+        self.headers, self.cookies = response.headers, dict(response.cookies)
+        self.signature = response.extensions.get("signature")
         return response.status_code, response.text
 
 
@@ -67,8 +67,8 @@ class WithRequests:
             )
             if path == "/cookie":
                 assert session.cookies.get_dict() == {"a": "1"}
-            self.headers = response.headers
-            self.cookies = session.cookies.get_dict()
+            self.headers, self.cookies = response.headers, session.cookies.get_dict()
+            self.signature = vars(response).get("signature")
             return response.status_code, b"".join(response.iter_content(4)).decode()
 
 
@@ -86,7 +86,7 @@ class WithAiohttp:
 
         async def send():
             async with (
-                aiohttp.ClientSession(middlewares=[signing]) as session,
+                aiohttp.ClientSession(middlewares=[signing], cookie_jar=aiohttp.CookieJar(unsafe=True)) as session,
                 session.request(
                     method, server.origin + path, data=body, headers=fields, allow_redirects=True
                 ) as response,
@@ -95,7 +95,9 @@ class WithAiohttp:
                 assert [name.decode().lower() for name, _ in response.raw_headers] == [
                     *map(str.lower, response.headers)
                 ]
-                self.cookies = {name: one.value for name, one in response.cookies.items()}
+                self.cookies = {one.key: one.value for one in session.cookie_jar}
+                assert self.cookies == {name: one.value for name, one in response.cookies.items()}
+                self.signature = vars(response).get("signature")
                 if self._stream:
                     return response.status, b"".join([chunk async for chunk in response.content]).decode()
                 return response.status, await response.text()

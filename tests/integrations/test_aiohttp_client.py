@@ -149,18 +149,6 @@ def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
     assert (proxy.only.target, proxy.only.lines("host")) == (f"{ORIGIN}/~a/b?q", ["seller.example.com"])
 
 
-def test_redirect_that_is_not_followed_is_a_request_of_its_own(seller, other):
-    async def follow_by_hand():
-        middlewares = [SigningMiddleware(make_signer(), origins=[seller.origin, other.origin])]
-        async with aiohttp.ClientSession(middlewares=middlewares) as client:
-            async with client.get(seller.go(302, f"{other.origin}/next"), allow_redirects=False) as response:
-                location = response.headers["Location"]
-            async with client.get(location) as response:
-                return await response.json()
-
-    assert asyncio.run(follow_by_hand())["keyid"] == KEYID
-
-
 def test_dropped_connection_is_retried_with_a_signature_of_its_own():
     with capturing(first=[DROPPED]) as capture:
         origin = f"http://127.0.0.1:{capture.port}"

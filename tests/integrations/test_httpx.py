@@ -281,24 +281,21 @@ def test_transport_opens_and_closes_the_inner_transport(library):
     plain, signed = LIBRARIES[library]
     events = []
 
-    class Sending(plain.BaseTransport):
+    class Sending(plain.BaseTransport, plain.AsyncBaseTransport):
         def __enter__(self):
             events.append("enter")
-            return self
 
         def close(self):
             events.append("close")
 
-    class AsyncSending(plain.AsyncBaseTransport):
         async def __aenter__(self):
             events.append("enter")
-            return self
 
         async def aclose(self):
             events.append("close")
 
     async def asynchronous():
-        async with signed.AsyncSignatureTransport(AsyncSending(), make_signer(), origins=[ORIGIN]) as transport:
+        async with signed.AsyncSignatureTransport(Sending(), make_signer(), origins=[ORIGIN]) as transport:
             await transport.aclose()
 
     with signed.SignatureTransport(Sending(), make_signer(), origins=[ORIGIN]) as transport:

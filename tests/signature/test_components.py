@@ -198,11 +198,6 @@ def test_text_read_for_components_with_parameters_is_bounded(listed, field, quer
         read(field + more[0], query + more[1])
 
 
-def test_method_over_the_length_limit_is_out_of_bounds():
-    with pytest.raises(UnresolvableComponent, match="the method has 65 characters, and at most 64 are read"):
-        value('"@method"', method="A" * 65)
-
-
 def test_field_may_have_any_length_when_no_component_with_parameters_reads_it():
     given = values(("x", "," * 20_000), ("y", "v"), url=f"https://h/?{'&' * 20_000}")
     covered = components('"x" "y";bs "@query" "@path"')
@@ -257,30 +252,22 @@ def test_authority_is_accepted_when_it_matches_the_url(headers):
     assert (target.target_uri, target.authority) == ("https://www.example.com/path", "www.example.com")
 
 
+OTHERS = (
+    "evil.example", "www.example.com, www.example.com", "www.example.com:80", "www.example.com:0443x", "",
+    "user@www.example.com", "www.example.com/", "www.example.com?", "www.example.com#", "https://www.example.com",
+    "www.example.com..", "www.ex\u00e4mple.com", "www%2Eexample.com", "[::1", "\ud800", "www.example.com\x00",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "headers",
     [
-        [("host", "evil.example")],
+        *([("host", other)] for other in OTHERS),
         [(":authority", "evil.example")],
         [(":authority", "www.example.com"), ("host", "evil.example")],
         [(":authority", "evil.example"), ("host", "www.example.com")],
         [("host", "www.example.com"), ("host", "www.example.com")],
         [(":authority", "www.example.com"), (":authority", "www.example.com")],
-        [("host", "www.example.com, www.example.com")],
-        [("host", "www.example.com:80")],
-        [("host", "www.example.com:0443x")],
-        [("host", "")],
-        [("host", "user@www.example.com")],
-        [("host", "www.example.com/")],
-        [("host", "www.example.com?")],
-        [("host", "www.example.com#")],
-        [("host", "https://www.example.com")],
-        [("host", "www.example.com..")],
-        [("host", "www.exämple.com")],
-        [("host", "www%2Eexample.com")],
-        [("host", "[::1")],
-        [("host", "\ud800")],
-        [("host", "www.example.com\x00")],
     ],
 )
 def test_authority_is_rejected_when_it_differs_or_is_malformed(headers):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from tests.keys import EC_PRIVATE, EC_PUBLIC, PRIVATE, PUBLIC, ed25519_key, es256_key
 
 from undersigned import (
@@ -36,10 +35,6 @@ def test_kid_is_rejected_when_no_signature_can_contain_it(keyid):
         KeyPair.generate("ed25519", keyid=keyid)
 
 
-def test_kid_of_a_pair_can_be_given():
-    assert KeyPair.generate(keyid="mine").private["kid"] == "mine"
-
-
 @pytest.mark.parametrize("algorithm", ["hmac-sha256", "", "EdDSA"])
 def test_unknown_algorithm_is_rejected(algorithm):
     with pytest.raises(ConfigurationError, match=r"^algorithm: give one of ed25519, ecdsa-p256-sha256, ecdsa-p384"):
@@ -64,16 +59,3 @@ def test_pair_of_a_key_object_or_of_its_pem_has_the_jwks_of_the_key(key, private
         assert (pair.private, pair.public) == (private, {"keys": [public]})
     [key] = KeySet.from_jwks({"keys": [public]})
     assert KeyPair.from_pem(plain).private["kid"] == key.thumbprint
-
-
-@pytest.mark.parametrize("pem", ["", "-----BEGIN PRIVATE KEY-----", b"\xff", None])
-def test_pem_without_a_private_key_is_rejected(pem):
-    with pytest.raises(ConfigurationError, match=r"^pem: "):
-        KeyPair.from_pem(pem)
-
-
-def test_key_that_no_pair_can_be_made_of_is_rejected():
-    with pytest.raises(ConfigurationError, match=r"^key: .*Ed25519, P-256"):
-        KeyPair.from_private_key(ec.generate_private_key(ec.SECP521R1()))
-    with pytest.raises(ConfigurationError, match=r"^keyid: "):
-        KeyPair.from_private_key(ed25519_key(), keyid="\n")

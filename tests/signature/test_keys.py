@@ -219,14 +219,6 @@ PKCS8 = serialization.PrivateFormat.PKCS8
 EDWARDS = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
 
 
-def test_encrypted_pem_is_read_only_with_its_password():
-    pem = EDWARDS.private_bytes(PEM, PKCS8, serialization.BestAvailableEncryption(b"password"))
-    assert SigningKey.from_pem(pem, keyid="k", password=b"password").sign(b"base") == EDWARDS.sign(b"base")
-    for password in (None, b"other"):
-        with pytest.raises(ConfigurationError, match="password"):
-            SigningKey.from_pem(pem, keyid="k", password=password)
-
-
 SMALL = rsa.generate_private_key(65537, 1024)  # noqa: S505 - a key that must be rejected
 P521 = ec.generate_private_key(ec.SECP521R1())
 

@@ -79,11 +79,6 @@ def test_any_key_signs_when_it_is_awaited(key):
     assert verify_keyid(asyncio.run(signer(key).async_sign(REQUEST))) == key.keyid
 
 
-def test_async_key_is_rejected_where_nothing_awaits_it():
-    with pytest.raises(ConfigurationError, match=r"its sign method is async; use an asyncio client"):
-        signer(AsyncElliptic()).sign(REQUEST)
-
-
 def test_key_whose_sign_returns_a_future_is_rejected_where_nothing_awaits_it():
     async def sign() -> None:
         future = asyncio.get_running_loop().create_future()

@@ -108,10 +108,6 @@ def test_created_time_is_in_whole_seconds():
     assert f";created={NOW};" in dict(signer(now=NOW + 0.9).sign(GET))["Signature-Input"]
 
 
-def test_wall_clock_is_the_default():
-    assert ";created=" in dict(Signer(KEY, profile=profiles.ADCP_3_2).sign(GET))["Signature-Input"]
-
-
 def test_more_fields_can_be_covered():
     fields = [JSON_FIELD, ("Idempotency-Key", "k"), ("Idempotency-Key", "l")]
     signed = signer(components=["idempotency-key", "content-type"]).sign(Request("POST", URL, fields, BODY))
@@ -201,10 +197,6 @@ def test_digest_is_added_when_only_the_caller_asks_for_it(body):
     assert '"content-digest"' in verifier(profiles.ADCP_3_1).verify(request).components
 
 
-def test_digest_is_not_added_without_content():
-    assert [name for name, _ in signer().sign(GET)] == ["Signature-Input", "Signature"]
-
-
 def test_webhook_without_content_has_a_digest_of_the_empty_body():
     request = Request("POST", URL, [JSON_FIELD])
     fields = signer(profiles.ADCP_WEBHOOK).sign(request).fields
@@ -245,13 +237,9 @@ def test_request_is_not_signed_when_the_verifier_would_reject_it(request_, fault
 
 @pytest.mark.parametrize("url", ["", "/p", "ftp://h/", "https://h/ ", "https://h/%zz", "\ud800"])
 def test_url_without_a_canonical_form_is_not_signed(url):
-    with pytest.raises(MalformedURL):
-        signer().sign(Request("GET", url))
-
-
-def test_request_is_not_signed_when_its_host_is_not_an_authority():
-    with pytest.raises(MalformedURL):
-        signer().sign(Request("GET", URL, [("host", "a b")]))
+    for request in (Request("GET", url), Request("GET", URL, [("host", f"a b{url}")])):
+        with pytest.raises(MalformedURL):
+            signer().sign(request)
 
 
 def test_request_is_not_signed_when_a_covered_field_is_absent():

@@ -18,8 +18,6 @@ from undersigned import (
     KeySet,
     MemoryReplayStore,
     Policy,
-    Request,
-    Signer,
     profiles,
 )
 from undersigned.wsgi import SignatureMiddleware
@@ -322,17 +320,6 @@ def test_chunked_body_over_the_limit_is_answered_413(party, echo):
 def test_content_never_reaches_the_application_when_it_was_signed_without_any(party, app):
     answer = run(app, environ_of(party, **{"wsgi.input": io.BytesIO(b"evil")}))
     assert answer[1]["body"] == ""
-
-
-def test_uncovered_content_is_forwarded_when_the_profile_allows_it(party, echo):
-    profile = profiles.ADCP_3_1
-    signer = Signer(party.key, profile=profile)
-    signed = signer.sign(Request("POST", f"{ORIGIN}/p", JSON, BODY))
-    environ = environ_of(party, method="POST", headers=JSON, body=BODY)
-    del environ["HTTP_CONTENT_DIGEST"]
-    environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in signed})
-    app = SignatureMiddleware(echo, verifier=party.verifier(profile=profile), origins=[ORIGIN])
-    assert run(app, environ)[1]["body"] == BODY.decode()
 
 
 def test_target_is_rebuilt_from_plain_parts_only_when_reconstruct_is_set(party, echo):

@@ -70,9 +70,14 @@ class Gate:
         answer = self.ask(*given, **options)
         return answer.status, json.loads(answer.content)["error"] if answer.content else None
 
-    def signed(self, method, target, body=b"", *, fields=JSON, url=None, **options):
-        signed = self.party.fields(method, url or f"{ORIGIN}{target}", body, fields if body else (), **options)
-        return self.request(method, target, signed, body)
+    def signed(self, method, target, body=b"", *, fields=JSON, url=None, **others):
+        signed = self.party.fields(method, url or f"{ORIGIN}{target}", body, fields if body else ())
+        return self.request(method, target, signed, body, **others)
+
+    def accepts(self, *given, **options) -> Call:
+        """Send a signed request, and return what the application got."""
+        assert self.signed(*given, **options) == (200, None)
+        return self.calls[-1]
 
     def unsigned(self, method, target, body=b"", *, fields=JSON, **options):
         return self.request(method, target, fields if body else (), body, **options)
@@ -130,7 +135,8 @@ class OverWSGI(Gate):
                 gate.reads += 1
                 return super().read(*size)
 
-        environ = environ_of(message, "gunicorn") | {"wsgi.input": Input(body), "wsgi.input_terminated": http2}
+        environ = environ_of(message, "gunicorn") | {"wsgi.input": Input(body), "wsgi.input_terminated": True}
         environ |= {"SERVER_PROTOCOL": "HTTP/2" if http2 else "HTTP/1.1", **others}
         environ |= {} if raw else {"RAW_URI": ""}
-        return call_wsgi(self.app, {key: value for key, value in environ.items() if value != "" or key != "HTTP_HOST"})
+        shown = {key: value for key, value in environ.items() if value is not None}
+        return call_wsgi(self.app, {key: value for key, value in shown.items() if value != "" or key != "HTTP_HOST"})

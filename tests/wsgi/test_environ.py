@@ -9,29 +9,20 @@ import pytest
 from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.keys import ORIGIN
+from tests.keys import BODY, ORIGIN
+from tests.middleware.gate import OverWSGI
 from tests.serving import gunicorn_server
 from tests.wire import exchange
-from tests.wsgi.test_middleware import BODY, JSON, Echo, environ_of, run
 
 from undersigned import Policy, canonicalize
 from undersigned.wsgi import SignatureMiddleware
 
-
-@pytest.fixture
-def echo():
-    return Echo()
+MALFORMED = (401, "request_target_uri_malformed")
 
 
 @pytest.fixture
-def decisions():
-    return []
-
-
-@pytest.fixture
-def app(party, echo, decisions):
-    options = {"origins": [ORIGIN], "http2_server": "gunicorn", "on_decision": decisions.append}
-    return SignatureMiddleware(echo, verifier=party.verifier(), **options)
+def gate(party):
+    return OverWSGI(party, http2_server="gunicorn")
 
 
 def scope_of(target: str, **others) -> dict:
@@ -47,77 +38,63 @@ def scope_of(target: str, **others) -> dict:
     }
 
 
-def test_asgi_scope_in_the_environ_is_replaced_by_the_verified_one(app, party):
-    held = {}
-
-    def application(environ, start_response):
-        held.update(environ)
-        start_response("200 OK", [])
-        return [b"{}"]
-
-    app.app = application
+def test_asgi_scope_in_the_environ_is_replaced_by_the_verified_one(gate):
     given = scope_of("/adcp/./create")
-    environ = environ_of(party, target="/adcp/./create", RAW_URI=None, **{"asgi.scope": given})
-    assert run(app, environ)[0] == 200
-    assert (held["PATH_INFO"], held["asgi.scope"]["path"], held["asgi.scope"]["raw_path"]) == (
-        "/adcp/create",
-        "/adcp/create",
-        b"/adcp/create",
-    )
-    assert held["asgi.scope"]["scheme"] == "https"
-    assert given["path"] == "/adcp/./create"
+    seen = gate.accepts("GET", "/adcp/./create", RAW_URI=None, **{"asgi.scope": given})
+    scope = seen.context["asgi.scope"]
+    assert (seen.path, scope["path"], scope["raw_path"]) == ("/adcp/create", "/adcp/create", b"/adcp/create")
+    assert (scope["scheme"], given["path"]) == ("https", "/adcp/./create")
 
 
 @pytest.mark.parametrize("target", ["/p", "/p?"])
-def test_lone_question_mark_is_tried_both_ways_when_the_environ_hides_it(app, party, target):
-    assert run(app, environ_of(party, target=target, RAW_URI=None, **{"asgi.scope": scope_of(target)}))[0] == 200
+def test_lone_question_mark_is_tried_both_ways_when_the_environ_hides_it(gate, target):
+    assert gate.signed("GET", target, RAW_URI=None, **{"asgi.scope": scope_of(target)})[0] == 200
 
 
-def test_lone_question_mark_is_tried_one_way_when_the_environ_shows_it(app, party):
-    assert run(app, environ_of(party, target="/p", url=f"{ORIGIN}/p?"))[0] == 401
+def test_lone_question_mark_is_tried_one_way_when_the_environ_shows_it(gate):
+    assert gate.signed("GET", "/p", url=f"{ORIGIN}/p?")[0] == 401
 
 
-def test_path_info_is_rejected_when_the_asgi_scope_has_another_path(app, party, echo):
-    environ = environ_of(party, RAW_URI=None, PATH_INFO="/q", **{"asgi.scope": scope_of("/p")})
-    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
-    assert echo.calls == []
+def test_path_info_is_rejected_when_the_asgi_scope_has_another_path(gate):
+    assert gate.signed("GET", "/p", RAW_URI=None, PATH_INFO="/q", **{"asgi.scope": scope_of("/p")}) == MALFORMED
+    assert gate.calls == []
 
 
-def test_field_name_alias_is_rejected_when_only_the_asgi_scope_shows_it(app, party, echo):
+def test_field_name_alias_is_rejected_when_only_the_asgi_scope_shows_it(gate):
     headers = [(b"host", b"seller.example.com"), (b"signature-input", b"sig1"), (b"signature_input", b"sig2")]
-    environ = environ_of(party, RAW_URI=None, **{"asgi.scope": scope_of("/p", headers=headers)})
-    assert run(app, environ) == (401, {"error": "request_signature_header_malformed"})
-    assert echo.calls == []
-
-
-def test_chunked_content_under_an_asgi_scope_is_read_to_its_end(app, party):
-    environ = environ_of(
-        party,
-        method="POST",
-        headers=JSON,
-        body=BODY,
-        RAW_URI=None,
-        CONTENT_LENGTH=None,
-        HTTP_TRANSFER_ENCODING="chunked",
-        **{"asgi.scope": scope_of("/p"), "wsgi.input_terminated": None},
+    assert gate.signed("GET", "/p", RAW_URI=None, **{"asgi.scope": scope_of("/p", headers=headers)}) == (
+        401,
+        "request_signature_header_malformed",
     )
-    assert run(app, environ)[1]["body"] == BODY.decode()
+    assert gate.calls == []
 
 
-def test_content_over_http2_needs_no_length(app, party):
-    environ = environ_of(party, method="POST", headers=JSON, body=BODY, CONTENT_LENGTH=None, SERVER_PROTOCOL="HTTP/2")
-    assert run(app, environ)[1]["body"] == BODY.decode()
+def test_chunked_content_under_an_asgi_scope_is_read_to_its_end(gate):
+    assert (
+        gate.accepts(
+            "POST",
+            "/p",
+            BODY,
+            RAW_URI=None,
+            CONTENT_LENGTH=None,
+            HTTP_TRANSFER_ENCODING="chunked",
+            **{"asgi.scope": scope_of("/p"), "wsgi.input_terminated": None},
+        ).body
+        == BODY
+    )
 
 
-def test_unsigned_content_over_http2_never_reaches_the_application(app, party):
-    environ = environ_of(party, SERVER_PROTOCOL="HTTP/2", **{"wsgi.input": io.BytesIO(b"evil")})
-    assert run(app, environ)[0] == 401
+def test_content_over_http2_needs_no_length(gate):
+    assert gate.accepts("POST", "/p", BODY, CONTENT_LENGTH=None, SERVER_PROTOCOL="HTTP/2").body == BODY
 
 
-def test_content_length_has_up_to_18_digits(app, party):
+def test_unsigned_content_over_http2_never_reaches_the_application(gate):
+    assert gate.signed("GET", "/p", SERVER_PROTOCOL="HTTP/2", **{"wsgi.input": io.BytesIO(b"evil")})[0] == 401
+
+
+def test_content_length_has_up_to_18_digits(gate):
     for digits, status in ((18, 200), (19, 413)):
-        environ = environ_of(party, method="POST", headers=JSON, body=BODY, CONTENT_LENGTH=f"{len(BODY):0{digits}}")
-        assert run(app, environ)[0] == status
+        assert gate.signed("POST", "/p", BODY, CONTENT_LENGTH=f"{len(BODY):0{digits}}")[0] == status
 
 
 @pytest.mark.parametrize(
@@ -125,15 +102,14 @@ def test_content_length_has_up_to_18_digits(app, party):
     ["/a/b//c/./d/e", "/a%2Fb//c/./d/e", "/a%2Fb/c/d/e", "/a/b/c/d/e", "/a%2Fb//c/./d/%65"],
     ids=["decoded", "encoded slash kept", "and levelled", "levelled", "undecoded"],
 )
-def test_path_as_each_server_shows_it_is_the_same_target(app, party, path_info):
-    assert run(app, environ_of(party, target="/a%2Fb//c/./d/%65", PATH_INFO=path_info))[0] == 200
+def test_path_as_each_server_shows_it_is_the_same_target(gate, path_info):
+    assert gate.signed("GET", "/a%2Fb//c/./d/%65", PATH_INFO=path_info)[0] == 200
 
 
 @pytest.mark.parametrize("without", ["", "/q", "/a/b", "/a%2fb"])
-def test_path_of_another_target_is_rejected(app, party, decisions, without):
-    environ = environ_of(party, target="/a%2Fc", PATH_INFO=without)
-    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
-    assert "are different" in decisions[0].evidence().detail
+def test_path_of_another_target_is_rejected(gate, without):
+    assert gate.signed("GET", "/a%2Fc", PATH_INFO=without) == MALFORMED
+    assert "are different" in gate.decisions[0].evidence().detail
 
 
 def shown(target: str, script_name: str, path_info: str, by: str = "RAW_URI") -> dict:
@@ -154,19 +130,16 @@ def shown(target: str, script_name: str, path_info: str, by: str = "RAW_URI") ->
     ],
 )
 @pytest.mark.parametrize("by", ["RAW_URI", "REQUEST_URI", "asgi.scope"])
-def test_script_name_is_a_mount_when_only_the_target_contains_it(app, party, by, target, script_name, path_info, path):
+def test_script_name_is_a_mount_when_only_the_target_contains_it(gate, by, target, script_name, path_info, path):
     if by == "asgi.scope" and ".." in target:
         # An ASGI server shows dot segments also in its path.
         return
-    environ = environ_of(party, target=target, **shown(target, script_name, path_info, by))
-    status, seen = run(app, environ)
-    assert (status, seen["path"]) == (200, path)
+    assert gate.accepts("GET", target, **shown(target, script_name, path_info, by)).path == path
 
 
-def test_script_name_is_a_mount_when_the_target_is_rebuilt(party, echo):
-    app = SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN], reconstruct=True)
-    environ = environ_of(party, target="/api/x", RAW_URI=None, SCRIPT_NAME="/api", PATH_INFO="/x")
-    assert run(app, environ)[1]["path"] == "/x"
+def test_script_name_is_a_mount_when_the_target_is_rebuilt(party):
+    gate = OverWSGI(party, reconstruct=True)
+    assert gate.accepts("GET", "/api/x", RAW_URI=None, SCRIPT_NAME="/api", PATH_INFO="/x").path == "/x"
 
 
 @pytest.mark.parametrize(
@@ -184,13 +157,10 @@ def test_script_name_is_a_mount_when_the_target_is_rebuilt(party, echo):
         ("/..//api/p", "/api", "/..//api/p", "dot segments hide"),
     ],
 )
-def test_script_name_that_the_canonical_path_contradicts_is_rejected(
-    app, party, echo, decisions, target, script_name, path_info, why
-):
-    environ = environ_of(party, target=target, SCRIPT_NAME=script_name, PATH_INFO=path_info)
-    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
-    assert why in decisions[0].evidence().detail
-    assert echo.calls == []
+def test_script_name_that_the_canonical_path_contradicts_is_rejected(gate, target, script_name, path_info, why):
+    assert gate.signed("GET", target, SCRIPT_NAME=script_name, PATH_INFO=path_info) == MALFORMED
+    assert why in gate.decisions[0].evidence().detail
+    assert gate.calls == []
 
 
 @pytest.mark.parametrize(
@@ -203,18 +173,16 @@ def test_script_name_that_the_canonical_path_contradicts_is_rejected(
         ("/api%2F/../x", "/x"),
     ],
 )
-def test_encoded_dot_or_slash_next_to_a_dot_segment_is_rejected_under_a_mount(app, party, echo, target, canonical):
-    environ = environ_of(party, target=target, url=f"{ORIGIN}{canonical}", SCRIPT_NAME="/api", PATH_INFO="/x")
-    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
-    assert echo.calls == []
+def test_encoded_dot_or_slash_next_to_a_dot_segment_is_rejected_under_a_mount(gate, target, canonical):
+    assert gate.signed("GET", target, url=f"{ORIGIN}{canonical}", SCRIPT_NAME="/api", PATH_INFO="/x") == MALFORMED
+    assert gate.calls == []
 
 
 @pytest.mark.parametrize("name", ["RAW_URI", "REQUEST_URI", "PATH_INFO", "SCRIPT_NAME"])
 @pytest.mark.parametrize("text", ["/\u0100", "/p\U0001f600", "/\ud800"])
-def test_text_is_rejected_when_it_is_not_latin_1(app, party, echo, name, text):
-    environ = environ_of(party, target="/%3F", **{"SCRIPT_NAME": "/api", name: text})
-    assert run(app, environ) == (401, {"error": "request_target_uri_malformed"})
-    assert echo.calls == []
+def test_text_is_rejected_when_it_is_not_latin_1(gate, name, text):
+    assert gate.signed("GET", "/%3F", **{"SCRIPT_NAME": "/api", name: text}) == MALFORMED
+    assert gate.calls == []
 
 
 def test_request_below_the_script_name_of_gunicorn_reaches_the_signed_path(party, monkeypatch):
@@ -231,38 +199,39 @@ def test_request_below_the_script_name_of_gunicorn_reaches_the_signed_path(party
     assert answers[1].endswith(b"\r\n\r\nadcp/p")
 
 
-def test_query_string_is_the_verified_one_whatever_the_server_showed(app, party):
+def test_query_string_is_the_verified_one_whatever_the_server_showed(gate):
     for others in ({}, {"QUERY_STRING": "b=2"}, {"QUERY_STRING": None}):
-        seen = run(app, environ_of(party, target="/p?a=1", **others))[1]
-        assert (seen["query"], seen["raw"]) == ("a=1", "/p?a=1")
+        seen = gate.accepts("GET", "/p?a=1", **others)
+        assert (seen.context["QUERY_STRING"], seen.context["RAW_URI"]) == ("a=1", "/p?a=1")
 
 
 @pytest.mark.parametrize("kind", [list, tuple])
-def test_fields_that_only_the_asgi_scope_shows_are_counted(app, party, kind):
+def test_fields_that_only_the_asgi_scope_shows_are_counted(gate, kind):
     most = [(b"a", b"1")] * 100
     for headers, status in ((most, 200), ([*most, (b"a", b"2")], 431)):
-        environ = environ_of(party, RAW_URI=None, **{"asgi.scope": scope_of("/p", headers=kind(headers))})
-        assert run(app, environ)[0] == status
+        assert (
+            gate.signed("GET", "/p", RAW_URI=None, **{"asgi.scope": scope_of("/p", headers=kind(headers))})[0] == status
+        )
 
 
 @pytest.mark.parametrize("protocol", ["HTTP/1.0", "HTTP/1", "1.1", "HTTP/2", "HTTP/2.0"])
-def test_version_is_read_with_and_without_its_name(app, party, protocol):
-    assert run(app, environ_of(party, SERVER_PROTOCOL=protocol))[0] == 200
+def test_version_is_read_with_and_without_its_name(gate, protocol):
+    assert gate.signed("GET", "/p", SERVER_PROTOCOL=protocol)[0] == 200
 
 
 @pytest.mark.parametrize("protocol", ["HTTP/2.1", "HTTP/0.9", "HTTP/11.1", ""])
-def test_version_that_http_does_not_have_is_rejected(app, party, protocol):
-    assert run(app, environ_of(party, SERVER_PROTOCOL=protocol)) == (401, {"error": "request_target_uri_malformed"})
+def test_version_that_http_does_not_have_is_rejected(gate, protocol):
+    assert gate.signed("GET", "/p", SERVER_PROTOCOL=protocol) == MALFORMED
 
 
 @given(path=st.lists(st.sampled_from(["a", "%2F", "%C3%A9", "%FF", "~"]), max_size=5).map("/".join))
 def test_application_gets_the_canonical_path_decoded(party, path):
     target, path_info = f"/{path}?a", unquote(f"/{path}", "latin-1")
-    app = SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])
-    seen = run(app, environ_of(party, target=target, PATH_INFO=path_info))[1]
+    gate = OverWSGI(party)
+    seen = gate.accepts("GET", target, PATH_INFO=path_info)
     verified = canonicalize(f"{ORIGIN}{target}")
     decoded = unquote_to_bytes(verified.path).decode("latin-1")
-    assert (seen["path"], seen["query"], seen["raw"]) == (decoded, "a", f"{verified.path}?a")
+    assert (seen.path, seen.context["QUERY_STRING"], seen.context["RAW_URI"]) == (decoded, "a", f"{verified.path}?a")
 
 
 @pytest.mark.parametrize(
@@ -272,9 +241,9 @@ def test_application_gets_the_canonical_path_decoded(party, path):
         ({"QUERY_STRING": "token=hidden"}, "/p?(withheld)"),
     ],
 )
-def test_decision_names_the_path_if_the_server_shows_no_target(app, party, decisions, others, target):
-    assert run(app, environ_of(party, RAW_URI=None, REQUEST_URI=None, **others))[0] == 503
-    assert decisions[0].target == target
+def test_decision_names_the_path_if_the_server_shows_no_target(gate, others, target):
+    assert gate.signed("GET", "/p", RAW_URI=None, REQUEST_URI=None, **others)[0] == 503
+    assert gate.decisions[0].target == target
 
 
 def test_little_is_read_of_content_that_is_not_json_before_the_application_gets_it(party):

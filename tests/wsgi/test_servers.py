@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.middleware.gate import OverWSGI
 from tests.serving import gunicorn_server
 from tests.wire import exchange
-from tests.wsgi.test_middleware import Echo, environ_of, run
-
-from undersigned import wsgi
+from tests.wsgi.test_middleware import environ_of
 
 ORIGIN = "https://seller.example.com"
 
@@ -41,17 +40,12 @@ def hypercorns(_status, _fields) -> None:
 hypercorns.__module__ = "hypercorn.app_wrappers"
 
 
-UNSUPPORTED = (503, {"error": "request_signature_server_unsupported"})
+UNSUPPORTED = (503, "request_signature_server_unsupported")
 
 
 @pytest.fixture
-def decisions():
-    return []
-
-
-@pytest.fixture
-def app(party, decisions):
-    return wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN], on_decision=decisions.append)
+def gate(party):
+    return OverWSGI(party)
 
 
 @pytest.mark.parametrize(
@@ -63,20 +57,20 @@ def app(party, decisions):
         ({"wsgi.file_wrapper": FileWrapper}, "bjoern joins"),
     ],
 )
-def test_server_that_cannot_show_what_was_signed_is_rejected_by_name(app, party, decisions, environ, why):
-    assert run(app, environ_of(party, **environ)) == UNSUPPORTED
-    assert decisions[0].evidence().detail.startswith(why)
+def test_server_that_cannot_show_what_was_signed_is_rejected_by_name(gate, environ, why):
+    assert gate.signed("GET", "/p", **environ) == UNSUPPORTED
+    assert gate.decisions[0].evidence().detail.startswith(why)
 
 
 @pytest.mark.parametrize(
     ("start_response", "why"),
     [(hypercorns, "hypercorn's WSGI"), (Response(UWSGIRequest()).start_response, "gunicorn --protocol uwsgi rebuilds")],
 )
-def test_server_is_recognised_by_its_own_callable(app, party, decisions, start_response, why):
+def test_server_is_recognised_by_its_own_callable(gate, party, start_response, why):
     # Its own callable is needed, and the answer does not matter.
-    app(environ_of(party), start_response)
-    assert decisions[0].code == "request_signature_server_unsupported"
-    assert decisions[0].evidence().detail.startswith(why)
+    gate.app(environ_of(party), start_response)
+    assert gate.decisions[0].code == "request_signature_server_unsupported"
+    assert gate.decisions[0].evidence().detail.startswith(why)
 
 
 @pytest.mark.parametrize(
@@ -90,21 +84,22 @@ def test_server_is_recognised_by_its_own_callable(app, party, decisions, start_r
         {"SCRIPT_NAME": "/api"},
     ],
 )
-def test_any_other_server_is_accepted(app, party, environ):
-    assert run(app, environ_of(party, **environ))[0] == 200
+def test_any_other_server_is_accepted(gate, environ):
+    assert gate.signed("GET", "/p", **environ)[0] == 200
 
 
-def test_gunicorn_is_accepted_by_its_own_callable(app, party, decisions):
-    app(environ_of(party), Response(None).start_response)
-    assert decisions[0].outcome == "verified"
+def test_gunicorn_is_accepted_by_its_own_callable(gate, party):
+    gate.app(environ_of(party), Response(None).start_response)
+    assert gate.decisions[0].outcome == "verified"
 
 
 @pytest.mark.parametrize("mounted", ["/api", "/api/sub"])
 @pytest.mark.parametrize("field", ["/api", "/a,/api", "/other", ""])
-def test_script_name_is_rejected_when_a_header_field_may_have_set_it(app, party, decisions, mounted, field):
-    environ = environ_of(party, target=f"{mounted}/p", SCRIPT_NAME=mounted, PATH_INFO="/p", HTTP_SCRIPT_NAME=field)
-    assert run(app, environ) == UNSUPPORTED
-    assert "gunicorn's environment" in decisions[0].evidence().detail
+def test_script_name_is_rejected_when_a_header_field_may_have_set_it(gate, mounted, field):
+    assert (
+        gate.signed("GET", f"{mounted}/p", SCRIPT_NAME=mounted, PATH_INFO="/p", HTTP_SCRIPT_NAME=field) == UNSUPPORTED
+    )
+    assert "gunicorn's environment" in gate.decisions[0].evidence().detail
 
 
 @pytest.mark.parametrize(
@@ -116,18 +111,15 @@ def test_script_name_is_rejected_when_a_header_field_may_have_set_it(app, party,
         ("", "reconstruct=True"),
     ],
 )
-def test_missing_target_is_reported_with_the_fix(app, party, decisions, server, fix):
-    assert run(app, environ_of(party, RAW_URI=None, SERVER_SOFTWARE=server)) == UNSUPPORTED
-    assert fix in decisions[0].evidence().detail
+def test_missing_target_is_reported_with_the_fix(gate, server, fix):
+    assert gate.signed("GET", "/p", RAW_URI=None, SERVER_SOFTWARE=server) == UNSUPPORTED
+    assert fix in gate.decisions[0].evidence().detail
 
 
-def test_rejected_server_is_answered_503_and_logged_by_name(party, caplog):
-    echo = Echo()
-    app = wsgi.SignatureMiddleware(echo, verifier=party.verifier(), origins=[ORIGIN])
-    answer = run(app, environ_of(party, SERVER_SOFTWARE="Cheroot/11.1.2 Server"))
-    assert answer == (503, {"error": "request_signature_server_unsupported"})
+def test_rejected_server_is_answered_503_and_logged_by_name(gate, caplog):
+    assert gate.signed("GET", "/p", SERVER_SOFTWARE="Cheroot/11.1.2 Server") == UNSUPPORTED
     assert "cheroot keeps the last of several Host fields" in caplog.text
-    assert echo.calls == []
+    assert gate.calls == []
 
 
 def by_uwsgi(variables: dict[str, str]) -> bytes:
@@ -141,8 +133,7 @@ def by_uwsgi(variables: dict[str, str]) -> bytes:
 def test_gunicorn_is_rejected_when_it_speaks_the_uwsgi_protocol(party):
     fields = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in party.fields("GET", f"{ORIGIN}/p")}
     request = {"REQUEST_METHOD": "GET", "PATH_INFO": "/p", "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
-    app = wsgi.SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])
-    with gunicorn_server(app, protocol="uwsgi") as port:
+    with gunicorn_server(OverWSGI(party).app, protocol="uwsgi") as port:
         response = exchange(port, by_uwsgi({**request, "HTTP_HOST": "seller.example.com", **fields}))
     assert response.startswith(b"HTTP/1.1 503")
     assert b"request_signature_server_unsupported" in response

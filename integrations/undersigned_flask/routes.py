@@ -1,21 +1,19 @@
-"""Policies by route: Flask asks the policy about the view that it is about to run."""
+"""What Flask's views ask: the signature of their request, and the policy by route."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from flask import Flask, request, request_started
-from werkzeug.exceptions import HTTPException
+from flask import Flask, Request, request, request_started
+from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.wrappers import Response
 
 from undersigned import ConfigurationError, SignatureError
+from undersigned.middleware import ErrorResponse, Published
 from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_application
 from undersigned.policy import RouteResolver as _RouteResolver
-from undersigned.wsgi import check_route, find_signature
-
-from .verification import SignatureRequired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,6 +22,30 @@ if TYPE_CHECKING:
     from werkzeug.routing import Rule
 
     from undersigned.wsgi import Environ, StartResponse, WSGIApp
+
+
+class SignatureRequired(Unauthorized):
+    """The 401 for an unsigned request, with the code as its `description`; `error` is the reason, for the log.
+
+    Handlers of 401, `Unauthorized` and `HTTPException` get it. Without one, Flask sends its `response`.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.code, Response(answer.body, answer.status, answer.fields))
+        self.code, self.error = answer.status, error
+
+
+PUBLISHED = Published[Request](
+    lambda asked: asked.environ,
+    error=lambda _asked, error: SignatureRequired(error),
+    route=lambda asked: None if asked.url_rule is None else asked.url_rule.rule,
+    advice="call Undersigned(app) or init_app(app). In tests use app.test_client(), or put_signature of "
+    "undersigned.testing, because app.test_request_context() runs no middleware. If a framework takes app.wsgi_app "
+    "before that, as Connexion does, put a middleware around the application that the server calls",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
 class RouteResolver(_RouteResolver):
@@ -104,8 +126,7 @@ def guard_views(app: Flask) -> None:
 
     def guard(*context: object) -> ResponseReturnValue:
         route = _route(app)
-        if route is not None:
-            _check(request.environ, route)
+        PUBLISHED.check_route_now(request, route)
         return dispatch(*context)
 
     app.extensions[_GUARD] = guard
@@ -167,8 +188,9 @@ class _GuardedMount:
         self.mounted = app
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        route = MatchedRoute(self.mounted, is_opaque=True)
         try:
-            _check(environ, MatchedRoute(self.mounted, is_opaque=True))
+            PUBLISHED.check_route_now(Request(environ, populate_request=False), route)
         except HTTPException as rejected:
             return rejected(environ, start_response)
         return self.mounted(environ, start_response)
@@ -201,32 +223,18 @@ def _matched(app: Flask, rule: Rule, method: str, parameters: Mapping[str, objec
     return MatchedRoute(app.view_functions.get(endpoint), names, parameters, path=rule.rule)
 
 
-def _check(environ: Environ, route: MatchedRoute) -> None:
-    """Check that a request may run a route.
-
-    Raises:
-        HTTPException: it may not.
-        ConfigurationError: no middleware has verified the request.
-    """
-    try:
-        check_route(environ, route)
-    except SignatureError as error:
-        raise SignatureRequired(error) from None
-
-
 def _prepare(app: Flask, **_sent: object) -> None:
     """Guard the views of every application inside the middleware: Flask calls this when it has matched a request."""
-    environ = request.environ
     try:
-        find_signature(environ)
+        find_signature(request)
     except ConfigurationError:
         # Another application of the process, which nothing verifies.
         return
-    environ[_PARAMETERS] = dict(request.view_args or {})
+    request.environ[_PARAMETERS] = dict(request.view_args or {})
     try:
         guard_views(app)
     except ConfigurationError:
-        _check(environ, MatchedRoute(app, is_opaque=True))
+        PUBLISHED.check_route_now(request, MatchedRoute(app, is_opaque=True))
 
 
 request_started.connect(_prepare)

@@ -1,4 +1,4 @@
-"""Policies by route: each router of a Starlette application asks the policy about the route that it is about to run."""
+"""What Starlette's endpoints ask: the signature of their request, and the policy by route."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from starlette.applications import Starlette
 from starlette.endpoints import HTTPEndpoint
-from starlette.exceptions import WebSocketException
+from starlette.exceptions import HTTPException, WebSocketException
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocketClose
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.asgi import check_route
-from undersigned.middleware import ErrorResponse
+from undersigned.asgi import check_route, is_closed_only
+from undersigned.middleware import ErrorResponse, Published
 from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_application
 from undersigned.policy import RouteResolver as _RouteResolver
-
-from .requirement import rejection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +33,46 @@ _FILES = "static_files"
 _FRAMEWORKS = frozenset({"starlette", "fastapi"})
 _MOST_MIDDLEWARES: Final = 64
 """The most middlewares around an application that are looked at."""
+
+
+_POLICY_VIOLATION = 1008
+
+
+class SignatureRequired(HTTPException):
+    """The 401 for an unsigned request, with the code as its `detail`; `error` is the reason, for the log.
+
+    Handlers of `HTTPException` and of the status 401 get it. Without one, Starlette and FastAPI answer it as any other
+    `HTTPException`. Its `headers` have WWW-Authenticate and Accept-Signature, if the profile sends them.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.status, answer.code, answer.headers)
+        self.error = error
+
+
+def rejection(scope: Scope, error: SignatureError) -> SignatureRequired | WebSocketException:
+    """Return the exception that rejects a request, or that closes a handshake which the server cannot answer."""
+    if is_closed_only(scope):
+        return WebSocketException(_POLICY_VIOLATION, error.code)
+    return SignatureRequired(error)
+
+
+def _route(connection: HTTPConnection) -> str | None:
+    """Return the path of the route, which FastAPI and newer versions of Starlette publish."""
+    path: object = getattr(connection.scope.get("route"), "path", None)
+    return path if isinstance(path, str) else None
+
+
+PUBLISHED = Published[HTTPConnection](
+    lambda connection: connection.scope,
+    is_request=lambda argument: isinstance(argument, HTTPConnection),
+    error=lambda connection, error: rejection(connection.scope, error),
+    route=_route,
+    advice="put SignatureMiddleware outside the application, with verifier= and origins=",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
 class RouteResolver(_RouteResolver):

@@ -1,22 +1,47 @@
-"""Policies by route: a Tornado application asks the policy about the handler that it is about to run."""
+"""What Tornado's handlers ask: the signature of their request, and the policy by route."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from tornado.web import Application, ErrorHandler, RequestHandler
+from tornado.httputil import HTTPServerRequest
+from tornado.web import Application, ErrorHandler, HTTPError, RequestHandler
 
+from undersigned.middleware import ErrorResponse, Published
 from undersigned.policy import ListedRoute, MatchedRoute, Routes
 from undersigned.policy import RouteResolver as _RouteResolver
-
-from .verification import PUBLISHED, SignatureRequired
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, HTTPServerRequest, RequestStartLine
+    from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, RequestStartLine
     from tornado.routing import Rule, RuleRouter
+
+    from undersigned import SignatureError
+
+
+class SignatureRequired(HTTPError):
+    """The 401 for an unsigned request, with the code as its `reason`; `error` is the reason, for the log.
+
+    `write_error` of the handler gets it as the exception of `exc_info`.
+    """
+
+    def __init__(self, error: SignatureError) -> None:
+        answer = ErrorResponse.of(error)
+        super().__init__(answer.status, reason=answer.code)
+        self.error = error
+
+
+# Tornado makes the request of the headers that the middleware passes on, and nothing else of it gets there.
+PUBLISHED = Published[HTTPServerRequest](
+    lambda request: vars(request.headers),
+    is_request=lambda argument: isinstance(argument, HTTPServerRequest),
+    error=lambda _request, error: SignatureRequired(error),
+    advice="serve HTTPServer(Undersigned(app, ...)) instead of app.listen(...)",
+)
+find_signature = PUBLISHED.find_signature
+verified_signature = PUBLISHED.verified_signature
 
 
 class RouteResolver(_RouteResolver):

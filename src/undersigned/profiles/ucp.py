@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from undersigned.errors import Reason
+from undersigned.signature import rules
 from undersigned.signature.profile import Profile, Source
-from undersigned.signature.rules import (
-    Answers,
-    CoverageRule,
-    DigestRule,
-    KeyRule,
-    ParameterRule,
-    ReplayRule,
-    Selection,
-    Validity,
-)
 from undersigned.signature.rules.coverage import ACTED_ON
 
 _INVALID: Final[dict[Reason, str]] = dict.fromkeys(get_args(Reason), "signature_invalid")
@@ -28,8 +19,8 @@ _SOURCE: Final = Source("UCP", "v2026-08-25", url="https://github.com/Universal-
 UCP: Final = Profile(
     name="ucp",
     source=_SOURCE._replace(part="signatures.md and overview"),
-    selection=Selection(skipped_tags=("web-bot-auth",), pick="any"),
-    parameters=ParameterRule(
+    selection=rules.Selection(skipped_tags=("web-bot-auth",), pick="any"),
+    parameters=rules.ParameterRule(
         created="optional",
         expires="optional",
         nonce="optional",
@@ -37,19 +28,21 @@ UCP: Final = Profile(
         tag="optional",
         written=frozenset({"created", "nonce"}),
     ),
-    coverage=CoverageRule(
+    coverage=rules.CoverageRule(
         always=("@method", "@authority", "@path"),
         with_query=("@query",),
         with_content=("content-digest", "content-type"),
         if_sent=("ucp-agent", "idempotency-key", "signature-agent"),
     ),
-    digest=DigestRule(algorithms=("sha-256",)),
+    digest=rules.DigestRule(algorithms=("sha-256",)),
     algorithms=frozenset({"ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519"}),
-    validity=Validity(longest=None, ahead=60, behind=60, longest_age=_ACCEPTED_FOR, signed_for=300),
+    validity=rules.Validity(longest=None, ahead=60, behind=60, longest_age=_ACCEPTED_FOR, signed_for=300),
     # Each repeat is remembered for as long as the first request, so it stays a repeat while its date is accepted.
-    replay=ReplayRule(remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=2 * _ACCEPTED_FOR),
-    key=KeyRule(unsupported="signature_alg_not_allowed"),
-    answers=Answers(
+    replay=rules.ReplayRule(
+        remembers="field", field="idempotency-key", accepts_repeats=True, keeps_for=2 * _ACCEPTED_FOR
+    ),
+    key=rules.KeyRule(unsupported="signature_alg_not_allowed"),
+    answers=rules.Answers(
         codes={
             **_INVALID,
             "signature_required": "signature_missing",
@@ -105,9 +98,9 @@ UCP_MCP: Final = UCP.derive(
 UCP_DUAL: Final = UCP.derive(
     name="ucp-dual",
     source=_SOURCE._replace(part="signatures.md, Web Bot Auth interoperability"),
-    selection=Selection(tags=("web-bot-auth",), pick="any"),
-    parameters=ParameterRule(nonce="optional", alg="ignored", written=frozenset({"nonce"})),
-    coverage=CoverageRule(
+    selection=rules.Selection(tags=("web-bot-auth",), pick="any"),
+    parameters=rules.ParameterRule(nonce="optional", alg="ignored", written=frozenset({"nonce"})),
+    coverage=rules.CoverageRule(
         always=("@method", "@authority", "@path"),
         with_query=("@query",),
         with_content=("content-digest", "content-type"),
@@ -115,7 +108,7 @@ UCP_DUAL: Final = UCP.derive(
         sent=("signature-agent",),
         member_of="signature-agent",
     ),
-    validity=Validity(longest=86_400, ahead=60, behind=60, signed_for=3600),
+    validity=rules.Validity(longest=86_400, ahead=60, behind=60, signed_for=3600),
     key=UCP.key._replace(is_thumbprint=True),
 )
 """Requests for a UCP business and for a Web Bot Auth verifier in front of it: one signature that both accept."""
@@ -124,12 +117,12 @@ UCP_RESPONSE: Final = UCP.derive(
     name="ucp-response",
     source=_SOURCE._replace(part="signatures.md, response verification"),
     message="response",
-    coverage=CoverageRule(
+    coverage=rules.CoverageRule(
         always=("@status",),
         with_content=("content-digest", "content-type"),
         offered=("content-encoding", *ACTED_ON),
     ),
-    replay=ReplayRule(remembers="nothing"),
+    replay=rules.ReplayRule(remembers="nothing"),
     dangerous="UCP lets a business leave out created and expires, and a signed response may be shown again",
 )
 """Responses of a UCP business. Nothing in them binds a response to its request."""

@@ -9,17 +9,8 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from undersigned.errors import UNAVAILABLE, Reason
+from undersigned.signature import rules
 from undersigned.signature.profile import Profile, Source
-from undersigned.signature.rules import (
-    Answers,
-    CoverageRule,
-    DigestRule,
-    KeyRule,
-    ParameterRule,
-    ReplayRule,
-    Selection,
-    Validity,
-)
 
 _UNREADABLE: Final[tuple[Reason, ...]] = (
     "signature_header_malformed",
@@ -43,14 +34,14 @@ _DRAFT: Final = Source(
 WEB_BOT_AUTH_STRING: Final = Profile(
     name="web-bot-auth-string",
     source=_TYPED._replace(part="E.2.2"),
-    selection=Selection(tags=("web-bot-auth",), pick="any"),
-    parameters=ParameterRule(nonce="optional", alg="optional", written=frozenset({"nonce", "alg"})),
-    coverage=CoverageRule(always=(), any_of=(("@authority", "@target-uri"),), if_sent=("signature-agent",)),
-    digest=DigestRule(policy="either"),
+    selection=rules.Selection(tags=("web-bot-auth",), pick="any"),
+    parameters=rules.ParameterRule(nonce="optional", alg="optional", written=frozenset({"nonce", "alg"})),
+    coverage=rules.CoverageRule(always=(), any_of=(("@authority", "@target-uri"),), if_sent=("signature-agent",)),
+    digest=rules.DigestRule(policy="either"),
     algorithms=frozenset({"ed25519", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-pss-sha512", "rsa-v1_5-sha256"}),
-    validity=Validity(longest=86_400, ahead=60, behind=60, signed_for=60),
-    key=KeyRule(is_thumbprint=True),
-    answers=Answers(
+    validity=rules.Validity(longest=86_400, ahead=60, behind=60, signed_for=60),
+    key=rules.KeyRule(is_thumbprint=True),
+    answers=rules.Answers(
         # Section 5.3: 400 if it cannot be read, 429 if there are too many, else 403.
         statuses={
             **dict.fromkeys([reason for reason in get_args(Reason) if reason not in UNAVAILABLE], 403),
@@ -82,7 +73,7 @@ WEB_BOT_AUTH: Final = WEB_BOT_AUTH_STRING.derive(
 WEB_BOT_AUTH_TYPED: Final = WEB_BOT_AUTH_STRING.derive(
     name="web-bot-auth-typed",
     source=_TYPED,
-    coverage=CoverageRule(
+    coverage=rules.CoverageRule(
         always=(), any_of=(("@authority", "@target-uri"),), sent=("signature-agent",), member_of="signature-agent"
     ),
 )
@@ -95,10 +86,10 @@ WEB_BOT_AUTH_DIRECTORY: Final = WEB_BOT_AUTH_STRING.derive(
     name="web-bot-auth-directory",
     source=_TYPED._replace(part="B.1"),
     message="response",
-    selection=Selection(tags=("http-message-signatures-directory",), label="binding0", pick="any"),
-    coverage=CoverageRule(always=('"@authority";req', "content-digest")),
-    digest=DigestRule(policy="required"),
-    validity=Validity(longest=None, ahead=0, behind=0, signed_for=86_400),
-    replay=ReplayRule(remembers="nothing"),
+    selection=rules.Selection(tags=("http-message-signatures-directory",), label="binding0", pick="any"),
+    coverage=rules.CoverageRule(always=('"@authority";req', "content-digest")),
+    digest=rules.DigestRule(policy="required"),
+    validity=rules.Validity(longest=None, ahead=0, behind=0, signed_for=86_400),
+    replay=rules.ReplayRule(remembers="nothing"),
 )
 """A key directory, which each of its keys signs. It may be served again and again until the signature ends."""

@@ -12,7 +12,7 @@ from tests.integrations.inbox import DRAFT, RFC_9421, TYPE, knock, start_inboxes
 
 from undersigned import ConfigurationError, Signer
 from undersigned.cavage import CavageSigner
-from undersigned.client import ClientSigner, DoubleKnock, SignedRequest
+from undersigned.client import ClientSigner, DoubleKnock
 from undersigned.profiles import ACTIVITYPUB
 from undersigned_requests import SignatureAdapter, SignatureAuth
 
@@ -156,6 +156,6 @@ def test_remembered_origins_are_bounded(monkeypatch):
     monkeypatch.setattr("undersigned.client.signers.MOST_HINTS", 1)
     pair = knock()
     for origin in ("https://a.example", "https://b.example"):
-        pair.note_answer(SignedRequest("GET", f"{origin}/", origin, origin, (), ()), 200, ())
+        pair.note_answer(origin, 200, modern=False)
     assert pair.signer("https://b.example") is pair.legacy
     assert pair.signer("https://a.example") is not pair.legacy

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from undersigned.cavage.signer import CavageSigner
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, Spool, UnchangedFile, as_octets, is_seekable
-from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock
+from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock, asked_nonce
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.request_target import check_sent
@@ -243,9 +243,9 @@ class ClientSigner:
         """
         parts = method, url, tuple(fields), content
         again: AnySigner | None = None
-        nonce: str | None = None
+        nonce = ""
         while True:
-            signed = await self._sign(*parts, again or self._current(), nonce=nonce, is_async=self._is_async)
+            signed = await self._sign(*parts, again or self._current(), nonce=nonce or None, is_async=self._is_async)
             received = await send(signed)
             headers = received.headers
             if self._responses is not None:
@@ -258,7 +258,11 @@ class ClientSigner:
                 headers = verified.headers
             was_second = again is not None
             if isinstance(self._signer, DoubleKnock):
-                again, nonce = self._signer.note_answer(signed, received.status, headers)
+                pair, modern = self._signer, any(name == "Signature-Input" for name, _ in signed.signature)
+                again = pair.note_answer(signed.origin, received.status, modern=modern)
+                asked = ", ".join([value for name, value in headers if name.lower() == "accept-signature"])
+                if modern and again is not None and (nonce := asked_nonce(asked, pair.modern.profile)):
+                    again = pair.modern
             if was_second or again is None:
                 return received.response
             await awaited(received.close())

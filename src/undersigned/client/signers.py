@@ -12,9 +12,6 @@ from undersigned.message.structured_fields import MalformedField, check_size, pa
 from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from undersigned.client.signer import SignedRequest
     from undersigned.signature.profile import Profile
 
 AnySigner: TypeAlias = Signer | CavageSigner
@@ -99,27 +96,21 @@ class DoubleKnock:
         """Return the signer to try first for an origin, such as `https://social.example`."""
         return self._remembered.get(origin, self._first)
 
-    def note_answer(
-        self, signed: SignedRequest, status: int, fields: Iterable[tuple[str, str]]
-    ) -> tuple[AnySigner | None, str | None]:
-        """Note how an origin answered. Return the signer and nonce of a second try; no signer if it asks for none.
+    def note_answer(self, origin: str, status: int, *, modern: bool) -> AnySigner | None:
+        """Note how an origin answered. Return the signer of a second try, or None if the answer asks for none.
 
         Args:
-            signed: the request as it was sent.
+            origin: the origin that the request was signed for.
             status: the status of the response.
-            fields: the headers of the response.
+            modern: whether the request was signed by RFC 9421.
         """
-        modern = any(name == "Signature-Input" for name, _ in signed.signature)
         if status in _CLIENT_ERRORS and status not in _NOT_OF_THE_SCHEME:
-            asked = ", ".join([value for name, value in fields if name.lower() == "accept-signature"])
-            if modern and (nonce := asked_nonce(asked, self.modern.profile)):
-                return self.modern, nonce
-            return self.legacy if modern else self.modern, None
+            return self.legacy if modern else self.modern
         if status in _DELIVERED:
             if len(self._remembered) >= MOST_HINTS:
                 self._remembered.clear()
-            self._remembered[signed.origin] = self.modern if modern else self.legacy
-        return None, None
+            self._remembered[origin] = self.modern if modern else self.legacy
+        return None
 
 
 def asked_nonce(accept_signature: str, profile: Profile) -> str:

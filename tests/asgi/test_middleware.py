@@ -8,6 +8,7 @@ import socket
 
 import pytest
 import trio
+from starlette.testclient import TestClient
 from tests.drive import Message, call_asgi, scope_of
 from tests.keys import HOST, ORIGIN
 from tests.serving import uvicorn_server
@@ -239,8 +240,9 @@ def test_wrong_option_is_an_error_at_once_or_stops_the_start_of_the_server(party
     async def framework(scope, receive, send):
         await SignatureMiddleware(echo, **options)(scope, receive, send)
 
-    (failed,) = run(framework, {"type": "lifespan"})
-    assert (failed["type"], next(iter(wrong)) in failed["message"]) == ("lifespan.startup.failed", True)
+    # A test client of Starlette waits for ever if the call of the lifespan returns after a failure.
+    with pytest.raises((ConfigurationError, TypeError), match=next(iter(wrong))), TestClient(framework):
+        pytest.fail("started")
     with pytest.raises((ConfigurationError, TypeError), match=next(iter(wrong))):
         run(framework, http_scope(party))
     assert echo.calls == []
@@ -259,7 +261,8 @@ def test_start_on_trio_fails_and_says_so_and_no_request_is_served(party):
     async def send(message):
         sent.append(message)
 
-    trio.run(served, {"type": "lifespan"}, receive, send)
+    with pytest.raises(ConfigurationError, match="on trio"):
+        trio.run(served, {"type": "lifespan"}, receive, send)
     assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
     assert "trio, which undersigned does not support" in sent[0]["message"]
     with pytest.raises(ConfigurationError, match="on trio"):

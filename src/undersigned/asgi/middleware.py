@@ -86,15 +86,15 @@ class SignatureMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Verify one request or handshake, then call the application with the verified request."""
         failure = self._failure or _unsupported(scope)
-        if scope["type"] == "lifespan":
-            if failure is not None:
+        if failure is not None:
+            if scope["type"] == "lifespan":
                 await receive()
                 await send({"type": "lifespan.startup.failed", "message": str(failure)})
-            else:
-                await self.app(scope, receive, _checking(self._guard, send))
-            return
-        if failure is not None:
+            # Frameworks raise after that event, too: a test client waits for it.
             raise failure.with_traceback(None)
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, _checking(self._guard, send))
+            return
         received = ScopeReceived.of(scope, receive, send, server_adds_root_path=self._adds_root_path)
         body = ScopeBody(self._guard.service, received, receive)
         result = await self._guard.verify(received, body)

@@ -93,7 +93,9 @@ class WatchedFile(Generic[Value]):
                     return self._fault
                 text = file.read(self._most + 1)
             version = found
-            value = self._parse(text)
+            if len(text) > self._most:
+                raise ConfigurationError(f"the file has more than {self._most} bytes")
+            value = self._read(text)
         except OSError as error:
             version, fault = None, error.strerror or type(error).__name__
         except UndersignedError as error:
@@ -101,8 +103,3 @@ class WatchedFile(Generic[Value]):
         # One assignment, as two threads may look at once: a new version never comes with an old value.
         self._state = value, version
         return fault
-
-    def _parse(self, text: bytes) -> Value:
-        if len(text) > self._most:
-            raise ConfigurationError(f"the file has more than {self._most} bytes")
-        return self._read(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -67,14 +67,7 @@ class FetchSigner(Protocol):
         ...
 
 
-class _Actor(NamedTuple):
-    """The key ID of an actor's key, and the URL of the document that has it."""
-
-    keyid: str
-    location: str
-
-
-class ActorKeys(NamedKeys[_Actor]):
+class ActorKeys(NamedKeys[str]):
     """The keys of the actors that key IDs name, for threads and asyncio. The `owner` of a key is the id of its actor.
 
     A key ID must be an https URL, such as `https://social.example/users/bob#main-key`. Any other key ID, such as an
@@ -132,9 +125,9 @@ class ActorKeys(NamedKeys[_Actor]):
         """Return the key as `find` does, or an awaitable of it if it has to be fetched."""
         return super().async_find(lookup) if lookup.keyid.startswith("https://") else ()
 
-    def agent(self, lookup: KeyLookup) -> _Actor:
-        """Return the actor that the key ID names."""
-        return _Actor(lookup.keyid, self._location(lookup.keyid))
+    def agent(self, lookup: KeyLookup) -> tuple[str, str]:
+        """Return the key ID of an actor's key, and the URL of the document that has it."""
+        return lookup.keyid, self._location(lookup.keyid)
 
     def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:
         """Return the key, if its owner is trusted still."""
@@ -143,11 +136,11 @@ class ActorKeys(NamedKeys[_Actor]):
             self._location(key.owner)
         return found
 
-    def load(self, agent: _Actor) -> Copy[Keys]:
+    def load(self, agent: str) -> Copy[Keys]:
         """Fetch the key of an actor."""
         # If the actor is gone, a copy that is kept still verifies the Delete with which it says good-bye.
         with source_errors("the actor", unusable="signature_jwks_untrusted", is_named=True):
-            return self._load(agent.keyid)
+            return self._load(agent)
 
     def _load(self, keyid: str) -> Copy[Keys]:
         location = keyid.partition("#")[0]
@@ -171,11 +164,7 @@ class ActorKeys(NamedKeys[_Actor]):
         return self._loader.load(request, _read_actor)
 
     def _location(self, url: str) -> str:
-        """Return the URL of a document in canonical form, without the fragment.
-
-        Raises:
-            KeySourceError: it must not be fetched, or its host is not trusted.
-        """
+        """Return the URL of a document that may be fetched in canonical form, without the fragment."""
         try:
             target = Target.of(url)
         except UntrustedURL as untrusted:
@@ -264,12 +253,7 @@ def verification_key(key: Mapping[str, object], *, keyid: str, owner: str) -> Ve
 
 
 def _multikey(multibase: str) -> tuple[PublicKey, str]:
-    """Return the key of a Multikey in base58btc, and the RFC 9421 name of its algorithm.
-
-    Raises:
-        ValueError: it is not such a key.
-        UnsupportedAlgorithm: it is a key of another kind.
-    """
+    """Return the key of a Multikey in base58btc, and the RFC 9421 name of its algorithm."""
     if multibase[:1] != "z" or len(multibase) > LONGEST_MULTIBASE:
         raise ValueError("not base58btc, or too long")
     number = 0

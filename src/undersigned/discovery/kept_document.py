@@ -397,11 +397,7 @@ class Kept(Generic[Value]):
             _logger.warning("%s: it was fetched again", self._shown())
 
     def _check_emptied(self) -> None:
-        """Check that an empty document is no accident: the one before was empty too.
-
-        Raises:
-            KeySourceError: it was not.
-        """
+        """Check that an empty document is no accident: the one before was empty too."""
         if not self._emptied:
             self._emptied = True
             raise KeySourceError(

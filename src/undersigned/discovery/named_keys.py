@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Hashable
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from undersigned.discovery.kept_document import Loader
 from undersigned.discovery.kept_keys import KeptKeys
@@ -23,18 +23,8 @@ TrustedAgents: TypeAlias = Collection[str] | Callable[[str], bool] | None
 """The agents whose keys may be fetched: URLs as senders write them, or a function of the URL to fetch. None: all."""
 
 
-class NamedAgent(Protocol):
-    """An agent that a signature names. Two equal agents have the same keys."""
-
-    @property
-    def location(self) -> str:
-        """The URL to fetch."""
-        ...
-
-    def __hash__(self) -> int: ...
-
-
-Agent = TypeVar("Agent", bound=NamedAgent)
+Agent = TypeVar("Agent", bound=Hashable)
+"""An agent that a signature names. Two equal agents have the same keys."""
 
 
 class NamedKeys(KeptKeys, Generic[Agent]):
@@ -56,8 +46,8 @@ class NamedKeys(KeptKeys, Generic[Agent]):
         self._senders = Senders(self._loader, most=most, at_once=at_once, a_minute=a_minute)
 
     @abstractmethod
-    def agent(self, lookup: KeyLookup) -> Agent:
-        """Return the agent that a signature names, or raise a `KeySourceError`."""
+    def agent(self, lookup: KeyLookup) -> tuple[Agent, str]:
+        """Return the agent that a signature names, and the URL to fetch, or raise a `KeySourceError`."""
 
     @abstractmethod
     def load(self, agent: Agent) -> Copy[Keys]:
@@ -65,8 +55,8 @@ class NamedKeys(KeptKeys, Generic[Agent]):
 
     def kept(self, lookup: KeyLookup) -> Kept[Keys]:
         """Return the document of the agent that a signature names."""
-        agent = self.agent(lookup)
-        return self._senders.kept(agent, agent.location, lambda _last: self.load(agent))
+        agent, location = self.agent(lookup)
+        return self._senders.kept(agent, location, lambda _last: self.load(agent))
 
 
 def trusted_urls(trusted: TrustedAgents) -> Callable[[str, str], bool]:

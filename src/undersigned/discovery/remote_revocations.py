@@ -77,7 +77,11 @@ class RemoteRevocationList:
         now: Callable[[], float] = system_clock,
     ) -> None:
         check_url("url", url)
-        pinned = pinned_keys(keys)
+        pinned = KeySet.from_jwks(keys)
+        for key in pinned:
+            if key.fault or key.algorithm not in {"ed25519", "ecdsa-p256-sha256"}:
+                fault = key.fault or "its alg must be EdDSA or ES256"
+                raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {fault}")
         loader = Loader(network, LIST_FRESHNESS, clock)
         request = FetchRequest(url=url, max_bytes=MOST_LIST_BYTES, accept="application/jose+json, application/jose")
 
@@ -114,20 +118,6 @@ class RemoteRevocationList:
     def _held(self) -> RevocationList | None:
         copy = self._kept.usable_copy()
         return None if copy is None else copy.value
-
-
-def pinned_keys(jwks: Mapping[str, object]) -> KeySet:
-    """Return the keys that may sign an issuer's revocation lists.
-
-    Raises:
-        ConfigurationError: it is not a JWK set, has no key with a `kid`, or one of its keys cannot be used.
-    """
-    keys = KeySet.from_jwks(jwks)
-    for key in keys:
-        if key.fault or key.algorithm not in {"ed25519", "ecdsa-p256-sha256"}:
-            fault = key.fault or "its alg must be EdDSA or ES256"
-            raise ConfigurationError(f"keys: {key.keyid!r} cannot be used: {fault}")
-    return keys
 
 
 def read_signed_list(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from undersigned.discovery.fetch import FetchRequest, Target
@@ -37,7 +36,7 @@ UCP_ARRAYS: Final = ("keys", "signing_keys")
 _BUSINESS_PATH: Final = "/.well-known/ucp"
 
 
-class UCPKeys(NamedKeys["UCPAgent"]):
+class UCPKeys(NamedKeys[str]):
     """The keys in the UCP profile that a request's UCP-Agent names. Their `owner` is the profile's URL.
 
     Senders choose the URLs, so fetches are guarded and bounded as those of Web Bot Auth.
@@ -72,8 +71,8 @@ class UCPKeys(NamedKeys["UCPAgent"]):
         self._trusted = trusted_urls(trusted)
         self._is_business = is_business
 
-    def agent(self, lookup: KeyLookup) -> UCPAgent:
-        """Return the agent that UCP-Agent names."""
+    def agent(self, lookup: KeyLookup) -> tuple[str, str]:
+        """Return the URL of the profile that UCP-Agent names, in canonical form."""
         value = lookup.covered_value("ucp-agent")
         if value is None:
             raise KeySourceError("signature_identity_missing", "the signature covers no UCP-Agent")
@@ -84,41 +83,22 @@ class UCPKeys(NamedKeys["UCPAgent"]):
             raise KeySourceError("signature_identity_malformed", f"UCP-Agent: {fault}", oversized=oversized) from None
         if not self._trusted(location, location):
             raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of UCP-Agent")
-        return UCPAgent(location)
+        return location, location
 
-    def load(self, agent: UCPAgent) -> Copy[Keys]:
+    def load(self, agent: str) -> Copy[Keys]:
         """Fetch the keys of a profile."""
 
         def read(body: bytes) -> Keys:
             document = read_json_object(body)
-            return read_jwk_set(
-                document, owner=agent.location, wanted=_verifies, most=MOST_NAMED_KEYS, arrays=UCP_ARRAYS
-            )
+            return read_jwk_set(document, owner=agent, wanted=_verifies, most=MOST_NAMED_KEYS, arrays=UCP_ARRAYS)
 
-        request = FetchRequest(url=agent.location, max_bytes=MOST_UCP_PROFILE_BYTES)
+        request = FetchRequest(url=agent, max_bytes=MOST_UCP_PROFILE_BYTES)
         with source_errors("the UCP profile", unusable="signature_jwks_malformed"):
             return self._loader.load(request, read)
 
 
-@dataclass(frozen=True, slots=True)
-class UCPAgent:
-    """The agent that UCP-Agent names.
-
-    Attributes:
-        location: the URL of the profile, in canonical form.
-    """
-
-    location: str
-
-
 def _profile_url(value: str, *, is_business: bool) -> str:
-    """Return the URL that UCP-Agent names, in canonical form.
-
-    Raises:
-        MalformedField: there is no member `profile` that is a String, or it is not the URL of a business.
-        MalformedURL: the URL has no canonical form.
-        UntrustedURL: it is not an https URL, or has user info.
-    """
+    """Return the URL that UCP-Agent names, in canonical form, or raise what is wrong with it."""
     check_size(value)
     url, _ = parse_dictionary(value).get("profile", (None, {}))
     if type(url) is not str:

@@ -102,8 +102,8 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
                 raise
         return held
 
-    def agent(self, lookup: KeyLookup) -> SignatureAgent:
-        """Return the agent that Signature-Agent names."""
+    def agent(self, lookup: KeyLookup) -> tuple[SignatureAgent, str]:
+        """Return the agent that Signature-Agent names, and its URL."""
         agent = named_agent(lookup, form=self._form)
         if agent is None:
             raise KeySourceError(
@@ -112,7 +112,7 @@ class WebBotAuthKeys(NamedKeys[SignatureAgent]):
         if not self._trusted(agent.location, agent.url):
             raise KeySourceError("signature_jwks_untrusted", "trusted: it does not have the URL of Signature-Agent")
         # Only a card has to name its own URL as it was written. Any other URL in two spellings is one URL.
-        return agent if agent.document == "cimd" else replace(agent, url=agent.location)
+        return agent if agent.document == "cimd" else replace(agent, url=agent.location), agent.location
 
     def load(self, agent: SignatureAgent) -> Copy[Keys]:
         """Fetch the keys of an agent."""

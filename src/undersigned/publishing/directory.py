@@ -21,7 +21,7 @@ from undersigned.url import Origin
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from undersigned.signature.remote_key import RemoteKey
 
@@ -72,7 +72,9 @@ class PublishedDirectory(PublishedKeys):
         if parsed.scheme != "https" or parsed.prefix:
             raise ConfigurationError("origin: give an https origin without a path, such as https://bot.example")
         self._request = Request("GET", f"{parsed}{DIRECTORY_PATH}")
-        signers = [(Signer(key, profile=WEB_BOT_AUTH_DIRECTORY, clock=now), key) for key in _each(signing_keys)]
+        if not isinstance(cast("object", signing_keys), (list, tuple)):
+            raise ConfigurationError("signing_keys: give a list of keys, such as [SigningKey.from_jwk(jwk)]")
+        signers = [(Signer(key, profile=WEB_BOT_AUTH_DIRECTORY, clock=now), key) for key in signing_keys]
         self._signers = {key.keyid: signer for signer, key in signers}
         self._now = now
         listed = set(_keyids(self._text))
@@ -81,7 +83,13 @@ class PublishedDirectory(PublishedKeys):
                 "signing_keys: give one private key for each key of the set, with the thumbprint as its kid"
             )
         self._signatures: tuple[float, bytes, tuple[tuple[str, str], ...]] = (0.0, b"", ())
-        _check_readable(dict(self._signature_fields(self._text)))
+        fields = dict(self._signature_fields(self._text))
+        try:
+            parse_signature_input(fields["Signature-Input"])
+            parse_byte_sequences(fields["Signature"], "base64")
+        except MalformedField as malformed:
+            fault = f"receivers would not read so many signatures: {malformed}"
+            raise ConfigurationError(f"signing_keys: {fault}") from None
 
     def _text_of(self, keys: object) -> bytes:
         text = super()._text_of(keys)
@@ -110,20 +118,6 @@ class PublishedDirectory(PublishedKeys):
                 joined.setdefault(name, []).append(value)
         fields = {name: values[0] if name == "Content-Digest" else ", ".join(values) for name, values in joined.items()}
         return tuple(fields.items())
-
-
-def _each(signing_keys: object) -> Iterable[RemoteKey]:
-    if not isinstance(signing_keys, (list, tuple)):
-        raise ConfigurationError("signing_keys: give a list of keys, such as [SigningKey.from_jwk(jwk)]")
-    return cast("Iterable[RemoteKey]", signing_keys)
-
-
-def _check_readable(fields: Mapping[str, str]) -> None:
-    try:
-        parse_signature_input(fields["Signature-Input"])
-        parse_byte_sequences(fields["Signature"], "base64")
-    except MalformedField as malformed:
-        raise ConfigurationError(f"signing_keys: receivers would not read so many signatures: {malformed}") from None
 
 
 def _members(text: bytes) -> list[Mapping[str, object]]:

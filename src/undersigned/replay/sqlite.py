@@ -200,12 +200,7 @@ class SqliteReplayStore:
             self._lock.release()
 
     def _current(self, opened: _Opened) -> sqlite3.Connection:
-        """Return the open connection to the file that is at the path now.
-
-        Raises:
-            sqlite3.Error: there is no file, or it cannot be read.
-            ReplacedFile: it is another file than at the start, even if it is an older copy of the same store.
-        """
+        """Return the open connection to the file at the path, if it is the file of the start and no copy of it."""
         file = self._file_at_path()
         if file is not None and file != self._file:
             raise ReplacedFile(f"{self._path} is not the file that was opened at the start: restart the process")
@@ -307,9 +302,6 @@ def _write_ahead(connection: sqlite3.Connection, *, seconds: float) -> str:
     """Ask for a write-ahead log, and return the mode of the journal.
 
     SQLite does not wait if another process does the same, whatever its timeout is, so this asks again.
-
-    Raises:
-        sqlite3.OperationalError: the file is still locked after `seconds`.
     """
     import sqlite3  # noqa: PLC0415 - as above
 

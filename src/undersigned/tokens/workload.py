@@ -93,14 +93,12 @@ class WorkloadTokenKeys(Several):
         if not token.is_signed_by(keys) and getattr(self._issuers[domain], "asks_again", False):
             # The issuer may have published another key under the same kid.
             keys = await awaited(find(asked._replace(is_second_try=True)))
-        return self._bound_key(token, keys)
+        token.check_issuer(keys)
+        token.check_audience(self._audience)
+        return (token.bound_key(now=self._clock()),)
 
     def _read(self, lookup: KeyLookup) -> tuple[Token, str]:
-        """Return the token of a message, and the trust domain of its issuer.
-
-        Raises:
-            KeySourceError: the message has no token, or its token cannot be read or is of another issuer.
-        """
+        """Return the token of a message, and the trust domain of its issuer."""
         value = lookup.covered_value(_FIELD)
         if value is None:
             raise KeySourceError("signature_identity_missing", f"the signature covers no {_FIELD}")
@@ -113,13 +111,3 @@ class WorkloadTokenKeys(Several):
                 "signature_jwks_untrusted", "issuers: the trust domain of the token is not one of them"
             )
         return token, workload[1]
-
-    def _bound_key(self, token: Token, keys: Sequence[VerificationKey]) -> tuple[VerificationKey, ...]:
-        """Return the key that is bound to a token, if one of the issuer's keys signed it.
-
-        Raises:
-            KeySourceError: none did, or the token is for another service, has expired, or has no key.
-        """
-        token.check_issuer(keys)
-        token.check_audience(self._audience)
-        return (token.bound_key(now=self._clock()),)

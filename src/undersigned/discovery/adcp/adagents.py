@@ -133,11 +133,7 @@ def _load(
 
 
 def _read(text: bytes, *, agent: str) -> _Document:
-    """Return what an adagents.json says of an agent. What it says of others is passed over: there may be much of it.
-
-    Raises:
-        UnusableDocument: it is not a JSON object, repeats a key that counts, or too many entries could be the agent's.
-    """
+    """Return what an adagents.json says of an agent. What it says of others is passed over: there may be much of it."""
     wanted, host, compared = canonicalize(agent, received=True), Target.of(agent).host, 0
     hint = re.compile(_MAY_BE_OF % re.escape(host).encode("ascii"))
     keys: list[bytes | None] = []
@@ -165,11 +161,7 @@ def _read(text: bytes, *, agent: str) -> _Document:
 
 
 def _members(text: bytes, at: int, names: Collection[str]) -> dict[str, bytes]:
-    """Return some members of the value that begins at a place, each as JSON; none of what is not an object.
-
-    Raises:
-        UnusableDocument: one is repeated.
-    """
+    """Return some members of the value that begins at a place, each as JSON; none of what is not an object."""
     found: dict[str, bytes] = {}
     for name, start, end in values(text, at):
         if name in names:
@@ -218,11 +210,7 @@ def _revocation_time(jwk: Mapping[str, object]) -> float:
 
 
 def _redirect_target(url: str, location: str) -> str:
-    """Return the URL that a server redirects to, which must be of the same registrable domain.
-
-    Raises:
-        UntrustedURL: it is not.
-    """
+    """Return the URL that a server redirects to, which must be of the same registrable domain."""
     try:
         target = urljoin(url, location)
     except ValueError:

@@ -93,11 +93,7 @@ class AdCPAgent(FetchedKeys):
         super().__init__(url, self._load, self._loader)
 
     def _load(self, last: Copy[Keys] | None) -> Copy[Keys]:
-        """Return the agent's keys.
-
-        Raises:
-            KeySourceError: the step that failed.
-        """
+        """Return the agent's keys. An error has the reason of the step that failed."""
         # All fetches of one refresh together are bounded.
         ends = time.monotonic() + MOST_FETCHES * self._loader.network.total_timeout
 

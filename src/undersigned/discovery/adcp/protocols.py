@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import uuid
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import urljoin
 
@@ -49,19 +50,19 @@ class AgentError(Unreachable):
         self.error = error
 
 
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """The requests to one agent.
 
-    Args:
+    Attributes:
         agent: the agent's URL.
         network: which addresses may be reached.
         seconds: returns for how long the next request may take.
     """
 
-    def __init__(self, agent: str, network: Network, seconds: Callable[[], float]) -> None:
-        self.agent = agent
-        self._network = network
-        self._seconds = seconds
+    agent: str
+    network: Network
+    seconds: Callable[[], float]
 
     def call(
         self, url: str, method: str, params: object, fields: Fields = ()
@@ -73,7 +74,7 @@ class Conversation:
         """
         stream = EventStream(_REQUEST)
         message = {"jsonrpc": "2.0", "id": _REQUEST, "method": method, "params": params}
-        response = self._post(url, message, fields, stream)
+        response = self.post(url, message, fields, stream)
         if response.fields.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream":
             answer = stream.response or {}
         else:
@@ -84,24 +85,17 @@ class Conversation:
             raise UnusableDocument("the agent does not answer with a result")
         return cast("Mapping[str, object]", result), response
 
-    def notify(self, url: str, method: str, fields: Fields) -> None:
-        """Send a JSON-RPC notification.
-
-        Raises:
-            FetchError: the agent does not take it.
-        """
-        self._post(url, {"jsonrpc": "2.0", "method": method}, fields)
-
     def read(self, url: str) -> Mapping[str, object]:
         """Return the JSON object at `url`.
 
         Raises:
             FetchError: there is none.
         """
-        response = self._send(FetchRequest(url=url, max_bytes=MOST_ANSWER_BYTES, seconds=self._seconds()))
+        response = self._send(FetchRequest(url=url, max_bytes=MOST_ANSWER_BYTES, seconds=self.seconds()))
         return read_json_object(response.body)
 
-    def _post(self, url: str, message: object, fields: Fields, stream: EventStream | None = None) -> FetchResponse:
+    def post(self, url: str, message: object, fields: Fields, stream: EventStream | None = None) -> FetchResponse:
+        """Send a JSON-RPC message, and return the response. Raise a `FetchError` if the agent does not take it."""
         request = FetchRequest(
             url=url,
             max_bytes=MOST_ANSWER_BYTES,
@@ -109,13 +103,13 @@ class Conversation:
             accept="application/json, text/event-stream",
             content=json.dumps(message).encode("ascii"),
             fields=(("Content-Type", "application/json"), *fields),
-            seconds=self._seconds(),
+            seconds=self.seconds(),
             ends=None if stream is None else stream.feed,
         )
         return self._send(request)
 
     def _send(self, request: FetchRequest) -> FetchResponse:
-        response = fetch(request, self._network)
+        response = fetch(request, self.network)
         if not 200 <= response.status < 300:  # noqa: PLR2004 - the successful ones
             with contextlib.suppress(UnusableDocument):
                 _raise_error(read_json_object(response.body), response.status)
@@ -129,12 +123,8 @@ def _raise_error(answer: Mapping[str, object], status: int) -> None:
         raise AgentError(status, cast("Mapping[str, object]", error))
 
 
-def field_value(value: object) -> str:
-    """Return text of an agent that is sent back in a header.
-
-    Raises:
-        UnusableDocument: it is not 1 to 256 printable ASCII characters.
-    """
+def _field_value(value: object) -> str:
+    """Return text of an agent that is sent back in a header."""
     if isinstance(value, str) and 0 < len(value) <= LONGEST_ANSWER_VALUE and value.isascii() and value.isprintable():
         return value
     raise UnusableDocument("the agent names a protocol version or session that cannot be sent back")
@@ -227,10 +217,10 @@ def _may_know_sessions(error: Unreachable | UnusableDocument) -> bool:
 def _call_in_session(conversation: Conversation, call: Mapping[str, object]) -> Mapping[str, object]:
     url = conversation.agent
     begun, response = conversation.call(url, "initialize", _INITIALIZE)
-    fields: Fields = (("MCP-Protocol-Version", field_value(begun.get("protocolVersion"))),)
+    fields: Fields = (("MCP-Protocol-Version", _field_value(begun.get("protocolVersion"))),)
     if "mcp-session-id" in response.fields:
-        fields = (*fields, ("Mcp-Session-Id", field_value(response.fields["mcp-session-id"])))
-    conversation.notify(url, "notifications/initialized", fields)
+        fields = (*fields, ("Mcp-Session-Id", _field_value(response.fields["mcp-session-id"])))
+    conversation.post(url, {"jsonrpc": "2.0", "method": "notifications/initialized"}, fields)
     result, _ = conversation.call(url, "tools/call", call, fields)
     return result
 
@@ -280,7 +270,7 @@ def _endpoint(agent: str, card: Mapping[str, object]) -> tuple[str, str]:
     for interface in (*objects(card.get("supportedInterfaces")), single):
         url = interface.get("url")
         if isinstance(url, str) and interface.get("protocolBinding") == "JSONRPC" and _authority(url) == origin:
-            return url, field_value(interface.get("protocolVersion"))
+            return url, _field_value(interface.get("protocolVersion"))
     raise UnusableDocument("the agent's card names no JSON-RPC interface at the agent's origin")
 
 
@@ -308,11 +298,7 @@ def _data(result: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _completed(result: Mapping[str, object], content: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the content of a result, if neither has an error of AdCP and the task is done.
-
-    Raises:
-        UnusableDocument: it is not so. An error says nothing of what the agent is.
-    """
+    """Return the content of a result, if neither has an error of AdCP, which says nothing of what the agent is."""
     has_failed = any(
         one.get("adcp_error") is not None or one.get("errors") or one.get("error") for one in (result, content)
     )

@@ -99,6 +99,11 @@ class OverASGI(Gate):
         ran = self.run(scope)
         if isawaitable(ran):
             await ran
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.accept"})
+            await send({"type": "websocket.close"})
+            return
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 

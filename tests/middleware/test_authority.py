@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 from tests.asgi.service import Service
-from tests.asgi.test_middleware import Echo, http_scope
+from tests.asgi.test_middleware import http_scope
 from tests.keys import ORIGIN
+from tests.middleware.gate import OverASGI
 
 from undersigned.asgi import SignatureMiddleware
 
@@ -105,7 +106,7 @@ def test_root_path_field_of_daphne_is_rejected(party, roots, status):
             sent.append(message)
 
     Server.__module__ = "daphne.server"
-    app = SignatureMiddleware(Echo(), verifier=party.verifier(), origins=[ORIGIN])
+    app = SignatureMiddleware(OverASGI(party).application, verifier=party.verifier(), origins=[ORIGIN])
     server = Server()
     asyncio.run(app(http_scope(party, path="/sub/p", **roots), server.receive, server.send))
     assert sent[0]["status"] == status

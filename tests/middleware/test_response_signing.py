@@ -125,8 +125,9 @@ def test_response_is_not_signed_when_the_request_is_for_no_origin(kind):
         ("/" + "a" * 9000, ()),
         ("/p", [("Signature", "\x80")]),
         ("/p", [("Content-Digest", "a\x80")]),
+        ("/p", [(f"X-{at}", "v") for at in range(100)]),
     ],
-    ids=["long path", "signature", "digest"],
+    ids=["long path", "signature", "digest", "many headers"],
 )
 def test_response_is_not_signed_when_something_of_the_request_cannot_be_covered(kind, path, headers):
     with serve(kind, Application()) as port:

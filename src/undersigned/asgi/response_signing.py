@@ -25,7 +25,7 @@ class ResponseSigningMiddleware:
 
     A response is sent when its body is complete. If it cannot be signed, a `SigningError` is raised in the application
     before its first byte is sent, and the server answers 500. A response is not signed if its request is not for an
-    origin of the service, or has a value that cannot be covered.
+    origin of the service, has more than 100 headers, or has a value that cannot be covered.
 
     Args:
         app: the application, for example with a `SignatureMiddleware` around it.

@@ -92,4 +92,6 @@ class ResponseSigning:
 
 def _log_unsignable() -> None:
     """Log that a response is not signed because of its request."""
-    logger.info("response not signed: the request has a target, authority or field that cannot be covered")
+    logger.info(
+        "response not signed: the request has too many headers, or a target, authority or field that cannot be covered"
+    )

@@ -20,8 +20,8 @@ class ResponseSigningMiddleware:
     """A middleware that signs the responses of an application. Put it outside everything else.
 
     A response is sent when its body is complete. If it cannot be signed, a `SigningError` is raised before its first
-    byte is sent, and the server answers 500. Responses to requests for no origin of the service, or with something
-    else that cannot be covered, are not signed.
+    byte is sent, and the server answers 500. A response is not signed if its request is not for an origin of the
+    service, has headers of more than 100 names, or has a value that cannot be covered.
 
     Args:
         app: the application, for example with a `SignatureMiddleware` around it.

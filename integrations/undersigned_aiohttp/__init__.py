@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from urllib.parse import unquote
 from warnings import catch_warnings
 from weakref import ref
@@ -145,7 +145,7 @@ class SignatureMiddleware:
             except SignatureRequired as required:
                 if service.rejection is not None:
                     raise
-                handler = self._rejecting(request, required)
+                handler = _rejecting(handler, required)
             if body.chunks:
                 # aiohttp has deprecated this method for years, and has no other way.
                 with catch_warnings(action="ignore", category=DeprecationWarning):
@@ -161,19 +161,17 @@ class SignatureMiddleware:
             raise answer
         return answer
 
-    def _rejecting(self, request: web.Request, required: SignatureRequired) -> Handler:
-        """Return what answers instead of the handler: the exception, in the middlewares that come after this one."""
 
-        async def reject(_request: web.Request) -> web.StreamResponse:
-            raise required
+def _rejecting(handler: Any, required: SignatureRequired) -> Handler:
+    """Return the middlewares that come next around the exception, which is raised instead of the handler."""
 
-        rejecting: Handler = reject
-        # Those without a version are factories of an older form.
-        every = [one for app in request.match_info.apps for one in app.middlewares]
-        listed = [one for one in every if hasattr(one, "__middleware_version__")]
-        for one in reversed(listed[listed.index(self) + 1 :] if self in listed else []):
-            rejecting = partial(one, handler=rejecting)
-        return rejecting
+    async def reject(_request: web.Request) -> web.StreamResponse:
+        raise required
+
+    # aiohttp binds each middleware to what it calls.
+    if hasattr(getattr(handler, "func", None), "__middleware_version__"):
+        return partial(handler.func, handler=_rejecting(handler.keywords["handler"], required))
+    return reject
 
 
 def _found(request: web.Request) -> MatchedRoute | None:

@@ -36,32 +36,27 @@ __all__ = [
 
 
 class SignatureScheme(SecurityBase):
-    """A security scheme as FastAPI documents it, which finds the signature of a request."""
+    """The class of `signature_required`: a dependency, which is a security scheme as FastAPI documents it."""
 
     model = HTTPBase(scheme=SCHEME["scheme"], description=SCHEME["description"])
     scheme_name = "Signature"
 
     async def __call__(self, connection: HTTPConnection) -> VerifiedSignature:
-        """Return the signature; for an unsigned request raise `SignatureRequired`."""
+        """Return the verified signature of a request or handshake.
+
+        An unsigned one gets 401, as by any `HTTPException`: FastAPI answers `{"detail":
+        "request_signature_required"}`, and handlers of `HTTPException` get it. If the server cannot send a response to
+        a handshake, the handshake is closed with code 1008.
+
+        Raises:
+            SignatureRequired: it is unsigned.
+            ConfigurationError: no middleware has verified it.
+        """
         return verified_signature(connection)
 
 
-async def signature_required(signature: Annotated[VerifiedSignature, Depends(SignatureScheme())]) -> VerifiedSignature:
-    """Let an endpoint or a router run only for a signed request: `Depends(signature_required)`.
-
-    An unsigned request or handshake gets 401, as by any `HTTPException`: FastAPI answers `{"detail":
-    "request_signature_required"}`, and handlers of `HTTPException` get it. If the server cannot send a response to a
-    handshake, the handshake is closed with code 1008.
-
-    Returns:
-        The verified signature of the request or handshake.
-
-    Raises:
-        SignatureRequired: it is unsigned.
-        ConfigurationError: no middleware has verified it.
-    """
-    return signature
-
+signature_required = SignatureScheme()
+"""The dependency that lets an endpoint or a router run only for a signed request: `Depends(signature_required)`."""
 
 Signature = Annotated[VerifiedSignature, Depends(signature_required)]
 """The signature of the request, as a parameter of a FastAPI endpoint."""

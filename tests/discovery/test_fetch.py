@@ -241,6 +241,8 @@ def test_fetch_tries_another_checked_address_when_one_does_not_connect(fetched, 
         "ftp://keys.example.com/",
         "file:///etc/passwd",
         "https://keys.example.com/" + "x" * 2048,
+        "keys.example.com",
+        b"https://keys.example.com/",
         "",
     ],
 )

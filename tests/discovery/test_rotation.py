@@ -25,6 +25,7 @@ from undersigned import (
 )
 from undersigned.discovery import JWKSFile, RemoteJWKS
 from undersigned.publishing import PublishedKeys
+from undersigned.verification import awaited, finish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,7 +105,7 @@ class Traffic:
             sources = (JWKSFile(party.public, clock=clock), RemoteJWKS(url, **options))
             blocking.extend((party, self._verifier(Verifier, source, party)) for source in sources)
             self._awaiting.append((party, self._verifier(AsyncVerifier, RemoteJWKS(url, **options), party)))
-        jobs = [lambda one=one: self._send(*one) for one in blocking]
+        jobs = [lambda one=one: finish(self._send(*one)) for one in blocking]
         self._loop = asyncio.Runner()
         jobs.append(lambda: self._loop.run(self._send_all()))
         self._barrier = threading.Barrier(len(jobs) + 1)
@@ -122,33 +123,19 @@ class Traffic:
             self._barrier.wait(60)
             self._barrier.wait(60)
 
-    def _note(self, party: Party, answer: str) -> None:
-        with self._lock:
-            if answer:
-                self.rejected.append((party.name, answer))
-            else:
-                self.accepted += 1
-
-    def _send(self, party: Party, judge: Verifier) -> None:
+    async def _send(self, party: Party, judge: Verifier | AsyncVerifier) -> None:
         for request in party.sent():
+            answer = ""
             try:
-                judge.verify(request)
+                await awaited(judge.verify(request))
             except SignatureRejected as rejected:
-                self._note(party, rejected.code)
-            else:
-                self._note(party, "")
+                answer = rejected.code
+            with self._lock:
+                self.accepted += not answer
+                self.rejected += [(party.name, answer)] if answer else []
 
     async def _send_all(self) -> None:
-        await asyncio.gather(*(self._send_one(*one) for one in self._awaiting))
-
-    async def _send_one(self, party: Party, judge: AsyncVerifier) -> None:
-        for request in party.sent():
-            try:
-                await judge.verify(request)
-            except SignatureRejected as rejected:
-                self._note(party, rejected.code)
-            else:
-                self._note(party, "")
+        await asyncio.gather(*(self._send(*one) for one in self._awaiting))
 
     def step(self) -> None:
         """Let every thread and task send once."""

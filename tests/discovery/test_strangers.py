@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import threading
 import time
@@ -18,7 +17,7 @@ from tests.work import most_memory
 from tests.workers import wait_until
 
 from undersigned import KeyPair, KeySet, KeySourceError, VerificationKey
-from undersigned.discovery import Freshness, JWKSFile, KeySources, RemoteJWKS, RevocationFile
+from undersigned.discovery import Freshness, KeySources, RemoteJWKS, RevocationFile
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
 
@@ -408,11 +407,6 @@ def test_uploaded_file_is_no_actor(world, server, kind):
     with pytest.raises(KeySourceError) as raised:
         world.find_all(world.actors(network=server.network()), lookup(f"{url}#key"))
     assert raised.value.reason == "signature_jwks_untrusted"
-
-
-def test_file_names_its_owner(tmp_path):
-    (tmp_path / "keys.json").write_text(json.dumps({"keys": [PUBLIC]}))
-    assert JWKSFile(tmp_path / "keys.json", owner="acme").find(lookup())[0].owner == "acme"
 
 
 @pytest.mark.parametrize(("later", "revoked"), [(-1, {"a"}), (0, {"a", "b"}), (1, {"b"})])

@@ -77,7 +77,7 @@ def test_body_is_encoded_as_utf_8_and_body_b64_is_any_bytes(body, keys):
         (({}, {"method": "GET"}, request(method=1), request(url=None)), "method and url must be strings"),
         ([request(headers=one) for one in ("a: b", 1)], "an object or a list"),
         (
-            [request(headers=one) for one in ({"a": 1}, {"a": ["b", "c"]}, ["ab"], [["a"]], [["a", "b", "c"]])],
+            [request(headers=one) for one in ({"a": 1}, {"a": ["b", 1]}, ["ab"], [["a"]], [["a", "b", "c"]])],
             "must be strings",
         ),
         ([request(headers=one) for one in ([["a", None]], [{"a": "b"}])], "must be strings"),

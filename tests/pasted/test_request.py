@@ -177,11 +177,11 @@ def test_content_of_a_file_is_not_known(option):
         ("curl https://a.test 'open", "not closed"),
         ("curl https://a.test -F a=b", "an option that is not read"),
         ("curl https://a.test -H 'a: b\r\nc: d'", "line end"),
-        ('{"method": "GET"}', "no method and url"),
+        ('{"method": "GET"}', "method and url must be strings"),
         ('{"method": "GET", "uri": "/p"}', "no Host"),
         ('{"status": 401}', "has no request"),
         ('[{"request": [1, {}]}]', "has no request"),
-        ('{"method": "GET", "url": "https://a.test", "headers": ["x"]}', "header of the JSON"),
+        ('{"method": "GET", "url": "https://a.test", "headers": ["x"]}', "the value of a header"),
         ('{"method": "GET", "url": "https://a.test", "body_b64": "*"}', "padded Base64"),
         ('{"method": "GET", "url": "/"} x', "is not"),
         ('{"method": "GET", "url": "/"}\n[', "is not"),
@@ -280,7 +280,7 @@ def test_log_of_several_requests_tells_how_far_off_the_clock_of_the_last_sender_
 
 @pytest.mark.parametrize("members", [{"body": "\u00e9"}, {"body_b64": "w6k="}])
 def test_content_of_json_is_read(members):
-    line = json.dumps({"method": "POST", "url": "https://a.test/", "headers": {"X": ["\u00e9", 1]}, **members})
+    line = json.dumps({"method": "POST", "url": "https://a.test/", "headers": {"X": ["\u00e9", "1"]}, **members})
     request = parse(line).request
     assert request.body == b"\xc3\xa9"
     assert request.fields.lines[1:] == (("x", "\xc3\xa9"), ("x", "1"))

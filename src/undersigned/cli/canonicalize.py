@@ -66,8 +66,8 @@ def _answer(url: JSONValue) -> JSONObject:
     return {"target_uri": canonical.target_uri, "authority": canonical.authority}
 
 
-def _line_error(malformed: MalformedLine) -> JSONObject:
-    return {"error": CODE, "rule": "line", "message": str(malformed)}
+def _line_error(message: str) -> JSONObject:
+    return {"error": CODE, "rule": "line", "message": message}
 
 
 def _lines(found: Explanation) -> Iterator[str]:

@@ -1,19 +1,18 @@
-"""Lines: one JSON value per line in, one JSON object per line out. A request is such a value."""
+"""Lines: one JSON value per line in, one JSON object per line out."""
 
 from __future__ import annotations
 
-import base64
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from undersigned.cli.options import file_name
 from undersigned.errors import UndersignedError
-from undersigned.message.request import Request
 from undersigned.message.strict_json import AmbiguousJSON, JSONValue, loads
+from undersigned.pasted.request import MalformedRequest
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -46,7 +45,7 @@ def write_object(members: JSONObject) -> None:
 
 
 def answer_lines(
-    file: BinaryIO, answer: Callable[[JSONValue], JSONObject], on_error: Callable[[MalformedLine], JSONObject]
+    file: BinaryIO, answer: Callable[[JSONValue], JSONObject], on_error: Callable[[str], JSONObject]
 ) -> bool:
     """Read a file to its end, write one object for each line that is not blank, and return whether none has `error`.
 
@@ -55,9 +54,9 @@ def answer_lines(
 
     Args:
         file: the file, or standard input.
-        answer: takes the value of a line and returns the object to write. It raises `MalformedLine` if the value does
-            not have the expected form.
-        on_error: returns the object to write for a line that cannot be parsed.
+        answer: takes the value of a line and returns the object to write. It raises `MalformedLine` or
+            `MalformedRequest` if the value does not have the expected form.
+        on_error: takes why a line cannot be parsed, and returns the object to write.
 
     Raises:
         click.ClickException: the file cannot be read.
@@ -66,8 +65,8 @@ def answer_lines(
     for line in _lines(file):
         try:
             members = answer(_value(line))
-        except MalformedLine as malformed:
-            members = on_error(malformed)
+        except (MalformedLine, MalformedRequest) as malformed:
+            members = on_error(str(malformed))
         good = good and "error" not in members
         write_object(members)
     return good
@@ -89,54 +88,3 @@ def _value(line: bytes) -> JSONValue:
         raise MalformedLine(str(ambiguous)) from None
     except json.JSONDecodeError as undecodable:
         raise MalformedLine(f"the line is not JSON from character {undecodable.pos + 1} on") from None
-
-
-def parse_request(value: JSONValue) -> Request:
-    """Return the request that a line describes: `{"method", "url", "headers", "body" or "body_b64"}`.
-
-    `headers` is an object or a list of [name, value] pairs. `body` is text, encoded as UTF-8. `body_b64` is the body in
-    padded Base64 (RFC 4648 section 4). Each member may be absent or null, and only one of the bodies may be given.
-    Other members are ignored.
-
-    Raises:
-        MalformedLine: the value does not have this form.
-    """
-    if not isinstance(value, dict):
-        raise MalformedLine("the line is not a JSON object with method, url, headers and body")
-    method, url = value.get("method"), value.get("url")
-    if not isinstance(method, str) or not isinstance(url, str):
-        raise MalformedLine("method and url must be strings")
-    return Request(method, url, _headers(value.get("headers")), _body(value.get("body"), value.get("body_b64")))
-
-
-def _headers(value: JSONValue) -> list[tuple[str, str]]:
-    if value is not None and not isinstance(value, (dict, list)):
-        raise MalformedLine("headers must be an object or a list of [name, value] pairs")
-    members: Iterable[object] = value.items() if isinstance(value, dict) else value or ()
-    return [_pair(member) for member in members]
-
-
-def _pair(member: object) -> tuple[str, str]:
-    match member:
-        case [str(name), str(text)] | (str(name), str(text)):
-            return name, text
-        case _:
-            raise MalformedLine("the name and the value of a header must be strings")
-
-
-def _body(text: JSONValue, encoded: JSONValue) -> bytes:
-    match text, encoded:
-        case None, None:
-            return b""
-        case str(), None:
-            try:
-                return text.encode("utf-8")
-            except UnicodeEncodeError:
-                raise MalformedLine("body contains a lone surrogate, which UTF-8 cannot encode; use body_b64") from None
-        case None, str():
-            try:
-                return base64.b64decode(encoded, validate=True)
-            except ValueError:
-                raise MalformedLine("body_b64 is not padded Base64") from None
-        case _:
-            raise MalformedLine("give either body or body_b64, as a string")

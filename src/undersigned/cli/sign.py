@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from undersigned.cli.keys import key_option, keyid_option, read_signing_key
-from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request, standard_input
+from undersigned.cli.lines import CODE, JSONObject, answer_lines, standard_input
 from undersigned.cli.options import SECONDS, data_option, header_option, profile_option, typed_fields, wrong_url
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.timestamps import moment
+from undersigned.pasted.request import read_json_request
 from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _note_expiry(added: SignedFields) -> None:
 
 
 def _answer(value: JSONValue, signed: Callable[[Request], SignedFields]) -> JSONObject:
-    request = parse_request(value)
+    request = Request(*read_json_request(value))
     try:
         added = signed(request)
     except MalformedURL as malformed:
@@ -114,8 +115,8 @@ def _answer(value: JSONValue, signed: Callable[[Request], SignedFields]) -> JSON
     return {"headers": [list(field) for field in added.fields], "signature_base": added.signature_base}
 
 
-def _line_error(malformed: MalformedLine) -> JSONObject:
-    return {"error": CODE, "message": str(malformed)}
+def _line_error(message: str) -> JSONObject:
+    return {"error": CODE, "message": message}
 
 
 def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], content: Content | None) -> str:

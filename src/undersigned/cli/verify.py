@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from undersigned.cli.keys import jwks_option, keyid_option, read_key_set
-from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, parse_request
+from undersigned.cli.lines import CODE, JSONObject, answer_lines
 from undersigned.cli.options import SECONDS, file_name, profile_option
 from undersigned.errors import SignatureError
+from undersigned.message.request import Request
 from undersigned.message.timestamps import system_clock
+from undersigned.pasted.request import read_json_request
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.rules import ReplayRule
 from undersigned.verification.verifier import Verifier
@@ -75,7 +77,7 @@ def verify(
 
     def answer(value: JSONValue) -> JSONObject:
         try:
-            verified = verifier.verify(parse_request(value))
+            verified = verifier.verify(Request(*read_json_request(value)))
         except SignatureError as error:
             counts["rejected"] += 1
             return _rejection(error.code, error.step, error.detail)
@@ -87,9 +89,9 @@ def verify(
             "signature_base": verified.signature_base,
         }
 
-    def line_error(malformed: MalformedLine) -> JSONObject:
+    def line_error(message: str) -> JSONObject:
         counts["rejected"] += 1
-        return _rejection(CODE, None, str(malformed))
+        return _rejection(CODE, None, message)
 
     answer_lines(source, answer, line_error)
     if not counts:

@@ -266,13 +266,14 @@ def _digests(values: SignedValues, declared: str | None) -> Iterator[Alternative
     body, change = bytes(values.content), partial(values.with_field, "content-digest")
     if declared is None:
         digests = [content_digest(body, encoding, algorithms=names) for names, encoding in digest_forms(None)]
-        yield from _each(change, {"lost field": digests})
-        return
-    yield from _each(change, {"other Base64": other_base64(declared)})
+        return _each(change, {"lost field": digests})
     contents = chain([("the body", body)], islice(other_contents(body), _MOST_CONTENTS))
-    for (words, content), (algorithms, encoding) in product(contents, list(digest_forms(declared))):
-        signed = change(content_digest(content, encoding, algorithms=algorithms))
-        yield Alternative("other content", signed, None, (f"the digest of {words}", declared))
+    digested = (
+        (content_digest(content, encoding, algorithms=names), f"the digest of {words}")
+        for (words, content), (names, encoding) in product(contents, list(digest_forms(declared)))
+    )
+    others = (Alternative("other content", change(text), None, (words, declared)) for text, words in digested)
+    return chain(_each(change, {"other Base64": other_base64(declared)}), others)
 
 
 def _values_of(value: str, lines: Iterable[str]) -> Mapping[str, _Texts]:

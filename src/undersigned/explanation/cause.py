@@ -121,7 +121,8 @@ def _in_time(several: Iterable[T]) -> Iterator[T]:
 def other_spelling(request: Request, profile: Profile) -> tuple[str, str] | None:
     """Return which fields are in another Base64 than the profile expects, and the expected one; None if none is."""
     found, expected = list[str](), ""
-    for name, encodings in (("signature", (profile.encoding,)), ("content-digest", profile.digest.encodings)):
+    of_signature: tuple[Encoding, ...] = (profile.encoding,)
+    for name, encodings in (("signature", of_signature), ("content-digest", profile.digest.encodings)):
         value = request.fields.combined.get(name, "")
         if byte_sequences(value) and not byte_sequences(value, *encodings):
             is_base64 = "base64" in encodings

@@ -16,7 +16,7 @@ from undersigned.message.content_digest import has_digests, read_digests
 from undersigned.message.request import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from undersigned.url import Origin
 
@@ -309,7 +309,9 @@ def _requests(values: object) -> Iterator[_Read]:
             continue
         members = cast("dict[str, object]", value)
         if isinstance(members.get("method"), str):
-            yield _request(members)
+            method, url, fields, body = read_json_request(members)
+            named = [(_latin_1(name), _latin_1(text)) for name, text in fields]
+            yield _Read(_latin_1(method), _latin_1(url), named, body)
         elif "request" in members:
             at = members.get("received_at")
             received_at = at if isinstance(at, (int, float)) else None
@@ -320,35 +322,60 @@ def _requests(values: object) -> Iterator[_Read]:
                 yield from _requests(_values(logged.decode()))
 
 
-def _request(members: dict[str, object]) -> _Read:
-    url, host = members.get("url", members.get("uri")), members.get("host")
-    if not isinstance(url, str):
-        raise MalformedRequest("the JSON has no method and url of a request")
-    fields = [("Host", host)] if isinstance(host, str) else []
-    for name, value in _pairs(members.get("headers") or []):
-        several = cast("list[object]", value) if isinstance(value, list) else [value]
-        fields += [(name, str(one)) for one in several]
-    body, encoded = members.get("body"), members.get("body_b64")
-    content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else b""
-    if isinstance(encoded, str):
-        try:
-            content = base64.b64decode(encoded, validate=True)
-        except ValueError:
-            raise MalformedRequest("body_b64 is not padded Base64") from None
-    named = [(_latin_1(name), _latin_1(value)) for name, value in fields]
-    return _Read(_latin_1(str(members["method"])), _latin_1(url), named, content)
+def read_json_request(value: object) -> tuple[str, str, Fields, bytes]:
+    """Return the method, the URL, the headers and the content of `{"method", "url", "headers", "body" or "body_b64"}`.
+
+    `headers` is an object or a list of [name, value] pairs, and a value may be a list, for several lines. `body` is
+    text, encoded as UTF-8. `body_b64` is the body in padded Base64 (RFC 4648 section 4). All but method and url may be
+    absent or null, and only one of the bodies may be given. As Caddy logs it, the target is `uri`, beside `host`.
+
+    Raises:
+        MalformedRequest: the value does not have this form. The message does not quote it.
+    """
+    if not isinstance(value, dict):
+        raise MalformedRequest("this is not a JSON object with method, url, headers and body")
+    members = cast("dict[str, object]", value)
+    method, url, host = members.get("method"), members.get("url", members.get("uri")), members.get("host")
+    if not isinstance(method, str) or not isinstance(url, str):
+        raise MalformedRequest("method and url must be strings")
+    fields = [*([("Host", host)] if isinstance(host, str) else []), *_headers(members.get("headers") or [])]
+    return method, url, fields, _body(members.get("body"), members.get("body_b64"))
 
 
-def _pairs(headers: object) -> Iterator[tuple[str, object]]:
-    """Yield the names and values of headers, which are an object or a list of pairs."""
-    if isinstance(headers, dict):
-        yield from cast("dict[str, object]", headers).items()
-        return
-    for pair in cast("list[object]", headers) if isinstance(headers, list) else [headers]:
-        members = cast("list[object]", pair) if isinstance(pair, list) else []
-        if len(members) != 2 or not isinstance(members[0], str):  # noqa: PLR2004 - a name and a value
-            raise MalformedRequest("a header of the JSON is not a name and a value")
-        yield members[0], members[1]
+def _headers(headers: object) -> Iterator[tuple[str, str]]:
+    if not isinstance(headers, (dict, list)):
+        raise MalformedRequest("headers must be an object or a list of [name, value] pairs")
+    for member in cast("Iterable[object]", headers.items() if isinstance(headers, dict) else headers):
+        texts: Sequence[object] = [None]
+        match member:
+            case [str(), str()]:
+                texts = member[1:]
+            case [str(), list()]:
+                texts = cast("Sequence[list[object]]", member)[1]
+            case _:
+                pass
+        for text in texts:
+            if not isinstance(text, str):
+                raise MalformedRequest("the name and the value of a header must be strings")
+            yield cast("Sequence[str]", member)[0], text
+
+
+def _body(text: object, encoded: object) -> bytes:
+    match text, encoded:
+        case None, None:
+            return b""
+        case str(), None:
+            try:
+                return text.encode("utf-8")
+            except UnicodeEncodeError:
+                raise MalformedRequest("body has a lone surrogate, which UTF-8 cannot encode; use body_b64") from None
+        case None, str():
+            try:
+                return base64.b64decode(encoded, validate=True)
+            except ValueError:
+                raise MalformedRequest("body_b64 is not padded Base64") from None
+        case _:
+            raise MalformedRequest("give either body or body_b64, as a string")
 
 
 def _latin_1(text: str) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
-import pytest
 import ujson
 from tests.attack import bodies
 from tests.drive import Message, call_asgi, scope_of
@@ -124,7 +123,7 @@ class Passed:
 def test_no_reader_finds_a_registration_that_passed_unsigned(search):
     passed = Passed()
     guarded = asgi.SignatureMiddleware(passed, verifier=verifier(), origins=[ORIGIN], policy=Policy())
-    assert found_by_anybody(*bodies.plain(DOCUMENTS[0]))
+    assert all(found_by_anybody(*bodies.plain(document)) for document in DOCUMENTS)
 
     async def run() -> None:
         first = (made for document in DOCUMENTS for made in bodies.first(document))
@@ -140,8 +139,3 @@ def test_no_reader_finds_a_registration_that_passed_unsigned(search):
 
     asyncio.run(run())
     search.finish(reached=search.tried // 50)
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_reader_finds_a_plain_registration(document):
-    assert found_by_anybody(*bodies.plain(document))

@@ -6,7 +6,6 @@ import contextlib
 import json
 import logging
 
-import pytest
 from tests.attack import bodies
 from tests.drive import Message, call_asgi, scope_of
 from tests.keys import HOST, ORIGIN, sign_unread, signer, verifier
@@ -134,14 +133,3 @@ def test_the_mcp_server_does_nothing_unsigned_that_must_be_signed(search):
 
     asyncio.run(run())
     search.finish(reached=10)
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_plain_call_is_rejected_unsigned(document):
-    async def run() -> None:
-        server = Server()
-        async with server.app.router.lifespan_context(server.app):
-            assert await server.ask(message_of(bodies.plain(document))) == []
-            assert server.called == 0
-
-    asyncio.run(run())

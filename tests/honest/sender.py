@@ -72,6 +72,11 @@ class Sent:
     fields: tuple[tuple[str, str], ...]
     body: bytes
 
+    def __str__(self) -> str:
+        sizes = {name: len(value) for name, value in self.fields if len(value) > 200}
+        start = f"{self.method} {len(self.target)} {self.target[:80]}"
+        return f"{start} {sizes} {len(self.fields)} fields, {len(self.body)}"
+
 
 def _number(text: str) -> int:
     return int.from_bytes(base64.urlsafe_b64decode(f"{text}=="), "big")

@@ -1,18 +1,14 @@
-from __future__ import annotations
+"""Fields of signatures read back as they were written; tests/attack compares every reading with that of http-sf."""
 
-import contextlib
+from __future__ import annotations
 
 import http_sf
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.properties.strategies import any_text, bare_items, inner_lists, keys, parameter_sets
+from tests.properties.strategies import inner_lists, keys, parameter_sets
 
-from undersigned.message.signature_input import (
-    choose_signature_inputs,
-    parse_signature_input,
-    serialize_signature_input,
-)
+from undersigned.message.signature_input import parse_signature_input, serialize_signature_input
 from undersigned.message.structured_fields import (
     MalformedField,
     check_size,
@@ -64,14 +60,6 @@ def test_bytes_read_back_as_written(members, encoding):
     assert parse_byte_sequences(value, "base64url", "base64") == members
 
 
-@given(sequences, parameter_sets)
-def test_parameters_of_a_member_do_not_change_its_value(members, parameters):
-    dictionary = {key: (data, parameters) for key, data in members.items()}
-    value = http_sf.ser(dictionary)
-    assume(is_small(value))
-    assert parse_byte_sequences(value, "base64") == members
-
-
 @given(sequences, parameter_sets, keys, st.sampled_from(["AA", "AA=", "A", "-_-_", "AB==", "AAB="]))
 def test_wrong_spelling_is_found_after_any_other_member(members, parameters, key, text):
     dictionary = {name: (data, parameters) for name, data in members.items() if name != key}
@@ -82,64 +70,8 @@ def test_wrong_spelling_is_found_after_any_other_member(members, parameters, key
         parse_byte_sequences(with_fault, "base64")
 
 
-@given(any_text | st.binary(max_size=60).map(lambda data: data.decode("latin-1")), encodings)
-def test_any_text_is_read_or_rejected(value, encoding):
-    for read in (parse_signature_input, lambda text: parse_byte_sequences(text, encoding)):
-        with contextlib.suppress(MalformedField):
-            assert read(value)
-
-
-texts = st.one_of(
-    any_text,
-    dictionaries.map(http_sf.ser),
-    st.builds(
-        lambda names, pairs: "s=({}){}".format(" ".join(f'"{name}"' for name in names), "".join(pairs)),
-        st.lists(st.sampled_from(["@method", "a", "a b", "A", "@signature-params", "x\\y", ""]), max_size=4),
-        st.lists(
-            st.sampled_from([';n="A"', ";created=1", ";created=01", ";c=-1", ";b", ';t="a\\"b"', ';e=""', "; s=1"]),
-            max_size=4,
-        ),
-    ),
-)
-
-
-def outcome(value):
-    """What is read of a value, with the types of its parameters, or None if it is rejected."""
-    try:
-        read = parse_signature_input(value)
-    except MalformedField:
-        return None
-    return [(label, member, [*map(type, member.parameters.values())]) for label, member in read.items()]
-
-
-@given(texts.filter(is_small))
-def test_member_alone_is_read_as_in_the_whole_field(value):
-    # A pattern reads one member alone, and a parser reads several.
-    alone = outcome(value)
-    if alone is not None:
-        assert outcome(f"{value}, {OTHER}=()")[:-1] == alone
-
-
 @given(
-    st.lists(st.sampled_from(["@method", "@target-uri", "content-type", "a", "a b", "@signature-params"]), max_size=3),
-    st.lists(st.integers(0, 10**15) | st.just("01"), min_size=2, max_size=2),
-    st.lists(st.text("aZ9 -_", max_size=3), min_size=4, max_size=4),
-)
-def test_usual_member_is_read_as_the_parser_reads_it(names, times, strings):
-    covered = " ".join(f'"{name}"' for name in names)
-    usual = 's=({});created={};expires={};nonce="{}";keyid="{}";alg="{}";tag="{}"'.format(covered, *times, *strings)
-    parsed = outcome(usual)
-    try:
-        ((label, read),) = choose_signature_inputs(usual, list)
-    except MalformedField:
-        assert parsed is None
-        return
-    assert parsed == [(label, read, [int, int, str, str, str, str])]
-
-
-@given(
-    texts.filter(is_small)
-    | st.builds("s=:{}:{}".format, st.text("AQgw+/-_=bE", max_size=9), st.sampled_from(["", ";a", " ", ",", ", t=::"])),
+    st.builds("s=:{}:{}".format, st.text("AQgw+/-_=bE", max_size=9), st.sampled_from(["", ";a", " ", ",", ", t=::"])),
     st.lists(encodings, min_size=1, max_size=2, unique=True),
 )
 def test_byte_sequence_alone_is_read_as_in_the_whole_field(value, accepted):
@@ -157,9 +89,3 @@ def test_spelling_is_accepted_when_it_is_the_only_one(key, text, encoding):
     except MalformedField:
         return
     assert serialize_byte_sequence(data, encoding) == f":{text}:"
-
-
-@given(bare_items)
-def test_parameter_keeps_its_type(value):
-    read = parse_signature_input(f"s={http_sf.ser([([], {'p': value})])}")["s"]
-    assert type(read.parameters["p"]) is type(value)

@@ -19,9 +19,7 @@ STRIPPED = '{"route": {"regex_rewrite": {"pattern": {"regex": "^/api/"}, "substi
 
 FRONTS = (
     Front("kept", "{}"),
-    Front(
-        "stripped", '{"route": {"regex_rewrite": {"pattern": {"regex": "^/api/"}, "substitution": "/"}}}', prefix="/api"
-    ),
+    Front("stripped", STRIPPED, prefix="/api"),
     Front("merges-slashes", '{"manager": {"merge_slashes": true}}'),
     Front("decodes-slashes", '{"manager": {"path_with_escaped_slashes_action": "UNESCAPE_AND_FORWARD"}}'),
     Front("rewrites-host", '{"route": {"host_rewrite_literal": "app.internal"}}'),

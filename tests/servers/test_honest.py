@@ -89,13 +89,6 @@ def send(port: int, given: Sent, endpoint: str, *, chunked: bool = False, **othe
             return None
 
 
-def shown(given: Sent) -> str:
-    sizes = {name: len(value) for name, value in given.fields if len(value) > 200}
-    return (
-        f"{given.method} {len(given.target)} {given.target[:80]} {sizes} {len(given.fields)} fields, {len(given.body)}"
-    )
-
-
 def _covers_length(given: Sent) -> bool:
     return any('"content-length"' in value for name, value in given.fields if name == "signature-input")
 
@@ -133,7 +126,7 @@ def search(way: str, port: int) -> tuple[int, int, list[str]]:
                 reached += 1
                 behind = send(port, given, endpoint, chunked=chunked)
                 if behind != alone:
-                    lost.append(f"{endpoint}: {behind} for {shown(given)}{' chunked' if chunked else ''}")
+                    lost.append(f"{endpoint}: {behind} for {given}{' chunked' if chunked else ''}")
     return tried, reached, lost
 
 

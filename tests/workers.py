@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tests.wire import exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 def free_port() -> int:
@@ -33,13 +33,23 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
     uWSGI is a program.
     """
     command = [f"{sys.prefix}/bin/uwsgi"] if module == "uwsgi" else [sys.executable, "-m", module]
-    command += arguments
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own words
-            command, stdout=output, stderr=output, env={**os.environ, **environment}, start_new_session=True
-        )
+
+    def ready(process: subprocess.Popen) -> bool:
+        return answers(port) and _children(process.pid) >= count
+
+    with started([*command, *arguments], ready, log=log, env={**os.environ, **environment}):
+        yield
+
+
+@contextlib.contextmanager
+def started(
+    command: Sequence[str], ready: Callable[[subprocess.Popen], object], *, log: Path, **options
+) -> Iterator[None]:
+    """Run a process, with its output in a file, from when it is ready until the end of the block."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, **options)  # noqa: S603 - ours
     try:
-        wait_until(lambda: answers(port) and _children(process.pid) >= count, log=log, process=process)
+        wait_until(lambda: ready(process), log=log, process=process)
         yield
     finally:
         process.terminate()

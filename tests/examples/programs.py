@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.workers import answers, free_port, wait_until
+from tests.workers import answers, free_port, started
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -90,15 +90,10 @@ def start_example(example: str, said: list[str] | None = None, **files: Path):
             read = Path(folder, READ[name])
             read.parent.mkdir(exist_ok=True)
             read.write_bytes(path.read_bytes())
-        process = subprocess.Popen(  # noqa: S603 - ours
-            [sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
-        )
-        try:
-            wait_until(lambda: answers(port), process=process)
+        log = Path(folder, "log")
+        with started([sys.executable, example], lambda _: answers(port), log=log, cwd=folder):
             yield port
-        finally:
-            process.terminate()
-            output, _ = process.communicate(timeout=20)
+        output = log.read_text()
     assert "Traceback" not in output
     if said is not None:
         said += output.splitlines()

@@ -9,9 +9,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.workers import answers, free_port, wait_until
+from tests.workers import answers, free_port, started
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "other-languages.md").read_text("utf-8")
@@ -64,28 +68,23 @@ class Place:
         assert done.returncode == 0, done
         return done.stdout
 
-    def start(self, *command: str) -> subprocess.Popen:
-        """Start a server, and return it once it accepts connections."""
-        with self.log.open("ab") as log:
-            server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - ours
-        wait_until(lambda: answers(int(self.port)), log=self.log, process=server)
-        return server
+    def start(self, *command: str) -> AbstractContextManager[None]:
+        """Run a server from when it accepts connections."""
+        return started(command, lambda _: answers(int(self.port)), log=self.log, cwd=self.folder)
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory):
+def place(tmp_path_factory):
     place = Place(tmp_path_factory.mktemp("place"))
-    server = place.start(sys.executable, "-m", "uvicorn", "main:app", "--port", place.port)
-    yield place
-    server.terminate()
-    server.wait(60)
+    with place.start(sys.executable, "-m", "uvicorn", "main:app", "--port", place.port):
+        yield place
 
 
 @pytest.fixture
-def quick_start(started) -> Place:
+def quick_start(place) -> Place:
     """The quick start, with an empty log."""
-    os.truncate(started.log, 0)
-    return started
+    os.truncate(place.log, 0)
+    return place
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -114,14 +113,10 @@ for method, sent in [("GET", {}), ("POST", {}), ("POST", {"data": {"a": "b c"}})
 """
     attack = place.folder / "attack.py"
     attack.write_text(attack.read_text() + "from client import auth" + sends.replace("8000", place.port))
-    server = place.start("node", "verify.mjs")
-    try:
+    with place.start("node", "verify.mjs"):
         done = subprocess.run(
             [sys.executable, "attack.py"], cwd=place.folder, capture_output=True, text=True, check=False
         )
-    finally:
-        server.terminate()
-        server.wait(60)
     assert done.returncode == 0, done
     told = [json.loads(line[line.index("{") :]) for line in done.stdout.splitlines()]
     errors = [{"error": text} for text in ("the body was changed", "replayed", "no Signature-Input with one signature")]

@@ -6,10 +6,8 @@ import contextlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +17,7 @@ from tests.certificate import certificate
 from tests.servers import apache
 from tests.servers.matrix import REJECTED, ROOT, SERVERS, UNCHECKED_HTTP2, Server
 from tests.wire import exchange
-from tests.workers import free_port
+from tests.workers import free_port, started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +49,11 @@ class Running:
         assert b" 200 " in head, head
         return json.loads(content)
 
+    def answers(self) -> bool:
+        with contextlib.suppress(OSError, AssertionError):
+            return bool(self.seen())
+        return False
+
     def logged(self) -> str:
         return "".join(file.read_text() for file in (self.log, self.log.with_name("error.log")) if file.exists())
 
@@ -78,62 +81,31 @@ def running(server: Server, **variables: str) -> Iterator[Running]:
     }
     environment |= variables
     log = directory / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - the command is the matrix's own
-            server.argv(port, directory),
-            cwd=ROOT,
-            env=environment,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    started = Running(server, port, log)
+    one = Running(server, port, log)
     try:
-        _wait(started, process)
-        yield started
+        with started(server.argv(port, directory), lambda _: one.answers(), log=log, cwd=ROOT, env=environment):
+            yield one
     finally:
-        process.terminate()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(5)
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _wait(started: Running, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(OSError, AssertionError):
-            started.seen()
-            return
-        time.sleep(0.05)
-    pytest.fail(f"{started.server.name} does not answer: {started.logged()[-3000:]}")
+def _fixture(servers: list[Server]):
+    """Return a fixture that has each of some servers, started once."""
+
+    @pytest.fixture(scope="session", params=servers, ids=lambda server: server.name)
+    def started_once(request) -> Iterator[Running]:
+        with running(request.param) as one:
+            yield one
+
+    return started_once
 
 
-def _name_of(server: Server) -> str:
-    return server.name
-
-
-@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http1], ids=_name_of)
-def served(request) -> Iterator[Running]:
-    with running(request.param) as started:
-        yield started
-
-
-@pytest.fixture(scope="session", params=[server for server in SERVERS if server.http2], ids=_name_of)
-def served_http2(request) -> Iterator[Running]:
-    with running(request.param) as started:
-        yield started
-
-
-@pytest.fixture(scope="session", params=REJECTED, ids=_name_of)
-def rejected(request) -> Iterator[Running]:
-    with running(request.param) as started:
-        yield started
+served = _fixture([server for server in SERVERS if server.http1])
+served_http2 = _fixture([server for server in SERVERS if server.http2])
+rejected = _fixture(REJECTED)
 
 
 @pytest.fixture(scope="session")
 def unchecked_http2() -> Iterator[Running]:
-    with running(UNCHECKED_HTTP2) as started:
-        yield started
+    with running(UNCHECKED_HTTP2) as one:
+        yield one

@@ -306,6 +306,15 @@ def test_nonce_of_any_text_is_escaped():
         sign(FAPI_2_REQUEST, nonce="é")
 
 
+@pytest.mark.parametrize(
+    ("profile", "algorithm", "fault"),
+    [(ACTIVITYPUB, "rsa-v1_5-sha256", "takes only one"), (UCP, "ed25519", "a label is in Signature-Input and not in")],
+)
+def test_signature_is_not_made_beside_one_for_which_the_profile_rejects_both(profile, algorithm, fault):
+    with pytest.raises(SigningError, match=f"^headers: Signature-Input or Signature cannot be read: .*{fault}"):
+        signer(profile, algorithm).sign(Request("GET", URL, [("Signature-Input", "a=()")]))
+
+
 def test_signature_without_expires_ends_by_the_profile():
     made = sign(ACTIVITYPUB, algorithm="rsa-v1_5-sha256")
     assert "expires" not in dict(made.fields)["signature-input"]

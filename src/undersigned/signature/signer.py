@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from undersigned.message.request import Request
     from undersigned.message.response import Response
-    from undersigned.message.structured_fields import Encoding
 
 _LARGEST_INTEGER: Final = 999_999_999_999_999
 _NONCE_BYTES: Final = 16
@@ -309,7 +308,7 @@ class Signer:
         text = f"{listed}{self._parameters(created, expires, nonce)}"
         if parameters or profile.parameters.own:
             text += self._own({**written_parameters(profile, message), **parameters})
-        _check_signatures(message, label, text, encoding=profile.encoding)
+        _check_signatures(message, label, text, profile)
         values = ComponentValues(message, target, digest, reading=profile.reading)
         try:
             base = signature_base(values, components, text).encode("ascii")
@@ -482,19 +481,25 @@ def _check_length(message: Request | Response, signature: str) -> None:
         )
 
 
-def _check_signatures(message: Request | Response, label: str, member: str, *, encoding: Encoding) -> None:
+def _check_signatures(message: Request | Response, label: str, member: str, profile: Profile) -> None:
     """Check that receivers can read this signature beside those that the message has, and that none has its label.
 
     A receiver reads the two fields as a whole: because of one that it cannot read, it would reject ours too.
     """
     inputs, signatures = message.fields.combined.get("signature-input"), message.fields.combined.get("signature")
+
+    def choose(members: Mapping[str, Mapping[str, Parameter]]) -> Sequence[str]:
+        if not {*signed, label}.issuperset(profile.selection.labels(members)):
+            raise MalformedField("a label is in Signature-Input and not in Signature")
+        return (label,)
+
     try:
         labels: set[str] = set() if inputs is None else {*parse_signature_input(inputs)}
-        if signatures is not None:
-            labels |= parse_byte_sequences(signatures, encoding).keys()
+        signed: set[str] = set() if signatures is None else {*parse_byte_sequences(signatures, profile.encoding)}
+        labels |= signed
         if label not in labels:
             before = "" if inputs is None else f"{inputs}, "
-            choose_signature_inputs(f"{before}{label}={member}", lambda _members: (label,))
+            choose_signature_inputs(f"{before}{label}={member}", choose)
     except MalformedField as malformed:
         raise SigningError(
             f"headers: Signature-Input or Signature cannot be read: {malformed}; remove both, or correct them"

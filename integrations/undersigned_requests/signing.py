@@ -232,6 +232,12 @@ class _GuardedRequest(PreparedRequest):
         return _guard(copied, self._origins)
 
     @property
+    def path_url(self) -> str:
+        """The path and query, which an adapter asks for before it sends the request."""
+        self._origins.check(self.url or "")
+        return super().path_url
+
+    @property
     def hooks(self) -> Any:
         """The hooks, which a session asks for before it sends the request."""
         self._origins.check(self.url or "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 
 import aiohttp
 import pytest
@@ -64,13 +65,15 @@ def follow(response, **_options):
         return next(session.resolve_redirects(response, response.request, timeout=10))
 
 
-def changed(to: str):
+def changed(to: str, *, by_connection: bool = False):
     """Change where a request leads, after it was signed."""
 
-    def change(response, **_options):
+    def change(response, **options):
         if response.status_code != 503:
             return None
         response.request.url = to
+        if by_connection:
+            return response.connection.send(response.request, **options)
         with requests.Session() as session:
             return session.send(response.request, timeout=10)
 
@@ -85,6 +88,7 @@ REQUESTS = {
     "hook with another session": lambda _to: send_by_another_session,
     "hook that follows": lambda _to: follow,
     "hook that changes the URL": changed,
+    "hook that changes the URL, by the connection": partial(changed, by_connection=True),
 }
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from undersigned.publishing import PublishedKeys
 
+_KEY = 'UNDERSIGNED["{}"]'.format
 _CALLED = ("POLICY", "FALLBACK", "ON_DECISION", "REJECTION")
 _SHARED = ("ORIGINS", "MODE", "MAX_BODY", "MAX_UNSIGNED_BODY", "HTTP2_SERVER", "LOG_WHOLE", *_CALLED)
 _IMPORTED = ("ORIGINS", "VERIFIER", *_CALLED, "USER")
@@ -52,13 +53,8 @@ def read_setting() -> dict[str, object]:
             try:
                 chosen[name] = import_string(path)
             except ImportError as error:
-                raise ConfigurationError(f"{key(name)}: cannot import {path}: {error}") from None
+                raise ConfigurationError(f"{_KEY(name)}: cannot import {path}: {error}") from None
     return chosen
-
-
-def key(name: str) -> str:
-    """Return an option as it is written in the settings."""
-    return f'UNDERSIGNED["{name}"]'
 
 
 def guards() -> tuple[SyncGuard, AsyncGuard]:
@@ -68,12 +64,12 @@ def guards() -> tuple[SyncGuard, AsyncGuard]:
         ConfigurationError: the setting is missing or has a wrong value.
     """
     chosen = read_setting()
-    options = configured_options(chosen, map(str.lower, _SHARED), key=key)
+    options = configured_options(chosen, map(str.lower, _SHARED), key=_KEY)
     reconstruct: Any = chosen.get("RECONSTRUCT") or False
     try:
         return SyncGuard(**options, reconstruct=reconstruct), AsyncGuard(**options)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{key(error.option.upper())}: {error.fix}") from None
+        raise ConfigurationError(f"{_KEY(error.option.upper())}: {error.fix}") from None
 
 
 View = TypeVar("View", bound="Callable[..., object]")

@@ -17,6 +17,7 @@ from django.views import View
 from undersigned.middleware import ErrorResponse
 from undersigned.policy import ListedRoute, MatchedRoute, Routes
 from undersigned.policy import RouteResolver as _RouteResolver
+from undersigned.verification import finish
 
 from .requirement import PUBLISHED, SignatureRequired, response
 
@@ -137,23 +138,21 @@ def check_view(
         arguments: its positional arguments.
         parameters: its arguments by keyword.
     """
-    if not isinstance(request, WSGIRequest):
-        return async_to_sync(check_view_async)(request, view, arguments, parameters)
-    route = _route(request, view, parameters)
-    try:
-        PUBLISHED.check_route_now(request, route)
-    except SignatureRequired as rejected:
-        return response(ErrorResponse.of(rejected.error), request)
-    return None
+    if isinstance(request, WSGIRequest):
+        return finish(_checked(request, _route(request, view, parameters)))
+    return async_to_sync(check_view_async)(request, view, arguments, parameters)
 
 
 async def check_view_async(
     request: HttpRequest, view: Callable[..., object], arguments: object, parameters: Mapping[str, object]
 ) -> HttpResponse | None:
     """Return the response as `check_view` does, for asyncio."""
-    if not isinstance(request, ASGIRequest):
-        return await sync_to_async(check_view)(request, view, arguments, parameters)
-    route = _route(request, view, parameters)
+    if isinstance(request, ASGIRequest):
+        return await _checked(request, _route(request, view, parameters))
+    return await sync_to_async(check_view)(request, view, arguments, parameters)
+
+
+async def _checked(request: HttpRequest, route: MatchedRoute | None) -> HttpResponse | None:
     try:
         await PUBLISHED.check_route(request, route)
     except SignatureRequired as rejected:

@@ -9,7 +9,7 @@ from fastapi import routing
 from undersigned_starlette import RouteResolver as _RouteResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from starlette.routing import BaseRoute
 
@@ -32,10 +32,9 @@ class RouteResolver(_RouteResolver):
     @staticmethod
     def candidates(routes: Sequence[BaseRoute]) -> Iterable[tuple[BaseRoute, BaseRoute]]:
         """Return each route as it was declared, with the route that matches in its place."""
-        # Older versions of FastAPI copy the routes of an included router.
-        contexts: Callable[[Sequence[BaseRoute]], Iterable[Any]] = getattr(routing, "iter_route_contexts", iter)
         for route in routes:
-            included = [(getattr(context, "original_route", context), context) for context in contexts([route])]
+            contexts: list[Any] = [*routing.iter_route_contexts([route])]
+            included = [(context.original_route, context) for context in contexts]
             itself = any(declared is not route and _matches_by_itself(declared) for declared, _ in included)
             if itself or _decides_by_itself(route):
                 # FastAPI asks the declared route, in a way that is private, so only the router as a whole can be asked.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from urllib.parse import unquote
 from weakref import ref
 
-from undersigned import ConfigurationError, MalformedURL
+from undersigned import ConfigurationError, MalformedURL, SignatureError
 from undersigned.errors import needs_extra, renamed
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import AsyncSetup, ErrorResponse, Published
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from multidict import MultiDict
-
-    from undersigned import SignatureError
 
 __all__ = [
     "RouteResolver",

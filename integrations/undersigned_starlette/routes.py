@@ -10,10 +10,8 @@ from starlette.applications import Starlette
 from starlette.endpoints import HTTPEndpoint
 from starlette.exceptions import HTTPException, WebSocketException
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.websockets import WebSocketClose
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route, is_closed_only
@@ -24,7 +22,7 @@ from undersigned.policy import RouteResolver as _RouteResolver
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from undersigned.asgi import ASGIApp, Receive, Scope, Send
+    from undersigned.asgi import Receive, Scope, Send
 
 Candidates: TypeAlias = "Callable[[Sequence[BaseRoute]], Iterable[tuple[BaseRoute, BaseRoute]]]"
 """Returns each route of a router as it was declared, with the route that matches in its place."""
@@ -58,17 +56,11 @@ def rejection(scope: Scope, error: SignatureError) -> SignatureRequired | WebSoc
     return SignatureRequired(error)
 
 
-def _route(connection: HTTPConnection) -> str | None:
-    """Return the path of the route, which FastAPI and newer versions of Starlette publish."""
-    path: object = getattr(connection.scope.get("route"), "path", None)
-    return path if isinstance(path, str) else None
-
-
 PUBLISHED = Published[HTTPConnection](
     lambda connection: connection.scope,
     is_request=lambda argument: isinstance(argument, HTTPConnection),
     error=lambda connection, error: rejection(connection.scope, error),
-    route=_route,
+    route=lambda connection: getattr(connection.scope.get("route"), "path", None),
     advice="put SignatureMiddleware outside the application, with verifier= and origins=",
 )
 find_signature = PUBLISHED.find_signature
@@ -197,19 +189,9 @@ class _Asking:
                 try:
                     await check_route(scope, route)
                 except SignatureError as error:
-                    if "app" in scope:
-                        raise rejection(scope, error) from None
-                    # A router without an application answers by itself, as Starlette's does for 404.
-                    await _answer(scope, error)(scope, receive, send)
-                    return
+                    # Without an application, the middleware answers.
+                    raise (rejection(scope, error) if "app" in scope else error) from None
         await self._router.app(scope, receive, send)
-
-
-def _answer(scope: Scope, error: SignatureError) -> ASGIApp:
-    if isinstance(rejection(scope, error), WebSocketException):
-        return WebSocketClose(1008)
-    answer = ErrorResponse.of(error)
-    return Response(answer.body, answer.status, dict(answer.fields))
 
 
 def _hook(router: Router, candidates: Candidates) -> bool:

@@ -262,13 +262,6 @@ def test_middleware_of_the_application_that_gets_another_one_leaves_open_what_ru
     assert RAN == []
 
 
-def test_older_fastapi_copies_the_routes_of_an_included_router(monkeypatch):
-    monkeypatch.delattr(routing, "iter_route_contexts", raising=False)
-    app = FastAPI()
-    app.post("/create")(create)
-    assert find(app, scope_of("POST", "/create")) == "create"
-
-
 class CallsApplication(Starlette):
     """An application that runs something before its router is asked."""
 

@@ -12,11 +12,8 @@ from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer
 from tests.keys import lookup
 
-from undersigned.discovery import (
-    KeySources,
-    RemoteJWKS,
-    RemoteRevocationList,
-)
+from undersigned import AsyncVerifier, MemoryReplayStore, Verifier
+from undersigned.discovery import KeySources, RemoteJWKS, RemoteRevocationList
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
 from undersigned.discovery.ucp import UCPKeys
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from undersigned import KeyLookup
+    from undersigned import KeyLookup, Profile
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +69,10 @@ class BlockingSource:
         """The first key that `keyid` names, or None."""
         return next(iter(self.find_all(source, lookup(keyid))), None)
 
+    def verifying(self, profile: Profile, source):
+        """A function that verifies requests by the keys of a source."""
+        return Verifier(profile, keys=source, replay=MemoryReplayStore()).verify
+
     def pause(self) -> None:
         """Let threads and tasks go on."""
         time.sleep(0.01)
@@ -100,6 +101,10 @@ class AwaitingSource(BlockingSource):
             return await answer if inspect.isawaitable(answer) else answer
 
         return self._runner.run(awaited())
+
+    def verifying(self, profile: Profile, source):
+        verifier = AsyncVerifier(profile, keys=source, replay=MemoryReplayStore())
+        return lambda request: self._answer(verifier.verify, request)
 
     def pause(self) -> None:
         self._runner.run(asyncio.sleep(0.01))

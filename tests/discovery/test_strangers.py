@@ -236,6 +236,25 @@ def wait_for_all(threads) -> None:
     assert not any(thread.is_alive() for thread in threads)
 
 
+@contextlib.contextmanager
+def silent(server, *hosts):
+    """Let hosts answer nothing at /slow/ until the end, and wait then for who asks them."""
+    ended, strangers = threading.Event(), []
+    server.answers |= {f"/slow/{host}": lambda *_: ended.wait(60) for host in hosts}
+    yield strangers
+    ended.set()
+    wait_for_all(strangers)
+
+
+def slow_keys(server, *hosts):
+    """What is asked about keys of such hosts."""
+    return [lookup(server.url(f"/slow/{host}", host) + "#key") for host in hosts]
+
+
+def slow_requests(server) -> int:
+    return sum(b"/slow/" in request for request in server.requests)
+
+
 def asking(source, *names):
     """Threads that ask for keys, and care for no answer."""
 
@@ -294,66 +313,57 @@ def actor_at(server, path, host="keys.example.com") -> str:
 
 
 def test_silent_host_holds_two_fetches_and_new_actors_of_other_hosts_are_found(server):
-    silent = threading.Event()
-    paths = [f"/slow/{number}" for number in range(12)]
-    server.answers |= {path: lambda *_: silent.wait(60) for path in paths}
     source = ActorKeys(network=server.network(total_timeout=60), most_at_once=8)
-    strangers = asking(source, *(lookup(server.url(path, "evil.example.net") + "#key") for path in paths))
-    server.wait_for(2)
-    assert source.find(lookup(actor_at(server, "/users/bob")))
-    assert sum(b"/slow/" in request for request in server.requests) == 2
-    silent.set()
-    wait_for_all(strangers)
+    with silent(server, "evil.example.net") as strangers:
+        [asked] = slow_keys(server, "evil.example.net")
+        strangers.extend(asking(source, *(asked._replace(keyid=f"{asked.keyid}{number}") for number in range(12))))
+        server.wait_for(2)
+        assert source.find(lookup(actor_at(server, "/users/bob")))
+        assert slow_requests(server) == 2
 
 
 def test_hosts_of_one_domain_hold_two_fetches_and_write_one_line(server, caplog):
-    silent, hosts = threading.Event(), ("one.example", "a.one.example", "b.one.example", "c.one.example")
-    server.answers |= {f"/slow/{host}": lambda *_: silent.wait(60) for host in hosts}
+    hosts = ("one.example", "a.one.example", "b.one.example", "c.one.example")
     source = ActorKeys(network=server.network(total_timeout=60), most_at_once=4)
-    strangers = asking(source, *(lookup(server.url(f"/slow/{host}", host) + "#key") for host in hosts))
-    server.wait_for(2)
-    assert source.find(lookup(actor_at(server, "/users/bob")))
-    assert sum(b"/slow/" in request for request in server.requests) == 2
-    silent.set()
-    wait_for_all(strangers)
+    with silent(server, *hosts) as strangers:
+        strangers.extend(asking(source, *slow_keys(server, *hosts)))
+        server.wait_for(2)
+        assert source.find(lookup(actor_at(server, "/users/bob")))
+        assert slow_requests(server) == 2
     assert len(caplog.records) <= 1
 
 
+HOSTS = ("evil.example.net", "one.example", "two.example", "three.example")
+
+
 def test_some_places_are_kept_for_known_senders(server, clock):
-    silent, hosts = threading.Event(), ("evil.example.net", "one.example", "two.example", "three.example")
-    server.answers |= {f"/slow/{host}": lambda *_: silent.wait(60) for host in hosts}
     source = ActorKeys(network=server.network(total_timeout=60), clock=clock, most_at_once=4)
     bob = actor_at(server, "/users/bob")
     assert source.find(lookup(bob))
     clock.now += 31
-    strangers = asking(source, *(lookup(server.url(f"/slow/{host}", host) + "#key") for host in hosts))
-    server.wait_for(1 + 3)
-    assert source.find(lookup(bob, is_second_try=True))
-    assert server.asked("/users/bob") == 2
-    assert sum(b"/slow/" in request for request in server.requests) == 3
-    silent.set()
-    wait_for_all(strangers)
+    with silent(server, *HOSTS) as strangers:
+        strangers.extend(asking(source, *slow_keys(server, *HOSTS)))
+        server.wait_for(1 + 3)
+        assert source.find(lookup(bob, is_second_try=True))
+        assert server.asked("/users/bob") == 2
+        assert slow_requests(server) == 3
 
 
 def test_fetch_that_hangs_keeps_its_place_for_a_while_only(world, server, clock):
     """All places are taken by known senders whose servers hang: a healthy one is asked, and its old key is not used."""
-    silent, hosts = threading.Event(), ("evil.example.net", "one.example", "two.example", "three.example")
     source = ActorKeys(network=server.network(total_timeout=60, wait_timeout=4), clock=clock, most_at_once=4)
-    slow = [actor_at(server, f"/slow/{host}", host) for host in hosts]
+    slow = [actor_at(server, f"/slow/{host}", host) for host in HOSTS]
     bob = actor_at(server, "/users/bob")
     for keyid in (*slow, bob):
         assert world.find_all(source, lookup(keyid))
-    server.answers |= {f"/slow/{host}": lambda *_: silent.wait(60) for host in hosts}
     server.answers["/users/bob"] = response({"id": server.url("/users/bob")}, "Content-Type: application/activity+json")
     clock.now += 36_000
-    strangers = asking(source, *map(lookup, slow[:3]))
-    server.wait_for(len(slow) + 1 + 3)
-    strangers += asking(source, lookup(slow[3]))
-    server.wait_for(len(slow) + 1 + 4)
-    wait_until(lambda: found_by(world, source, bob) == ())
-    assert not silent.is_set()
-    silent.set()
-    wait_for_all(strangers)
+    with silent(server, *HOSTS) as strangers:
+        strangers.extend(asking(source, *map(lookup, slow[:3])))
+        server.wait_for(len(slow) + 1 + 3)
+        strangers.extend(asking(source, lookup(slow[3])))
+        server.wait_for(len(slow) + 1 + 4)
+        wait_until(lambda: found_by(world, source, bob) == ())
 
 
 def found_by(world, source, keyid):

@@ -9,17 +9,7 @@ import pytest
 from tests.discovery.key_server import redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 
-from undersigned import (
-    AsyncVerifier,
-    ConfigurationError,
-    KeySourceError,
-    MemoryReplayStore,
-    Request,
-    SignatureError,
-    Signer,
-    SigningKey,
-    Verifier,
-)
+from undersigned import ConfigurationError, KeySourceError, Request, SignatureError, Signer, SigningKey
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.message import HeaderFields
 from undersigned.profiles import UCP
@@ -214,19 +204,13 @@ def test_request_is_verified_or_rejected_with_the_code_of_ucp(world, make, serve
     request = Request("POST", "https://shop.example/checkout-sessions", fields, b"{}")
     signed = Signer(SigningKey.from_jwk(EC_PRIVATE), profile=UCP).sign(request)
     request = Request(request.method, request.url, [*fields, *signed], request.body)
-    source, replay = make(), MemoryReplayStore()
-
-    def verify():
-        if isinstance(source, UCPKeys):
-            return Verifier(UCP, keys=source, replay=replay).verify(request)
-        return world._answer(AsyncVerifier(UCP, keys=source, replay=replay).verify, request)
-
+    verify = world.verifying(UCP, make())
     if code is None:
-        assert verify().signer == server.url(PATH)
-        assert verify().repeated
+        assert verify(request).signer == server.url(PATH)
+        assert verify(request).repeated
         return
     with pytest.raises(SignatureError) as raised:
-        verify()
+        verify(request)
     assert (raised.value.code, raised.value.form.status) == (code, status)
 
 

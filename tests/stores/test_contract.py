@@ -25,42 +25,29 @@ from undersigned_postgres import PostgresReplayStore
 from undersigned_redis import AsyncRedisReplayStore, RedisReplayStore
 
 
-def check(kind) -> None:
+def check(kind, keeps=check_replay_store) -> None:
     with kind.opened() as store:
-        check_replay_store(store)
+        keeps(store)
 
 
-def check_async(kind) -> None:
+def check_async(kind, keeps=check_async_replay_store) -> None:
     async def checked() -> None:
         async with kind.opened_async() as store:
-            await check_async_replay_store(store)
+            await keeps(store)
 
     asyncio.run(checked())
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_store_keeps_the_contract(name, request):
-    check(kind_of(name, request))
+@pytest.mark.parametrize("keeps", [check_replay_store, check_replay_store_after_fork])
+def test_store_keeps_the_contract(name, keeps, request):
+    check(kind_of(name, request), keeps)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_asynchronous_store_keeps_the_contract(name, request):
-    check_async(kind_of(name, request))
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_store_keeps_what_it_promises_after_a_fork(name, request):
-    with kind_of(name, request).opened() as store:
-        check_replay_store_after_fork(store)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_asynchronous_store_keeps_what_it_promises_after_a_fork(name, request):
-    async def checked() -> None:
-        async with kind_of(name, request).opened_async() as store:
-            await check_async_replay_store_after_fork(store)
-
-    asyncio.run(checked())
+@pytest.mark.parametrize("keeps", [check_async_replay_store, check_async_replay_store_after_fork])
+def test_asynchronous_store_keeps_the_contract(name, keeps, request):
+    check_async(kind_of(name, request), keeps)
 
 
 def test_pool_is_opened_before_the_fork_or_after_it(database):

@@ -9,19 +9,15 @@ from tests.discovery.key_server import response
 from tests.keys import OTHER_PUBLIC, PUBLIC, ed25519_pair, lookup
 
 from undersigned import (
-    AsyncVerifier,
     ConfigurationError,
     KeySourceError,
-    MemoryReplayStore,
     Request,
     SignatureError,
     Signer,
     SigningKey,
     VerificationKey,
-    Verifier,
 )
 from undersigned.discovery import Freshness
-from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.message import DIRECTORY_PATH, HeaderFields, write_signature_agent
 from undersigned.profiles import WEB_BOT_AUTH, WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
 
@@ -368,11 +364,7 @@ def test_signed_request_is_verified_with_the_keys_of_its_sender(world, make, ser
     signed = Request(request.method, request.url, [*request.fields, *fields])
 
     def verify(message):
-        source = make(read_as)
-        if isinstance(source, WebBotAuthKeys):
-            return Verifier(profile, keys=source, replay=MemoryReplayStore()).verify(message)
-        verifier = AsyncVerifier(profile, keys=source, replay=MemoryReplayStore())
-        return world._answer(verifier.verify, message)
+        return world.verifying(profile, make(read_as))(message)
 
     owner = server.url() if form == "jwks" else server.url(DIRECTORY_PATH)
     assert verify(signed).signer == owner

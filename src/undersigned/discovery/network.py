@@ -18,10 +18,9 @@ from undersigned.limits import DEFAULT_TOTAL_TIMEOUT, DEFAULT_WAIT_TIMEOUT, MOST
 if TYPE_CHECKING:
     from undersigned.errors import Reason
 
-Address: TypeAlias = IPv4Address | IPv6Address
 AddressRange: TypeAlias = IPv4Network | IPv6Network
 
-SPECIAL_RANGES: Final[tuple[AddressRange, ...]] = tuple(
+_SPECIAL: Final[tuple[AddressRange, ...]] = tuple(
     map(
         ip_network,
         (
@@ -60,13 +59,6 @@ _GLOBAL: Final = IPv6Network("2000::/3")
 
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 """IPv4 addresses behind NAT64 (RFC 6052)."""
-
-
-def is_special(address: Address) -> bool:
-    """Return whether `address` must not be reached for a peer."""
-    if isinstance(address, IPv6Address) and address not in _GLOBAL:
-        return True
-    return any(address in special for special in SPECIAL_RANGES)
 
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
@@ -170,7 +162,9 @@ class Network:
             address = ip_address(text)
         except ValueError:
             return False
-        if is_special(address) and not any(address in permitted for permitted in self._allowed):
+        is_local = isinstance(address, IPv6Address) and address not in _GLOBAL
+        is_special = is_local or any(address in special for special in _SPECIAL)
+        if is_special and not any(address in permitted for permitted in self._allowed):
             return False
         if address in _NAT64:
             # A translator may reach the IPv4 addresses of its own network.

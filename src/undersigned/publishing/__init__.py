@@ -5,8 +5,7 @@
 """
 
 from undersigned.publishing.directory import PublishedDirectory
-from undersigned.publishing.jwks import JWKSResponse, PublishedKeys
-from undersigned.publishing.ucp import PublishedUCPProfile
+from undersigned.publishing.jwks import JWKSResponse, PublishedKeys, PublishedUCPProfile
 
 __all__ = [
     "JWKSResponse",

@@ -1,11 +1,11 @@
-"""A public JWK set, and the responses that serve it."""
+"""A public JWK set or UCP profile, and the responses that serve it (UCP, signatures.md)."""
 
 from __future__ import annotations
 
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
@@ -97,3 +97,23 @@ class PublishedKeys:
     def _signature_fields(self, text: bytes) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - a key directory is signed
         """Return the headers that sign the body."""
         return ()
+
+
+class PublishedUCPProfile(PublishedKeys):
+    """A UCP profile, and the responses that serve it: a JSON object with the array `keys` and whatever else it has.
+
+    Release 2026-04-08 of UCP reads the keys in `signing_keys`, and later ones in `keys`. Both arrays are served.
+
+    Arguments and errors are those of `PublishedKeys`; `keys` is the profile.
+    """
+
+    __slots__ = ()
+
+    path: ClassVar[str] = "/.well-known/ucp"
+    _media_type: ClassVar[str] = "application/json"
+
+    def _text_of(self, keys: object) -> bytes:
+        if isinstance(keys, dict):
+            profile = cast("Mapping[str, object]", keys)
+            keys = {**profile, "signing_keys": profile.get("keys")}
+        return public_jwks_text(keys, is_profile=True)

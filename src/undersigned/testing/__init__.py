@@ -16,8 +16,7 @@ from undersigned.testing.replay import (
     check_replay_store,
     check_replay_store_after_fork,
 )
-from undersigned.testing.sending import send
-from undersigned.testing.tampering import PARTS, Part, tamper
+from undersigned.testing.tampering import PARTS, Part, send, tamper
 from undersigned.testing.unit import put_signature
 
 __all__ = [

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import iscoroutine, iscoroutinefunction
 from threading import Barrier, Event
-from typing import TYPE_CHECKING, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from undersigned.limits import LONGEST_CLOCK_STEP
 from undersigned.replay.store import Claim
@@ -26,7 +26,7 @@ from undersigned.testing.contract import ExceptionRaised, finish, naming_excepti
 from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
 
@@ -82,15 +82,14 @@ def check_replay_store(store: ReplayStore) -> None:
     contract = _Contract(store)
     for check in _CHECKS:
         finish(check(contract), otherwise=_AWAITED)
+    barrier = Barrier(_RACERS)
+
+    def race(number: int) -> list[Claim]:
+        barrier.wait()
+        return finish(_race(contract, number), otherwise=_AWAITED)
+
     with ThreadPoolExecutor(_RACERS) as pool:
-        for claims, check_race in _RACES:
-            barrier = Barrier(_RACERS)
-
-            def racer(number: int, claims: _Racer = claims, barrier: Barrier = barrier) -> list[Claim]:
-                barrier.wait()
-                return finish(claims(contract, number), otherwise=_AWAITED)
-
-            check_race(list(pool.map(racer, range(_RACERS))))
+        _check_races(list(pool.map(race, range(_RACERS))))
     _interrupt(contract)
 
 
@@ -103,8 +102,7 @@ async def check_async_replay_store(store: AsyncReplayStore) -> None:
     contract = _Contract(store)
     for check in (*_CHECKS, _cancelled):
         await check(contract)
-    for claims, check_race in _RACES:
-        check_race(list(await asyncio.gather(*(claims(contract, number) for number in range(_RACERS)))))
+    _check_races(await asyncio.gather(*(_race(contract, number) for number in range(_RACERS))))
 
 
 def check_replay_store_after_fork(store: ReplayStore) -> None:
@@ -440,27 +438,17 @@ _CHECKS = (
 )
 
 
-async def _claim_all(contract: _Contract, racer: int) -> list[Claim]:  # noqa: ARG001 - all claim the same nonces
-    return [await contract.claim(_Attempt("race", str(number))) for number in range(_RACED)]
-
-
-def _check_race(answers: list[list[Claim]]) -> None:
-    for claims in zip(*answers, strict=True):
-        require(
-            sorted(claims) == ["fresh", *["seen"] * (_RACERS - 1)],
-            f"claim: of {_RACERS} at once, one is fresh: {claims}",
-        )
-
-
-async def _claim_own(contract: _Contract, racer: int) -> list[Claim]:
+async def _race(contract: _Contract, racer: int) -> list[Claim]:
+    """Claim nonces that all racers claim, then own ones up to a cap."""
     caps = Caps(per_key=_RACED)
-    return [await contract.claim(_Attempt("crowd", f"{racer} {number}", caps=caps)) for number in range(_RACED // 4)]
+    attempts = [_Attempt("race", str(number)) for number in range(_RACED)]
+    attempts += [_Attempt("crowd", f"{racer} {number}", caps=caps) for number in range(_RACED // 4)]
+    return [await contract.claim(attempt) for attempt in attempts]
 
 
-def _check_cap(answers: list[list[Claim]]) -> None:
-    fresh = sum(claims.count("fresh") for claims in answers)
+def _check_races(answers: Sequence[Sequence[Claim]]) -> None:
+    for claims in zip(*(answer[:_RACED] for answer in answers), strict=True):
+        is_one = sorted(claims) == ["fresh", *["seen"] * (_RACERS - 1)]
+        require(is_one, f"claim: of {_RACERS} at once, one is fresh: {claims}")
+    fresh = sum(answer[_RACED:].count("fresh") for answer in answers)
     require(fresh == _RACED, f"claim: of {_RACERS * _RACED // 4} at once, the cap lets {_RACED} through, not {fresh}")
-
-
-_Racer: TypeAlias = "Callable[[_Contract, int], Coroutine[object, object, list[Claim]]]"
-_RACES = ((_claim_all, _check_race), (_claim_own, _check_cap))

@@ -1,9 +1,9 @@
 """The ASGI middleware: `from undersigned.asgi import SignatureMiddleware`."""
 
-from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
 from undersigned.asgi.middleware import ReadyRoute, SignatureMiddleware
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.asgi.response_signing import ResponseSigningMiddleware
+from undersigned.asgi.scope import ASGIApp, Message, Receive, Scope, Send
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.published import check_route, find_signature, signature_required, verified_signature
 

@@ -15,7 +15,7 @@ from undersigned.middleware.readiness import Readiness
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
+    from undersigned.asgi.scope import ASGIApp, Message, Receive, Scope, Send
     from undersigned.middleware.service import AsyncOptions, Service
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verifier import AsyncVerifier, Verifier

@@ -21,7 +21,7 @@ from undersigned.middleware.received import HTTP1_VERSIONS, Received, Unsupporte
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undersigned.asgi.interface import Message, Receive, Scope, Send
+    from undersigned.asgi.scope import Message, Receive, Scope, Send
     from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.admission import Admission

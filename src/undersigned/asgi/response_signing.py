@@ -9,7 +9,7 @@ from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.middleware.response_signing import ResponseSigning
 
 if TYPE_CHECKING:
-    from undersigned.asgi.interface import ASGIApp, Message, Receive, Scope, Send
+    from undersigned.asgi.scope import ASGIApp, Message, Receive, Scope, Send
     from undersigned.message.request import Request
     from undersigned.signature.signer import Signer
     from undersigned.url.origin import ConfiguredOrigins

@@ -1,8 +1,9 @@
-"""The ASGI scope: the request target it shows, and the scope that the application gets."""
+"""The ASGI 3 interface, the request target that a scope shows, and the scope that the application gets."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 from undersigned.errors import MalformedURL
@@ -11,16 +12,25 @@ from undersigned.middleware.received import UnsupportedServer
 from undersigned.middleware.service import HTTP2_SERVERS
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
+
+Scope: TypeAlias = MutableMapping[str, Any]
+"""What a server says of a connection (ASGI 3)."""
+Message: TypeAlias = MutableMapping[str, Any]
+"""An event of a connection, such as a part of the body (ASGI 3)."""
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+"""Returns the next event of a connection."""
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+"""Sends an event to the server."""
+ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+"""An application (ASGI 3)."""
 
 _KNOWN_SERVERS = HTTP2_SERVERS | {"granian"}
 """Servers that are recognised by their own callables."""
 
 
-def request_target(scope: MutableMapping[str, Any], *, server_adds_root_path: bool) -> RequestTarget:
+def request_target(scope: Scope, *, server_adds_root_path: bool) -> RequestTarget:
     """Return the request target as it was on the wire.
 
     ASGI does not show a lone `?`: a target without a query may have had one.
@@ -55,7 +65,7 @@ def request_target(scope: MutableMapping[str, Any], *, server_adds_root_path: bo
     return RequestTarget(received.path[len(added) :], received.query)
 
 
-def shown_target(scope: MutableMapping[str, Any]) -> str:
+def shown_target(scope: Scope) -> str:
     """Return what the server shows of the request target, valid or not, as evidence for the log: at least its path."""
     raw, query = scope.get("raw_path"), scope.get("query_string")
     path = raw if isinstance(raw, bytes) else quote(scope.get("path", ""), errors="replace").encode("ascii")
@@ -63,7 +73,7 @@ def shown_target(scope: MutableMapping[str, Any]) -> str:
 
 
 def verified_scope(
-    scope: MutableMapping[str, Any],
+    scope: Scope,
     headers: list[tuple[bytes, bytes]],
     *,
     target: CanonicalURL,
@@ -91,7 +101,7 @@ def verified_scope(
     return new
 
 
-def server_root_path(scope: MutableMapping[str, Any]) -> str:
+def server_root_path(scope: Scope) -> str:
     """Return the server's root path, which a Starlette mount that extends it keeps as `app_root_path`."""
     root: str = scope.get("app_root_path", scope.get("root_path")) or ""
     return root
@@ -110,5 +120,5 @@ def detected_server(receive: object, send: object) -> str | None:
     return None
 
 
-def _added_path(scope: MutableMapping[str, Any]) -> str:
+def _added_path(scope: Scope) -> str:
     return quote_from_bytes(server_root_path(scope).encode()).rstrip("/")

@@ -6,7 +6,7 @@
 from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.published import check_route_now as check_route
 from undersigned.middleware.published import find_signature, signature_required, verified_signature
-from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
+from undersigned.wsgi.environ import Environ, StartResponse, WSGIApp
 from undersigned.wsgi.middleware import ReadyRoute, SignatureMiddleware, SyncGuard
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware

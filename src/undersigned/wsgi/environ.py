@@ -1,9 +1,10 @@
-"""The WSGI environ: its target, fields and body framing, and the environ that the application gets."""
+"""The WSGI interface; the target, fields and body framing of an environ; the environ that the application gets."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
 from undersigned.asgi import scope as asgi_scope
@@ -15,13 +16,20 @@ if TYPE_CHECKING:
     from undersigned.url import CanonicalURL
     from undersigned.url.origin import Origin
 
+Environ: TypeAlias = dict[str, Any]
+"""What a server says of a request (PEP 3333)."""
+StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
+"""Begins the response (PEP 3333)."""
+WSGIApp: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
+"""An application (PEP 3333)."""
+
 _RAW_KEYS = ("REQUEST_URI", "RAW_URI")
 _RULE = "request target"
 _DOT_SEGMENTS = frozenset({".", ".."})
 _READ_TWO_WAYS = re.compile(r"//|%2[EeFf]")
 
 
-def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
+def field_lines(environ: Environ) -> list[tuple[str, str]]:
     """Return the headers. A key that is not made of a field name, such as an empty one, is rejected later."""
     lines = [(key[5:].replace("_", "-"), str(value)) for key, value in environ.items() if key[:5] == "HTTP_"]
     for key, name in (("CONTENT_TYPE", "content-type"), ("CONTENT_LENGTH", "content-length")):
@@ -30,7 +38,7 @@ def field_lines(environ: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def has_too_many_fields(environ: dict[str, Any]) -> bool:
+def has_too_many_fields(environ: Environ) -> bool:
     """Return whether there are more than `MOST_FIELDS` headers, without content type and length.
 
     The fields are not read for that.
@@ -43,7 +51,7 @@ def has_too_many_fields(environ: dict[str, Any]) -> bool:
     return isinstance(shown, (list, tuple)) and len(cast("list[object]", shown)) > MOST_FIELDS
 
 
-def body_framing(environ: dict[str, Any]) -> tuple[bool | None, int | None, bool]:
+def body_framing(environ: Environ) -> tuple[bool | None, int | None, bool]:
     """Return the framing of a body, as the server shows it (RFC 9112 section 6).
 
     Returns:
@@ -65,14 +73,14 @@ def body_framing(environ: dict[str, Any]) -> tuple[bool | None, int | None, bool
     return (None, None, True) if ends else (False, 0, True)
 
 
-def shown_target(environ: dict[str, Any]) -> str:
+def shown_target(environ: Environ) -> str:
     """Return what the server shows of the request target, valid or not, as evidence for the log."""
     if "asgi.scope" in environ:
         return asgi_scope.shown_target(environ["asgi.scope"])
     return " or ".join(dict.fromkeys(str(environ[key]) for key in _RAW_KEYS if environ.get(key)))
 
 
-def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Origin) -> dict[str, Any]:
+def verified_environ(environ: Environ, target: CanonicalURL, origin: Origin) -> Environ:
     """Return the environ for the application: a copy with the canonical target that was verified.
 
     Raises:
@@ -95,7 +103,7 @@ def verified_environ(environ: dict[str, Any], target: CanonicalURL, origin: Orig
     return new
 
 
-def _path_info(environ: dict[str, Any], path: str) -> str:
+def _path_info(environ: Environ, path: str) -> str:
     """Return the PATH_INFO of the canonical, decoded `path`: what follows SCRIPT_NAME if the server cuts that off.
 
     Raises:
@@ -120,7 +128,7 @@ def _path_info(environ: dict[str, Any], path: str) -> str:
     return path
 
 
-def _cuts_script_name(environ: dict[str, Any], target: RequestTarget) -> bool:
+def _cuts_script_name(environ: Environ, target: RequestTarget) -> bool:
     """Return whether SCRIPT_NAME was cut off of the target, and not added to it by configuration.
 
     Raises:
@@ -143,7 +151,7 @@ def _starts_with(path: str, script_name: str) -> bool:
     return path == script_name or path.startswith(f"{script_name.removesuffix('/')}/")
 
 
-def raw_target(environ: dict[str, Any]) -> RequestTarget | None:
+def raw_target(environ: Environ) -> RequestTarget | None:
     """Return the target that the server shows, or None if it shows none."""
     if "asgi.scope" in environ:
         return asgi_scope.request_target(environ["asgi.scope"], server_adds_root_path=False)
@@ -154,7 +162,7 @@ def raw_target(environ: dict[str, Any]) -> RequestTarget | None:
     return RequestTarget.parse(_octets(shown)) if shown else None
 
 
-def routed_paths(environ: dict[str, Any]) -> tuple[bytes, bytes]:
+def routed_paths(environ: Environ) -> tuple[bytes, bytes]:
     """Return the decoded path the application routes on, without and with the mount in front of it."""
     path_info = _octets(environ.get("PATH_INFO", ""))
     return path_info, _octets(environ.get("SCRIPT_NAME", "")) + path_info

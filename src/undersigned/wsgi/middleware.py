@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from undersigned.middleware.admission import Admission
     from undersigned.middleware.service import WSGIOptions
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
+    from undersigned.wsgi.environ import Environ, StartResponse, WSGIApp
 
 # http.HTTPStatus has older phrases for some of them until Python 3.13.
 _PHRASES = {status.value: status.phrase for status in HTTPStatus} | {

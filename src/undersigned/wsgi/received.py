@@ -17,6 +17,7 @@ from undersigned.middleware.body import Body
 from undersigned.middleware.published import PUBLISHED
 from undersigned.middleware.received import NO_FIELDS, Received
 from undersigned.wsgi.environ import (
+    Environ,
     body_framing,
     field_lines,
     has_too_many_fields,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from undersigned.middleware.admission import Admission
     from undersigned.middleware.service import Service
     from undersigned.url import CanonicalURL, Origin
-    from undersigned.wsgi.interface import Environ
 
 _CHUNK = 64 * 1024
 _PEEK = 512

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from undersigned.signature.signer import Signer
     from undersigned.url.origin import ConfiguredOrigins
-    from undersigned.wsgi.interface import Environ, StartResponse, WSGIApp
+    from undersigned.wsgi.environ import Environ, StartResponse, WSGIApp
 
 
 class ResponseSigningMiddleware:

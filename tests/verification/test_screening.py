@@ -87,26 +87,11 @@ def test_impossible_field_value_is_malformed(header):
     assert code(replace_parts(signed_request(), fields=[*signed_request().fields, header])) == MALFORMED
 
 
+# What parsers reject, tests/message has in every spelling.
+
+
 @pytest.mark.parametrize(
-    "value",
-    [
-        "",
-        "sig1",
-        "sig1=",
-        "sig1=:AAAA:",
-        'sig1=("@method"',
-        "sig1=(method)",
-        'sig1=("@method"), sig1=("@method")',
-        'sig1=("@METHOD")',
-        'sig1=("@signature-params")',
-        'sig1=("@method" "@method")',
-        "sig1=();a=1;a=2",
-        "sig1=(), \xe9=()",
-        "sig1=(),",
-        "sig1=(), other",
-        "sig1=(), other=(x)",
-        "sig1=\ud800",
-    ],
+    "value", ["", "sig1=:AAAA:", 'sig1=("@method"', "sig1=(), other", "sig1=();a=1;a=2", "sig1=\ud800"]
 )
 def test_signature_input_that_cannot_be_read_is_malformed(value):
     assert code(unsigned_claim(value)) == MALFORMED
@@ -114,25 +99,7 @@ def test_signature_input_that_cannot_be_read_is_malformed(value):
 
 @pytest.mark.parametrize(
     "value",
-    [
-        "",
-        "sig1",
-        "sig1=1",
-        "sig1=AAAA",
-        'sig1=":AAAA:"',
-        "sig1=:AAAA",
-        "sig1=:AAA:",
-        "sig1=:AA:",
-        "sig1=:-_-_:",
-        "sig1=:AB==:",
-        "sig2=:AAAA:",
-        "sig1=:AAAA:, sig1=:AAAA:",
-        "sig1=:AAAA:, other=1",
-        "sig1=:AAAA:, other=:-_-_:",
-        "SIG1=:AAAA:",
-        "sig1=(:AAAA:)",
-        "sig1=:\xe9:",
-    ],
+    ["", "sig1=1", "sig1=:AA:", "sig2=:AAAA:", "sig1=:AAAA:, other=1", "sig1=:AAAA:, other=:-_-_:", "sig1=:\xe9:"],
 )
 def test_signature_that_cannot_be_read_is_malformed(value):
     assert code(unsigned_claim(covering(*BARE), value)) == MALFORMED

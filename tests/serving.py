@@ -56,25 +56,23 @@ def uvicorn_server(app, *, http: str = "h11", **options) -> AbstractContextManag
     return _serving(app, _start_uvicorn, http=http, **options)
 
 
-def _start_uvicorn(**options) -> Running:
+def _start_uvicorn(app=None, *, lifespan: str = "off", **options) -> Running:
     async def current(scope, receive, send) -> None:
-        await running.app(scope, receive, send)
+        await (app or running.app)(scope, receive, send)
 
-    config = uvicorn.Config(
-        current, host="127.0.0.1", port=0, lifespan="off", log_level="critical", access_log=False, **options
-    )
+    bound = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(current, lifespan=lifespan, log_level="critical", access_log=False, **options)
     server = uvicorn.Server(config)
-    bound = socket.socket()
-    bound.bind(("127.0.0.1", 0))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the server does not start"
         threading.Event().wait(0.005)
 
     def stop() -> None:
         # Without the second, it waits for clients that keep a connection.
         server.should_exit = server.force_exit = True
-        thread.join(10)
+        thread.join(20)
         bound.close()
 
     running = Running(bound.getsockname()[1], stop)
@@ -84,22 +82,11 @@ def _start_uvicorn(**options) -> Running:
 @contextlib.contextmanager
 def https_server(app, pem: Path, *, lifespan: str = "off") -> Iterator[int]:
     """Serve an ASGI app by uvicorn over https, with the certificate and key in `pem`; yields the port."""
-    bound = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        app, ssl_certfile=pem, lifespan=lifespan, log_level="critical", access_log=False, timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
-    thread.start()
+    server = _start_uvicorn(app, ssl_certfile=pem, lifespan=lifespan)
     try:
-        while not server.started:
-            assert thread.is_alive(), "the server does not start"
-            threading.Event().wait(0.005)
-        yield bound.getsockname()[1]
+        yield server.port
     finally:
-        server.should_exit = True
-        thread.join(20)
-        bound.close()
+        server.stop()
 
 
 def waitress_server(app, **options) -> AbstractContextManager[int]:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from tests.benchmarks.row import Row, Side, interleave
-from tests.benchmarks.traffic import BODY, receive, sign_by_hand, signed_fields
-from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, b64url, verifier
+from tests.benchmarks.traffic import BODY, receive, signed_fields
+from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, verifier
 
 from undersigned import (
-    KeySet,
     Request,
     SignatureError,
     Verifier,
@@ -29,13 +28,12 @@ if TYPE_CHECKING:
 
 _EXPIRED = NOW + 10_000
 _CHECK = "Ed25519PublicKey.verify"
-_SENDERS = 1000
 
 
 def rows(*, quick: bool) -> list[Row]:
     """Measure verification by both algorithms, and the rejections."""
     rounds = 20 if quick else 2000
-    return [*_ed25519(rounds), *_senders(min(rounds, _SENDERS)), _es256(rounds)]
+    return [*_ed25519(rounds), _es256(rounds)]
 
 
 def ed25519_floor() -> Callable[[object], object]:
@@ -65,31 +63,6 @@ def _ed25519(rounds: int) -> list[Row]:
         Row("reject an unknown key", "verify", key / accepted, 0.35),
         Row("reject a replay", "verify", replay / accepted, 1.05),
     ]
-
-
-def _senders(count: int) -> list[Row]:
-    """Requests of as many senders, each with a key and URLs of its own that no cache has seen."""
-    keys = [Ed25519PrivateKey.from_private_bytes(number.to_bytes(32, "big")) for number in range(1, count + 1)]
-    publics = [key.public_key() for key in keys]
-    jwks = [
-        {**PUBLIC, "kid": f"buyer-{at}", "x": b64url(public.public_bytes_raw())} for at, public in enumerate(publics)
-    ]
-    requests = [
-        sign_by_hand(f"https://tenant-{at}.example.com/{path}/create_media_buy", keyid=f"buyer-{at}", key=key)
-        for path in ("adcp", "v2")
-        for at, key in enumerate(keys)
-    ]
-    accepting, found = verifier(keys=KeySet.from_jwks({"keys": jwks})), []
-    for name, sent in (("the first request of each key", requests[:count]), ("the next requests", requests[count:])):
-        floor, accepted = interleave(
-            count,
-            Side(lambda turn, sent=sent: publics[turn].verify(sent[turn].signature, sent[turn].base)),
-            Side(accepting.verify, lambda turn, sent=sent: sent[turn].request),
-        )
-        found.append(
-            Row(f"verify, 1,000 senders, keys and URLs, cold: {name}", f"{_CHECK} by as many keys", accepted / floor)
-        )
-    return found
 
 
 def _es256(rounds: int) -> Row:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
-from importlib import util
-from pathlib import Path
 
 import httpx
 import httpx2
@@ -23,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
+from tests.examples.programs import example
 from tests.integrations.clients import HTTP_2
 from tests.seller import KEYS, make_signer, make_verifier
 from tests.servers.hypercorn_server import hypercorn
@@ -33,16 +31,7 @@ from undersigned.asgi import SignatureMiddleware
 from undersigned.discovery import KeySources
 from undersigned_starlette import SignatureBackend
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MESSAGE = a2a_pb2.Message(message_id="1", role=a2a_pb2.ROLE_USER, parts=[a2a_pb2.Part(text="gold")])
-
-
-def example(name: str):
-    """The module of an example."""
-    spec = util.spec_from_file_location(f"http2_{name}", EXAMPLES / f"{name}.py")
-    module = sys.modules[spec.name] = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def mcp_app(_origin: str):

@@ -11,18 +11,6 @@ from tests.servers.hypercorn_server import hypercorn
 
 from undersigned import SigningError
 
-
-def by_httpx(means):
-    def send(url, origins, **given):
-        options = {"signer": make_signer(), "origins": origins, "options": {**HTTP_2, "follow_redirects": True}}
-        return means.send("POST", url, **options, **given).json()
-
-    return send
-
-
-CLIENTS = {
-    **{str(means): by_httpx(means) for means in MEANS},
-}
 JSON = {"json": {"a": 1}}
 
 
@@ -35,9 +23,13 @@ def sellers():
         yield seller, other
 
 
-@pytest.fixture(params=CLIENTS)
+@pytest.fixture(params=MEANS, ids=str)
 def send(request):
-    return CLIENTS[request.param]
+    def send(url, origins, **given):
+        options = {"signer": make_signer(), "origins": origins, "options": {**HTTP_2, "follow_redirects": True}}
+        return request.param.send("POST", url, **options, **given).json()
+
+    return send
 
 
 def test_request_is_verified_over_http_2(send, seller):

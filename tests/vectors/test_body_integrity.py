@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.conformance.body_integrity import KEYS, NOW, BodyIntegrityFact
 from tests.conformance.decision import decide
 from tests.vectors.corpora import PUBLISHED, vectors
 
-from undersigned import Verifier
 from undersigned.errors import CHECKS
 
 SET = "request-signing/body-integrity-policy"
@@ -39,23 +37,3 @@ def test_facts_about_the_signature_equal_the_result_of_the_verifier(fact):
     elif signed:
         expected = 10 if not valid else 11
     assert result.step == CHECKS[expected]
-
-
-class _Down:
-    def full(self, *_arguments, **_named):
-        return False
-
-    def claim(self, *_arguments, **_named):
-        raise OSError("the store is down")
-
-
-@pytest.mark.parametrize("mode", ["required_for", "warn_for", "supported_for"])
-def test_unavailable_store_rejects_a_request_without_another_credential(mode):
-    facts = {"endpoint_profile": "3.2", "mode": mode, "has_body": True, "signature_present": True}
-    fact = BodyIntegrityFact(mode, facts)
-    verifier = Verifier(fact.profile, keys=KEYS, replay=_Down(), clock=lambda: NOW)
-    rejected = decide(verifier, fact.request(), policy=fact.policy)
-    assert rejected.unavailable
-    carried = decide(verifier, fact.request(), policy=fact.policy, fallback=True)
-    assert (carried.code is None) == (mode == "warn_for")
-    assert carried.source == ("fallback" if mode == "warn_for" else "none")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 from typing import get_args
 
 import pytest
 from tests.keys import key_pair
-from tests.serving import uvicorn_server, waitress_server
+from tests.middleware.gate import OverWSGI
+from tests.serving import waitress_server
 
 from undersigned import (
     ConfigurationError,
@@ -29,6 +29,7 @@ from undersigned.profiles import ADCP_3_2, GNAP, UCP_MCP, UCP_RESPONSE, WEB_BOT_
 from undersigned.signature.rules import Answers, CoverageRule
 
 ORIGIN = "https://shop.example"
+HOST = ("Host", "shop.example")
 AGENT = ("Signature-Agent", '"https://bot.example"')
 KNOWN = key_pair("ed25519")
 
@@ -40,81 +41,54 @@ class Unavailable:
         raise KeySourceError("signature_jwks_unavailable", "down")
 
 
-def serve(kind, decisions, profile=WEB_BOT_AUTH_STRING, *, mode="optional", keys=None):
-    verifier = Verifier(profile, keys=keys or KNOWN.key_set(), replay=MemoryReplayStore())
-    options = {"verifier": verifier, "origins": [ORIGIN], "mode": mode}
-    if decisions is not None:
-        options["on_decision"] = decisions.append
+@pytest.fixture
+def make(side):
+    def made(profile=WEB_BOT_AUTH_STRING, **options):
+        given = {"keys": KNOWN.key_set(), "mode": "optional", **options}
+        return side(profile=profile, origins=[ORIGIN], **given)
 
-    async def application(scope, _receive, send):
-        signature = scope["undersigned"].signature
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"unsigned" if signature is None else b"verified"})
-
-    def wsgi_application(environ, start_response):
-        start_response("200 OK", [])
-        return [b"unsigned" if environ["undersigned"].signature is None else b"verified"]
-
-    if kind == "asgi":
-        return uvicorn_server(asgi.SignatureMiddleware(application, **options))
-    return waitress_server(wsgi.SignatureMiddleware(wsgi_application, **options))
+    return made
 
 
-def ask(port, pair, *, profile=WEB_BOT_AUTH_STRING, tamper=False):
-    request = Request("GET", f"{ORIGIN}/p", [("Host", "shop.example"), AGENT])
-    fields = dict([*request.fields, *Signer(pair.signing_key(), profile=profile).sign(request)])
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        connection.request("GET", "/other" if tamper else "/p", headers=fields)
-        answer = connection.getresponse()
-        return answer.status, answer.read(), answer.getheader("Accept-Signature")
-    finally:
-        connection.close()
+def ask(gate, pair, *, profile=WEB_BOT_AUTH_STRING, tamper=False):
+    """Send a signed request; return the status, and what the application got of it."""
+    gate.calls.clear()
+    signed = Signer(pair.signing_key(), profile=profile).sign(Request("GET", f"{ORIGIN}/p", [HOST, AGENT]))
+    status = gate.status("GET", "/other" if tamper else "/p", [AGENT, *signed], host=HOST[1])
+    return status, ["unsigned" if call.signature is None else "verified" for call in gate.calls]
 
 
-KINDS = pytest.mark.parametrize("kind", ["asgi", "wsgi"])
-
-
-@KINDS
-def test_verified_invalid_and_unknown_are_told_apart(kind):
-    decisions = []
+def test_verified_invalid_and_unknown_are_told_apart(make):
     targets = WEB_BOT_AUTH_STRING.derive(coverage=CoverageRule(always=("@target-uri",)))
-    with serve(kind, decisions) as port:
-        assert ask(port, KNOWN)[:2] == (200, b"verified")
-        assert ask(port, KeyPair.generate())[:2] == (200, b"unsigned")
-        forged = ask(port, KNOWN, profile=targets, tamper=True)
-        assert forged[0] == 403
-        assert forged[2] == 'sig1=("@authority" "signature-agent");created;expires;tag="web-bot-auth"'
-        assert ask(port, KNOWN, profile=ADCP_3_2)[:2] == (200, b"unsigned")
-    outcomes = [decision.outcome for decision in decisions]
+    gate = make()
+    assert ask(gate, KNOWN) == (200, ["verified"])
+    assert ask(gate, KeyPair.generate()) == (200, ["unsigned"])
+    assert ask(gate, KNOWN, profile=targets, tamper=True) == (403, [])
+    assert ask(gate, KNOWN, profile=ADCP_3_2) == (200, ["unsigned"])
+    outcomes = [decision.outcome for decision in gate.decisions]
     assert outcomes == ["verified", "unknown", "rejected", "unknown"]
-    assert decisions[1].code == "signature_key_unknown"
+    assert gate.decisions[1].code == "signature_key_unknown"
 
 
-@KINDS
-def test_unknown_signer_counts_as_unsigned_when_nobody_listens_to_decisions(kind):
-    with serve(kind, None) as port:
-        assert ask(port, KeyPair.generate())[:2] == (200, b"unsigned")
+def test_unknown_signer_counts_as_unsigned_when_nobody_listens_to_decisions(make):
+    assert ask(make(on_decision=None), KeyPair.generate()) == (200, ["unsigned"])
 
 
-@KINDS
-def test_signer_is_unknown_when_its_keys_are_unavailable(kind):
-    decisions = []
-    with serve(kind, decisions, keys=Unavailable()) as port:
-        assert ask(port, KNOWN)[:2] == (200, b"unsigned")
-    assert decisions[0].code == "signature_jwks_unavailable"
+def test_signer_is_unknown_when_its_keys_are_unavailable(make):
+    gate = make(keys=Unavailable())
+    assert ask(gate, KNOWN) == (200, ["unsigned"])
+    assert gate.decisions[0].code == "signature_jwks_unavailable"
 
 
-@KINDS
-def test_unknown_signer_is_rejected_when_the_mode_requires_signatures(kind):
-    with serve(kind, [], mode="required") as port:
-        assert ask(port, KeyPair.generate())[0] == 403
+def test_unknown_signer_is_rejected_when_the_mode_requires_signatures(make):
+    gate = make(mode="required")
+    assert ask(gate, KeyPair.generate()) == (403, [])
+    asked = gate.ask("GET", "/p", [AGENT], host=HOST[1]).fields["accept-signature"]
+    assert asked == 'sig1=("@authority" "signature-agent");created;expires;tag="web-bot-auth"'
 
 
-@KINDS
-def test_unknown_signer_is_rejected_when_the_profile_does_not_excuse_it(kind):
-    with serve(kind, [], ADCP_3_2) as port:
-        assert ask(port, KeyPair.generate(), profile=ADCP_3_2)[0] == 401
+def test_unknown_signer_is_rejected_when_the_profile_does_not_excuse_it(make):
+    assert ask(make(ADCP_3_2), KeyPair.generate(), profile=ADCP_3_2) == (401, [])
 
 
 @pytest.mark.parametrize("middleware", [asgi.SignatureMiddleware, wsgi.SignatureMiddleware])
@@ -128,9 +102,9 @@ def test_middleware_for_requests_takes_no_profile_for_responses(middleware):
     ("status", "phrase"),
     [(400, "Bad Request"), (413, "Content Too Large"), (422, "Unprocessable Content"), (499, "Error")],
 )
-def test_status_of_the_profile_is_answered_with_its_phrase(status, phrase):
+def test_status_of_the_profile_is_answered_with_its_phrase(party, status, phrase):
     answers = Answers(statuses={"signature_required": status}, member="code", text_member="content", challenge="none")
-    with serve("wsgi", [], ADCP_3_2.derive(answers=answers), mode="required") as port:
+    with waitress_server(OverWSGI(party, profile=ADCP_3_2.derive(answers=answers)).app) as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         connection.request("GET", "/p", headers={"Host": "shop.example"})
         answer = connection.getresponse()
@@ -175,7 +149,6 @@ def test_bot_is_never_told_to_authenticate_by_401(reason):
     assert answer.status in {400, 403, 429, 503}
 
 
-@KINDS
 @pytest.mark.parametrize(
     ("profile", "mode", "expected"),
     [
@@ -185,14 +158,9 @@ def test_bot_is_never_told_to_authenticate_by_401(reason):
     ],
     ids=["optional", "required", "AdCP"],
 )
-def test_signature_of_another_scheme_alone_is_left_alone_but_for_adcp(caplog, kind, profile, mode, expected):
-    decisions = []
-    fields = {"Host": "shop.example", "Signature": 'keyId="k",headers="date",signature="AAAA"'}
-    with serve(kind, decisions, profile, mode=mode) as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        with contextlib.closing(connection):
-            connection.request("GET", "/p", headers=fields)
-            status = connection.getresponse().status
-    [decision] = decisions
-    assert (status, decision.outcome) == expected
+def test_signature_of_another_scheme_alone_is_left_alone_but_for_adcp(caplog, make, profile, mode, expected):
+    gate = make(profile, mode=mode)
+    other = [("Signature", 'keyId="k",headers="date",signature="AAAA"')]
+    status = gate.status("GET", "/p", other, host=HOST[1])
+    assert (status, gate.decisions[0].outcome) == expected
     assert mode == "optional" or "draft-cavage" in caplog.text

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import threading
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
+from tests.integrations.capture import threaded
 from tests.keys import OneKey, key_pair, verification_key
-from tests.seller import make_signer
 
 from undersigned import MemoryReplayStore, Request, Response, Signer, Verifier
 from undersigned.client import ResponseVerification
 from undersigned.profiles import FAPI_2_RESPONSE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import contextlib
 
 PROFILE = FAPI_2_RESPONSE.derive(
     name="answers",
@@ -148,29 +146,5 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@contextlib.contextmanager
-def answering(profile=PROFILE) -> Iterator[Answering]:
-    server = Answering(profile)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join(10)
-        server.server_close()
-
-
-__all__ = [
-    "BARE",
-    "ENCODED",
-    "JSON",
-    "PROFILE",
-    "TAMPERED",
-    "UNCOVERED",
-    "Answering",
-    "answering",
-    "make_signer",
-    "verification",
-    "verifier",
-]
+def answering(profile=PROFILE) -> contextlib.AbstractContextManager[Answering]:
+    return threaded(Answering(profile))

@@ -7,13 +7,16 @@ import socket
 import threading
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from undersigned import Request
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterable, Iterator
+    from socketserver import BaseServer
+
+    Server = TypeVar("Server", bound=BaseServer)
 
 BUSY = b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 DROPPED = b""
@@ -58,6 +61,10 @@ class Capture:
     sent: list[Sent] = field(default_factory=list)
 
     @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
     def only(self) -> Sent:
         (sent,) = self.sent
         return sent
@@ -73,6 +80,24 @@ def capturing(
     capture = Capture(listening.getsockname()[1])
     with accepting(listening, _serve, tls, capture, chain(first, repeat(answer))):
         yield capture
+
+
+def redirect(to: str) -> bytes:
+    """A redirect of any request, with its content."""
+    return f"HTTP/1.1 307 X\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+@contextlib.contextmanager
+def threaded(server: Server) -> Iterator[Server]:
+    """Run a server of socketserver in a thread until the block ends."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join(10)
+        server.server_close()
 
 
 @contextlib.contextmanager

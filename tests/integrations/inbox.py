@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 from tests.activitypub.actors import signing_key, verification_key
+from tests.integrations.capture import threaded
 from tests.keys import OneKey
 
 from undersigned import MemoryReplayStore, Request, SignatureError, Signer, Verifier
@@ -83,18 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def start_inboxes() -> Iterator[Callable[..., Inbox]]:
     """Yield a function that starts an inbox; all of them end with the block."""
-    servers = []
-
-    def start(*schemes) -> Inbox:
-        server = Inbox(schemes)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        servers.append(server)
-        return server
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with contextlib.ExitStack() as stack:
+        yield lambda *schemes: stack.enter_context(threaded(Inbox(schemes)))
 
 
 def knock(**options) -> DoubleKnock:

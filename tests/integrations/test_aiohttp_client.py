@@ -61,7 +61,7 @@ def send(method, url, origin, *, signer=None, signing=None, session=None, **part
 
 def send_once(method="POST", target="/p", **parts):
     with capturing() as capture:
-        origin = f"http://127.0.0.1:{capture.port}"
+        origin = capture.origin
         send(method, f"{origin}{target}", origin, **parts)
     assert is_accepted(capture.only)
     return capture.only
@@ -70,7 +70,7 @@ def send_once(method="POST", target="/p", **parts):
 @pytest.mark.parametrize("raw", ["/p?a[]=1|2^`{}", "/[|^]", "/%7e?%7e", "/%41", "/p?", "/p??"])
 def test_target_that_is_not_quoted_again_is_sent_as_it_is_signed(raw):
     with capturing() as capture:
-        origin = f"http://127.0.0.1:{capture.port}"
+        origin = capture.origin
         send("GET", yarl.URL(f"{origin}{raw}", encoded=True), origin)
     assert is_accepted(capture.only)
 
@@ -144,14 +144,14 @@ def test_field_that_is_not_ascii_is_sent_beside_the_signed_ones():
 
 def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
     with capturing() as proxy:
-        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("http_proxy", proxy.origin)
         send("GET", f"{ORIGIN}:80/%7ea/./b?q", ORIGIN, session={"trust_env": True})
     assert (proxy.only.target, proxy.only.lines("host")) == (f"{ORIGIN}/~a/b?q", ["seller.example.com"])
 
 
 def test_dropped_connection_is_retried_with_a_signature_of_its_own():
     with capturing(first=[DROPPED]) as capture:
-        origin = f"http://127.0.0.1:{capture.port}"
+        origin = capture.origin
         send("PUT", f"{origin}/p", origin, **JSON)
     verifier = make_verifier()
     assert [verifier.verify(one.request()).keyid for one in capture.sent] == [KEYID] * 2

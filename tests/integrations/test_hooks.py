@@ -15,7 +15,7 @@ from httpx_retries import Retry, RetryTransport
 from requests.auth import AuthBase, HTTPDigestAuth
 from requests_toolbelt.auth.guess import GuessAuth
 from tenacity import retry, retry_if_result, stop_after_attempt
-from tests.integrations.capture import BUSY, OK, capturing
+from tests.integrations.capture import BUSY, OK, capturing, redirect
 from tests.integrations.clients import LIBRARIES, TRUST
 from tests.seller import make_signer
 
@@ -230,15 +230,14 @@ CASES = [
 def test_no_hook_leads_content_or_a_signature_to_an_origin_that_is_not_listed(send, by, hook, first):
     """The origin answers with a challenge, an error or nothing else, and then redirects to another origin."""
     with capturing() as elsewhere:
-        to = f"http://127.0.0.1:{elsewhere.port}/next"
-        redirect = f"HTTP/1.1 307 X\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+        to = f"{elsewhere.origin}/next"
         answers = {"401": [CHALLENGE], "503": [BUSY, OK]}.get(first, [])
         # The library may end a hook that meets nothing that it acts on.
         with (
-            capturing(first=answers, answer=redirect) as capture,
+            capturing(first=answers, answer=redirect(to)) as capture,
             contextlib.suppress(SigningError, StopIteration),
         ):
-            send(hook, f"http://127.0.0.1:{capture.port}", to, by=by)
+            send(hook, capture.origin, to, by=by)
     leaked = [one for one in elsewhere.sent if SECRET in one.body or one.lines("signature-input")]
     assert leaked == []
     made = [one.lines("signature-input") for one in capture.sent if one.lines("signature-input")]

@@ -9,14 +9,13 @@ import socket
 import socketserver
 import ssl
 import sys
-import threading
 
 import anyio
 import httpx
 import httpx2
 import pytest
 from tests.certificate import certificate
-from tests.integrations.capture import capturing
+from tests.integrations.capture import capturing, threaded
 from tests.integrations.clients import LIBRARIES, MEANS, TRUST
 from tests.seller import KEYID, is_accepted, make_signer, selling
 
@@ -93,7 +92,7 @@ def test_target_is_rejected_when_it_differs_from_the_url(means):
 def test_websocket_url_is_signed_as_http(library):
     plain, signed = LIBRARIES[library]
     with capturing() as capture:
-        origin = f"http://127.0.0.1:{capture.port}"
+        origin = capture.origin
         transport = signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), make_signer(), origins=[origin])
         transport.handle_request(plain.Request("GET", f"ws://127.0.0.1:{capture.port}/ws")).close()
     assert is_accepted(capture.only)
@@ -105,7 +104,7 @@ def test_mounted_transport_signs_only_for_its_origin(seller, library):
     transport = signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), make_signer(), origins=[seller.origin])
     with capturing() as capture, plain.Client(mounts={seller.origin: transport}, verify=TRUST) as client:
         assert client.get(f"{seller.origin}/").status_code == 200
-        client.get(f"http://127.0.0.1:{capture.port}/")
+        client.get(f"{capture.origin}/")
     assert capture.only.lines("signature") == []
 
 
@@ -131,11 +130,10 @@ class Tunnel(socketserver.BaseRequestHandler):
 
 @pytest.fixture
 def proxy():
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Tunnel) as proxy:
-        proxy.daemon_threads, proxy.targets = True, []
-        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Tunnel)
+    server.daemon_threads, server.targets = True, []
+    with threaded(server) as proxy:
         yield proxy
-        proxy.shutdown()
 
 
 @every_means

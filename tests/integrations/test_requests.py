@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
-from tests.integrations.capture import BUSY, OK, capturing
+from tests.integrations.capture import BUSY, OK, capturing, redirect
 from tests.keys import PRIVATE
 from tests.seller import KEYID, is_accepted, make_signer
 from urllib3.util import Retry
@@ -91,7 +91,7 @@ def test_redirect_of_an_auth_has_no_signature(seller, other, status):
 @pytest.mark.parametrize("status", [302, 307])
 def test_redirect_of_an_auth_to_an_origin_that_is_not_listed_sends_nothing(seller, auth, status):
     with capturing() as capture:
-        elsewhere = f"http://127.0.0.1:{capture.port}/next"
+        elsewhere = f"{capture.origin}/next"
         for url in (seller.go(status, elsewhere), seller.go(status, seller.go(status, elsewhere))):
             with pytest.raises(SigningError, match=r"origins: \S+ is not listed .* do not follow"):
                 requests.post(url, json={"a": 1}, auth=auth, timeout=10)
@@ -109,8 +109,8 @@ def test_rejection_that_a_retry_has_provoked_names_it():
         session.mount("http://", HTTPAdapter(max_retries=Retry(1, status_forcelist=[503], allowed_methods=None)))
         for first, answer in ((BUSY, UNAUTHORIZED), (UNAUTHORIZED, OK)):
             with capturing(first=[first], answer=answer) as capture:
-                own = SignatureAuth(make_signer(), origins=[f"http://127.0.0.1:{capture.port}"])
-                url = f"http://127.0.0.1:{capture.port}/p"
+                own = SignatureAuth(make_signer(), origins=[capture.origin])
+                url = f"{capture.origin}/p"
                 if first == UNAUTHORIZED:
                     assert session.get(url, auth=own, timeout=10).status_code == 401
                     continue
@@ -152,7 +152,7 @@ def test_header_value_in_bytes_is_signed_as_it_is_sent(seller):
 
 def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
     with capturing() as proxy:
-        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("http_proxy", proxy.origin)
         with requests.Session() as session:
             session.mount("http://", SignatureAdapter(make_signer(), origins=["http://seller.example.com"]))
             session.get("http://seller.example.com:80/%7ea/./b?q", timeout=10)
@@ -161,7 +161,7 @@ def test_proxy_from_the_environment_gets_the_canonical_url(monkeypatch):
 
 def test_url_set_by_hand_is_sent_as_it_is_signed():
     with capturing() as capture:
-        origin = f"http://127.0.0.1:{capture.port}"
+        origin = capture.origin
         request = requests.Request("GET", origin).prepare()
         request.url = f"{origin}/%7e a?[\u00e9"
         with requests.Session() as session:
@@ -183,10 +183,9 @@ PICKLED = {
 @pytest.mark.parametrize("is_function", [False, True])
 def test_request_that_was_signed_is_guarded_in_every_copy_and_shows_no_key(way, by, is_function):
     with capturing() as elsewhere, requests.Session() as plain, requests.Session() as session:
-        to = f"http://127.0.0.1:{elsewhere.port}/next"
-        redirect = f"HTTP/1.1 307 X\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
-        with capturing(answer=redirect) as capture:
-            origin = f"http://127.0.0.1:{capture.port}"
+        to = f"{elsewhere.origin}/next"
+        with capturing(answer=redirect(to)) as capture:
+            origin = capture.origin
             listed = origin.__eq__ if is_function else [origin]
             auth = SignatureAuth(make_signer(), origins=listed) if by == "auth" else None
             if by == "adapter":

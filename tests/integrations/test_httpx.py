@@ -89,16 +89,6 @@ def test_target_is_rejected_when_it_differs_from_the_url(means):
 
 
 @both_libraries
-def test_websocket_url_is_signed_as_http(library):
-    plain, signed = LIBRARIES[library]
-    with capturing() as capture:
-        origin = capture.origin
-        transport = signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), make_signer(), origins=[origin])
-        transport.handle_request(plain.Request("GET", f"ws://127.0.0.1:{capture.port}/ws")).close()
-    assert is_accepted(capture.only)
-
-
-@both_libraries
 def test_mounted_transport_signs_only_for_its_origin(seller, library):
     plain, signed = LIBRARIES[library]
     transport = signed.SignatureTransport(plain.HTTPTransport(verify=TRUST), make_signer(), origins=[seller.origin])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import json
 import logging
+import os
 import re
+import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -31,7 +32,6 @@ from werkzeug.serving import make_server
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Profile, Signer, SigningKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
-from undersigned.testing.fixtures import SignedClients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -269,21 +269,25 @@ def test_route_rejects_a_request_as_the_profile_says(page, profile, status, titl
 
 
 @pages_with("Tests")
-def test_test_of_the_page_passes(page, run):
-    pair = KeyPair.generate("ed25519", keyid="test-key")
-    names = run(f"frameworks/{page}", "One route", "Tests", keys=dict(pair.public), profile=profiles.DEFAULT)
-    if page == "sanic":
-        names["app"].config.TOUCHUP = False
-    clients = SignedClients(pair, origin=ORIGINS[0])
-    tests = [test for name, test in names.items() if name.startswith("test_")]
-    assert len(tests) == 2
-    with django_site(names) if "urlpatterns" in names else contextlib.nullcontext():
-        for test in tests:
-            # A test over HTTP takes the fixture, and that of a view alone takes nothing.
-            given = [clients] if inspect.signature(test).parameters else []
-            answer = test(*given)
-            if inspect.iscoroutine(answer):
-                asyncio.run(answer)
+def test_test_of_the_page_passes_in_a_project_of_its_own(page, tmp_path):
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys/public.jwks.json").write_text(json.dumps(dict(KeyPair.generate().public)))
+    texts = {"signatures.py": snippets("frameworks")["Keys and origins"]}
+    for title in ("One route", "Tests"):
+        *_, last = parts = re.split(r"^# (\w+\.py)\n", snippets(f"frameworks/{page}")[title], flags=re.MULTILINE)
+        texts |= dict(zip(parts[1::2], parts[2::2], strict=True))
+        assert "def " in last
+    if "settings.py" in texts:
+        # What `django-admin startproject` and pytest-django do.
+        texts["settings.py"] += 'ROOT_URLCONF = "urls"\nSECRET_KEY = "secret"\nALLOWED_HOSTS = ["*"]\n'
+        texts["conftest.py"] = "import django\n\ndjango.setup()\n"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
+    env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    env["DJANGO_SETTINGS_MODULE"] = "settings"
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=env)  # noqa: S603 - ours
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
 
 
 @contextlib.contextmanager

@@ -55,7 +55,7 @@ def verify(
 
     \b
     {"ok": true, "keyid": ..., "label": ..., "signature_base": ...}
-    {"ok": false, "code": "request_signature_invalid", "step": 10, "detail": ...}
+    {"ok": false, "code": "signature_invalid", "step": 10, "detail": ...}
     {"ok": false, "code": "line_malformed", "step": null, "detail": ...}
 
     \b

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial, wraps
+from dataclasses import dataclass, field
+from functools import wraps
 from http.client import responses
 from typing import TYPE_CHECKING, TypeVar, Unpack, cast
 
@@ -98,6 +99,7 @@ class Undersigned(HTTPServerConnectionDelegate):
         return _Exchange(self._guard, self._application, server_conn, request_conn)
 
 
+@dataclass(eq=False)
 class _Exchange(HTTPMessageDelegate):
     """One request: it is read from Tornado, verified in a task, and then passed to the application.
 
@@ -105,95 +107,88 @@ class _Exchange(HTTPMessageDelegate):
     body or has ended. It reads more of the body only after the last chunk has been asked for.
     """
 
-    def __init__(
-        self,
-        guard: AsyncGuard,
-        application: HTTPServerConnectionDelegate,
-        server_conn: object,
-        request_conn: HTTPConnection,
-    ) -> None:
-        self._guard = guard
-        self._application = application
-        self._server_conn = server_conn
-        self._request_conn = request_conn
-        self._start_line = RequestStartLine("", "", "")
-        self._headers = HTTPHeaders()
-        self._parts: asyncio.Queue[tuple[bytes, bool] | None] = asyncio.Queue()
-        self._may_continue: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._ended = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._delegate: HTTPMessageDelegate | None = None
+    guard: AsyncGuard
+    application: HTTPServerConnectionDelegate
+    server_conn: object
+    request_conn: HTTPConnection
+    start_line: RequestStartLine = field(init=False)
+    headers: HTTPHeaders = field(init=False)
+    task: asyncio.Task[None] = field(init=False)
+    delegate: HTTPMessageDelegate | None = None
+    parts: asyncio.Queue[tuple[bytes, bool] | None] = field(default_factory=asyncio.Queue["tuple[bytes, bool] | None"])
+    may_continue: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     # What Tornado calls
 
     def headers_received(
         self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
     ) -> Awaitable[None] | None:
-        self._start_line, self._headers = cast("RequestStartLine", start_line), headers
-        self._task = asyncio.get_running_loop().create_task(self._verify())
-        return self._may_continue
+        self.start_line, self.headers = cast("RequestStartLine", start_line), headers
+        self.task = asyncio.get_running_loop().create_task(self._verify())
+        return self.may_continue
 
     def data_received(self, chunk: bytes) -> Awaitable[None] | None:
-        if self._delegate is not None:
-            return self._delegate.data_received(chunk)
-        self._parts.put_nowait((chunk, True))
+        if self.delegate is not None:
+            return self.delegate.data_received(chunk)
+        self.parts.put_nowait((chunk, True))
         # Until it has been received, or nobody wants it.
-        return self._parts.join()
+        return self.parts.join()
 
     def finish(self) -> None:
-        self._ended.set()
-        if self._delegate is None:
-            self._parts.put_nowait((b"", False))
+        self.ended.set()
+        if self.delegate is None:
+            self.parts.put_nowait((b"", False))
         else:
-            self._delegate.finish()
+            self.delegate.finish()
 
     def on_connection_close(self) -> None:
-        self._ended.set()
-        if self._delegate is None:
-            self._parts.put_nowait(None)
+        self.ended.set()
+        if self.delegate is None:
+            self.parts.put_nowait(None)
         else:
-            self._delegate.on_connection_close()
+            self.delegate.on_connection_close()
 
     # What the verification asks
 
     async def _read(self) -> tuple[bytes, bool]:
         """Return the next part of the content, and whether more may come."""
         self._continue()
-        part = await self._parts.get()
-        self._parts.task_done()
+        part = await self.parts.get()
+        self.parts.task_done()
         if part is None:
             raise incomplete()
         return part
 
     async def _answer(self, rejection: ErrorResponse) -> None:
         """Send the response that rejects the request."""
-        if "Content-Length" not in self._headers and "Transfer-Encoding" not in self._headers:
+        if "Content-Length" not in self.headers and "Transfer-Encoding" not in self.headers:
             # If the response comes before the end of the request, Tornado closes the connection.
             self._continue()
-            await self._ended.wait()
+            await self.ended.wait()
         self._respond(rejection.status, rejection.fields, rejection.body)
 
     def _respond(self, status: int, fields: list[tuple[str, str]], content: bytes) -> None:
         start_line = ResponseStartLine("HTTP/1.1", status, responses.get(status, ""))
-        self._request_conn.write_headers(start_line, _headers(fields))
-        if content and self._start_line.method != "HEAD":
-            self._request_conn.write(content)
-        self._request_conn.finish()
+        self.request_conn.write_headers(start_line, _headers(fields))
+        if content and self.start_line.method != "HEAD":
+            self.request_conn.write(content)
+        self.request_conn.finish()
 
     async def _forward(self, body: WireBody, admission: Admission) -> None:
         """Pass the verified request to the application."""
-        lines = list(self._headers.get_all())
+        lines = list(self.headers.get_all())
         headers = _headers(admission.as_signed(lambda: lines) or lines)
         vars(headers)[ADMISSION] = admission
-        connection = cast("HTTPConnection", _Answering(self._request_conn, admission))
-        delegate = self._application.start_request(self._server_conn, connection)
-        start_line = self._start_line
+        connection = cast("HTTPConnection", _Answering(self.request_conn, admission))
+        delegate = self.application.start_request(self.server_conn, connection)
+        start_line = self.start_line
         if body.target is not None:
             start_line = RequestStartLine(start_line.method, body.target, start_line.version)
         await _wait(delegate.headers_received(start_line, headers))
         if body.more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.
-            self._delegate = delegate
+            self.delegate = delegate
             return
         for chunk in body.chunks:
             await _wait(delegate.data_received(chunk))
@@ -210,76 +205,71 @@ class _Exchange(HTTPMessageDelegate):
 
     async def _verify(self) -> None:
         """Verify the request and forward it. Answer 500 if the application's own functions fail."""
-        start_line, headers = self._start_line, self._headers
-        request = partial(
-            HTTPServerRequest,
-            connection=self._request_conn,
-            server_connection=self._server_conn,
-            start_line=start_line,
-            headers=headers,
-        )
+        start_line, headers = self.start_line, self.headers
+        server_conn, request_conn = self.server_conn, self.request_conn
         received = WireReceived.of(
             start_line.method,
             start_line.version.removeprefix("HTTP/"),
-            getattr(getattr(self._request_conn, "context", None), "remote_ip", None),
-            context=request,
+            getattr(getattr(request_conn, "context", None), "remote_ip", None),
+            context=lambda: HTTPServerRequest(
+                connection=request_conn, server_connection=server_conn, start_line=start_line, headers=headers
+            ),
             raw_target=start_line.path.encode("latin-1"),
             headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.get_all()],
         )
-        body = WireBody(self._guard.service, received, self._read)
+        body = WireBody(self.guard.service, received, self._read)
         try:
-            result = await self._guard.verify(received, body)
+            result = await self.guard.verify(received, body)
             if isinstance(result, ErrorResponse):
                 await self._answer(result)
             else:
                 await self._forward(body, result)
         except Exception as error:
-            if isinstance(error, HTTPInputError) and not self._may_continue.done():
+            if isinstance(error, HTTPInputError) and not self.may_continue.done():
                 # Tornado answers 400.
-                self._may_continue.set_exception(error)
+                self.may_continue.set_exception(error)
                 return
             _logger.exception("verifying a request raised an exception")
             self._respond(500, [("Content-Length", "0")], b"")
         finally:
             self._continue()
-            while not self._parts.empty():
-                self._parts.get_nowait()
-                self._parts.task_done()
+            while not self.parts.empty():
+                self.parts.get_nowait()
+                self.parts.task_done()
 
     def _continue(self) -> None:
-        if not self._may_continue.done():
-            self._may_continue.set_result(None)
+        if not self.may_continue.done():
+            self.may_continue.set_result(None)
 
 
+@dataclass(eq=False)
 class _Answering:
     """The connection of a verified request. It completes the response of a handler that rejects the request.
 
     Tornado's `send_error` removes all headers that an exception brings, so they are added here.
     """
 
-    def __init__(self, connection: HTTPConnection, admission: Admission) -> None:
-        self._connection = connection
-        self._received = admission.received
-        self._is_shaped = admission.service.rejection is not None
-        self._is_replaced = False
+    connection: HTTPConnection
+    admission: Admission
+    is_replaced: bool = False
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._connection, name)
+        return getattr(self.connection, name)
 
     def write_headers(
         self, start_line: ResponseStartLine, headers: HTTPHeaders, chunk: bytes | None = None
     ) -> Awaitable[None]:
-        answer = self._received.replacement(start_line.code)
-        if answer is not None and self._is_shaped:
-            self._is_replaced = True
+        answer = self.admission.received.replacement(start_line.code)
+        if answer is not None and self.admission.service.rejection is not None:
+            self.is_replaced = True
             headers = _headers(answer.merged(headers.get_all()))
-            chunk = b"" if self._received.method == "HEAD" else answer.body
+            chunk = b"" if self.admission.received.method == "HEAD" else answer.body
         elif answer is not None:
             headers.update(answer.headers)
-        return self._connection.write_headers(start_line, headers, chunk)
+        return self.connection.write_headers(start_line, headers, chunk)
 
     def write(self, chunk: bytes) -> Awaitable[None]:
-        return self._connection.write(b"" if self._is_replaced else chunk)
+        return self.connection.write(b"" if self.is_replaced else chunk)
 
 
 def _headers(lines: Iterable[tuple[str, str]]) -> HTTPHeaders:

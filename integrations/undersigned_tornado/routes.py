@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -108,23 +109,23 @@ def _rules(router: RuleRouter, *, inside: bool = True) -> Iterator[Rule]:
             yield rule
 
 
+@dataclass(eq=False)
 class _Asking:
     """What reads a request for a handler. It asks the policy first: a handler whose request is rejected only raises."""
 
-    def __init__(self, handled: HTTPMessageDelegate, request: HTTPServerRequest, route: MatchedRoute | None) -> None:
-        self._handled: Any = handled
-        self._request = request
-        self._route = route
+    handled: Any
+    request: HTTPServerRequest
+    route: MatchedRoute | None
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._handled, name)
+        return getattr(self.handled, name)
 
     async def headers_received(self, start_line: RequestStartLine, headers: HTTPHeaders) -> None:
         """Ask the policy, then let the handler begin."""
-        handled = self._handled
+        handled = self.handled
         try:
-            if self._route is not None:
-                await PUBLISHED.check_route(self._request, self._route)
+            if self.route is not None:
+                await PUBLISHED.check_route(self.request, self.route)
         except SignatureRequired as error:
             handled.handler_class = _rejecting(handled.handler_class, error)
         waiting: Awaitable[None] | None = handled.headers_received(start_line, headers)

@@ -11,7 +11,7 @@ from undersigned.asgi import SignatureMiddleware
 from undersigned.errors import needs_extra
 
 with needs_extra("starlette"):
-    from starlette.authentication import AuthCredentials, AuthenticationBackend, BaseUser
+    from starlette.authentication import AuthCredentials, AuthenticationBackend, SimpleUser
     from starlette.responses import Response
     from starlette.routing import Route
 
@@ -56,29 +56,21 @@ def signature_required(endpoint: Endpoint) -> Endpoint:
     return PUBLISHED.guarded(endpoint, decorate="a function, or the methods of an HTTPEndpoint and not the class")
 
 
-class SignedUser(BaseUser):
+class SignedUser(SimpleUser):
     """A caller who is identified by a key.
 
     Attributes:
         signature: the verified signature.
+        display_name: the signer as the key source names it, or else the key ID, which changes with a rotation.
     """
 
     def __init__(self, signature: VerifiedSignature) -> None:
+        super().__init__(signature.signer or signature.keyid)
         self.signature = signature
 
     @property
-    def is_authenticated(self) -> bool:
-        """Always True."""
-        return True
-
-    @property
-    def display_name(self) -> str:
-        """The signer as the key source names it, or the key ID if it does not, which changes with a rotation."""
-        return self.signature.signer or self.signature.keyid
-
-    @property
     def identity(self) -> str:
-        """The same."""
+        """The same as `display_name`."""
         return self.display_name
 
 

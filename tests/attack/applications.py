@@ -300,14 +300,11 @@ def starlette(site: Site) -> Any:
             await super().handle(scope, receive, send)
 
     def made(e: Endpoint, at: str) -> Any:
-        async def function(_request: Any) -> Any:
-            return PlainTextResponse(site.run(e))
+        async def function(request: Any) -> Any:
+            return PlainTextResponse(site.run(e, request.path_params.get("name", "")))
 
         def synchronous(_request: Any) -> Any:
             return PlainTextResponse(site.run(e))
-
-        async def patterned(request: Any) -> Any:
-            return PlainTextResponse(site.run(e, request.path_params.get("name", "")))
 
         async def own(*_request: Any) -> Any:
             return PlainTextResponse(site.run(e))
@@ -326,9 +323,6 @@ def starlette(site: Site) -> Any:
         app = asgi_endpoint(site.run, e)
         methods, name = list(e.methods), e.route
         match e.kind:
-            case "slashed" | "inner" | "parameter" | "tail":
-                site.add(e, e.named(patterned), at=at)
-                return Route(e.route_of(), patterned, methods=methods, name=name)
             case "lambda":
                 lacks_name = lambda request: synchronous(request)  # noqa: E731, PLW0108 - what people write
                 site.add(e, lacks_name, at=at)
@@ -380,7 +374,7 @@ def starlette(site: Site) -> Any:
         if e.kind == "synchronous":
             e.named(endpoint)
         site.add(e, endpoint, at=at)
-        return Route(e.path, endpoint, methods=methods, name=name)
+        return Route(e.route_of(), endpoint, methods=methods, name=name)
 
     routes, below = [], {"routes": "/m1", "application": "/m2", "zipped": "/m3", "deep": "/m4/n", "host": ""}
     held: dict[str, list[Any]] = {place: [] for place in below}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
 
 import pytest
 from tests.attack import bodies, targets
 from tests.attack.applications import OPERATION, ROUTERS, Site
-from tests.attack.connection import Connection, Desync
+from tests.attack.asking import Socket
 from tests.drive import Message, takes
 from tests.keys import HOST
 from tests.servers import http2
@@ -15,29 +15,7 @@ from tests.servers.conftest import running
 from tests.servers.matrix import SERVERS
 from tests.serving import uvicorn_server, waitress_server
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 NAMES = ("starlette", "fastapi", "flask", "bottle", "pyramid")
-
-
-def sent(port: int, messages: Iterator[Message]) -> Iterator[tuple[Message, int]]:
-    """Send each message, on one connection while the server keeps it; yield it with the status of its answer."""
-    connection = Connection(port)
-    for message in messages:
-        fields = "".join(f"{name}: {value}\r\n" for name, value in message.lines)
-        raw = f"{message.method} {message.target} HTTP/1.1\r\n{fields}\r\n".encode("latin-1") + message.body
-        connection.send(raw)
-        response = None
-        try:
-            response = connection.response(message.method)
-        except (Desync, TimeoutError):
-            connection.ended = True
-        yield message, response.status if response else 0
-        if connection.ended or response is None or response.closes:
-            connection.close()
-            connection = Connection(port)
-    connection.close()
 
 
 @pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
@@ -55,12 +33,14 @@ def test_no_unsigned_target_runs_what_must_be_signed_on_a_real_server(search, na
         return Message(targets.mutate(random, random.choice(routes)), "POST", targets.fields(random))
 
     some = (Message(target) for target in list(targets.first(routes[0]))[::7])
-    with start(app) as port:
-        messages = (message for message in search.of(some, mutated) if takes(message))
-        for message, status in sent(port, messages):
+    with start(app) as port, contextlib.closing(Socket(port, site)) as socket:
+        for message in search.of(some, mutated):
+            if not takes(message):
+                continue
+            status, _ = socket.ask(message)
             if any(one.operation == OPERATION for one in site.told()):
                 search.find(f"{name} {status}", message.target)
-            search.reach(bool(status))
+            search.reach()
     search.finish(reached=100)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from flask import Flask, request
 from tests.benchmarks.bench_verify import ed25519_floor
 from tests.benchmarks.row import Row, Side, interleave, interleave_async
 from tests.benchmarks.traffic import BODY, signed_fields
@@ -13,21 +12,19 @@ from tests.drive import Message, environ_of, scope_of
 from tests.keys import verifier
 
 from undersigned import asgi, wsgi
-from undersigned_flask import Undersigned
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from undersigned.wsgi import WSGIApp
 
 ORIGINS = ["https://seller.example.com"]
 _PATH = "/adcp/create_media_buy"
 
 
 def rows(*, quick: bool) -> list[Row]:
-    """Measure both middlewares, and the Flask extension."""
+    """Measure both middlewares."""
     rounds = 20 if quick else 2000
-    return [asyncio.run(_asgi(rounds)), _wsgi(rounds), _flask(rounds)]
+    return [asyncio.run(_asgi(rounds)), _wsgi(rounds)]
 
 
 async def application(scope, receive, send) -> None:  # noqa: ARG001 - the ASGI signature
@@ -85,21 +82,6 @@ def wsgi_application(environ, start) -> list[bytes]:
 
 def _wsgi(rounds: int) -> Row:
     middle = wsgi.SignatureMiddleware(wsgi_application, verifier=verifier(), origins=ORIGINS)
-    return _over_wsgi("WSGI middleware", rounds, wsgi_application, middle)
-
-
-def _flask(rounds: int) -> Row:
-    def application() -> Flask:
-        app = Flask(__name__)
-        app.add_url_rule(_PATH, view_func=lambda: str(len(request.get_data())), methods=["POST"])
-        return app
-
-    verified = application()
-    Undersigned(verified, verifier=verifier(), origins=ORIGINS)
-    return _over_wsgi("Flask extension", rounds, application(), verified)
-
-
-def _over_wsgi(name: str, rounds: int, bare: WSGIApp, verified: WSGIApp) -> Row:
     fields, statuses = signed_fields(rounds), []
 
     def start_response(status: str, *_: object) -> None:
@@ -111,13 +93,8 @@ def _over_wsgi(name: str, rounds: int, bare: WSGIApp, verified: WSGIApp) -> Row:
     floor, unwrapped, wrapped = interleave(
         rounds,
         Side(ed25519_floor()),
-        Side(
-            lambda environ: bare(environ, start_response), lambda turn: environ_of(message_of(fields[turn]), "gunicorn")
-        ),
-        Side(
-            lambda environ: verified(environ, start_response),
-            lambda turn: environ_of(message_of(fields[turn]), "gunicorn"),
-        ),
+        Side(lambda environ: wsgi_application(environ, start_response), environ),
+        Side(lambda environ: middle(environ, start_response), environ),
     )
     assert set(statuses) == {"200 OK"}
-    return _row(name, (wrapped - unwrapped) / floor)
+    return _row("WSGI middleware", (wrapped - unwrapped) / floor)

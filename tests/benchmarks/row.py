@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import statistics
 import time
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +59,27 @@ class Side:
     prepare: Callable[[int], object] = int
 
 
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def interleave(rounds: int, *sides: Side) -> list[float]:
     """Time the sides one after the other, round after round; return each one's median seconds."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter
-    gc.collect()
-    gc.disable()
-    try:
+    with _without_collections():
         for turn in range(rounds):
             for side, times in zip(sides, taken, strict=True):
                 given = side.prepare(turn)
                 begun = clock()
                 side.run(given)
                 times.append(clock() - begun)
-    finally:
-        gc.enable()
     return [statistics.median(times) for times in taken]
 
 
@@ -80,17 +87,13 @@ async def interleave_async(rounds: int, *sides: Callable[[int], Awaitable[object
     """As `interleave`, on the running event loop."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter
-    gc.collect()
-    gc.disable()
-    try:
+    with _without_collections():
         for turn in range(rounds):
             for side, times in zip(sides, taken, strict=True):
                 waiting = side(turn)
                 begun = clock()
                 await waiting
                 times.append(clock() - begun)
-    finally:
-        gc.enable()
     return [statistics.median(times) for times in taken]
 
 

@@ -12,22 +12,16 @@ from tests.vectors.recipes.keys import WARNING
 
 from undersigned.errors import Reason
 
+OF_DISCOVERY = (
+    "capabilities_unreachable brand_json_url_missing brand_json_unreachable brand_json_malformed brand_origin_mismatch "
+    "agent_not_in_brand_json brand_json_ambiguous key_origin_mismatch key_origin_missing jwks_untrusted jwks_malformed "
+    "identity_malformed"
+)
 NO_MESSAGE = {
-    "signature_capabilities_unreachable": "a discovery source reports it: tests/discovery",
-    "signature_brand_json_url_missing": "a discovery source reports it: tests/discovery",
-    "signature_brand_json_unreachable": "a discovery source reports it: tests/discovery",
-    "signature_brand_json_malformed": "a discovery source reports it: tests/discovery",
-    "signature_brand_origin_mismatch": "a discovery source reports it: tests/discovery",
-    "signature_agent_not_in_brand_json": "a discovery source reports it: tests/discovery",
-    "signature_brand_json_ambiguous": "a discovery source reports it: tests/discovery",
-    "signature_key_origin_mismatch": "a discovery source reports it: tests/discovery",
-    "signature_key_origin_missing": "a discovery source reports it: tests/discovery",
-    "signature_jwks_untrusted": "a discovery source reports it: tests/discovery",
+    **{f"signature_{name}": "a source reports it: tests/discovery" for name in OF_DISCOVERY.split()},
     "signature_server_unsupported": "the server under the middlewares causes it, whatever the message says",
     "signature_params_unexpected": "the AdCP profiles forbid no parameter: tests/profiles",
     "signature_identity_missing": "the AdCP profiles ask for no header field: tests/profiles",
-    "signature_identity_malformed": "a discovery source reports it: tests/discovery",
-    "signature_jwks_malformed": "a discovery source reports it: tests/discovery",
 }
 """The reasons that nothing in a message and nothing a verifier is given can cause."""
 

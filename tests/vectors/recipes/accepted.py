@@ -139,62 +139,20 @@ def _parameters() -> Iterator[Recipe]:
 
 def _targets(flavor: Flavor) -> Iterator[Recipe]:
     _, _, host, path = flavor.url.split("/", 3)
-    for name, rule, sent in (
-        (
-            "url-in-another-case",
-            "scheme and host have no case",
-            Sent(url=f"HTTPS://{host.title()}/{path}", target=flavor.url),
+    yield Recipe(
+        "ipv6",
+        "an IPv6 address keeps its brackets",
+        sent=Sent(
+            url=f"https://[2001:DB8::7]:8443/{path}",
+            target=f"https://[2001:db8::7]:8443/{path}",
+            headers=(("Host", "[2001:db8::7]:8443"),),
         ),
-        (
-            "default-port",
-            "the default port is not part of the target",
-            Sent(url=f"https://{host}:443/{path}", target=flavor.url),
-        ),
-        (
-            "another-port",
-            "another port is",
-            Sent(url=f"https://{host}:8443/{path}", headers=(("Host", f"{host}:8443"),)),
-        ),
-        ("root-dot", "one root dot is not part of the host", Sent(url=f"https://{host}./{path}", target=flavor.url)),
-        ("dot-segments", "dot segments are resolved", Sent(url=f"https://{host}/x/../{path}", target=flavor.url)),
-        (
-            "encoded-letters",
-            "unreserved characters are decoded",
-            Sent(url=flavor.url.replace("_", "%5f"), target=flavor.url),
-        ),
-        (
-            "encoded-slash",
-            "an encoded slash stays, its digits in upper case",
-            Sent(url=f"https://{host}/a%2fb/{path}", target=f"https://{host}/a%2Fb/{path}"),
-        ),
-        ("query", "not one byte of a query changes", Sent(url=f"{flavor.url}?b=%7e&a=+&b=%2f")),
-        ("empty-query", "a lone question mark stays", Sent(url=f"{flavor.url}?")),
-        (
-            "ipv6",
-            "an IPv6 address keeps its brackets",
-            Sent(
-                url=f"https://[2001:DB8::7]:8443/{path}",
-                target=f"https://[2001:db8::7]:8443/{path}",
-                headers=(("Host", "[2001:db8::7]:8443"),),
-            ),
-        ),
-        (
-            "a-labels",
-            "an internationalized name is sent as A-labels",
-            Sent(url=f"https://xn--mnchen-3ya.{host}/{path}"),
-        ),
-        (
-            "host-with-default-port",
-            "Host is compared in canonical form",
-            Sent(headers=(("Host", f"{host.upper()}:443"),)),
-        ),
-        (
-            "authority-and-host",
-            "if :authority and Host are both present, they agree",
-            Sent(headers=((":authority", host), ("Host", host))),
-        ),
+    )
+    for name, rule, headers in (
+        ("host-with-default-port", "Host is compared in canonical form", (("Host", f"{host.upper()}:443"),)),
+        ("authority-and-host", ":authority and Host may agree", ((":authority", host), ("Host", host))),
     ):
-        yield Recipe(name, rule, sent=sent)
+        yield Recipe(name, rule, sent=Sent(headers=headers))
 
 
 def _sources(flavor: Flavor) -> Iterator[Recipe]:

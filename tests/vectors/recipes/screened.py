@@ -15,7 +15,7 @@ MALFORMED = "signature_header_malformed"
 
 def recipes(flavor: Flavor) -> Iterator[Recipe]:
     yield Recipe("unsigned", "a request that has to be signed is not", signed=False, code="signature_required")
-    for recipe in (*_pairs(flavor), *_inputs(), *_types(), *_nonces(), *_bytes(flavor), *_fields()):
+    for recipe in (*_pairs(flavor), *_types(), *_nonces(), *_bytes(flavor), *_fields()):
         yield replace(recipe, rule=recipe.rule, proven=False, code=MALFORMED)
     yield from _incomplete()
     yield from _tags(flavor)
@@ -45,35 +45,6 @@ def _pairs(flavor: Flavor) -> Iterator[Recipe]:
     yield Recipe(
         "field-name-is-no-token", "a field whose name is not a token", sent=Sent(headers=(("Own Field", "x"),))
     )
-
-
-def _inputs() -> Iterator[Recipe]:
-    for name, rule, changed in (
-        (
-            "not-an-inner-list",
-            "a member of Signature-Input that is not an inner list",
-            lambda text: '"@method"' + text[text.index(")") + 1 :],
-        ),
-        ("component-is-a-token", "a component that is not a string", lambda text: text.replace('"@method"', "method")),
-        (
-            "component-in-upper-case",
-            "a component that is not in lower case",
-            lambda text: text.replace("@method", "@Method"),
-        ),
-        ("component-repeated", "a component that is covered twice", lambda text: text.replace("(", '("@method" ')),
-        (
-            "signature-params-covered",
-            "@signature-params as a component",
-            lambda text: text.replace("(", '("@signature-params" '),
-        ),
-        ("parameter-repeated", "a repeated parameter", lambda text: f"{text};created={NOW}"),
-        (
-            "component-parameter-repeated",
-            "a repeated parameter of a component",
-            lambda text: text.replace('"@method"', '"@method";req;req'),
-        ),
-    ):
-        yield Recipe(name, rule, written=changed)
 
 
 def _types() -> Iterator[Recipe]:

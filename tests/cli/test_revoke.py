@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
 from tests.cli.command import invoke
 from tests.serving import uvicorn_server
 
-from undersigned import KeyPair, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
+from undersigned import ConfigurationError, KeyPair, KeySet, MemoryReplayStore, VerificationKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.cli import revoke as module
 from undersigned.discovery import RevocationFile
@@ -56,6 +57,25 @@ def test_keys_are_added_once_and_the_list_stays_current(path):
     assert again["updated"] > "2026-01-01T00:00:00Z"
 
 
+def test_restored_key_is_accepted_although_the_list_was_just_written(path):
+    revoke(path, "a", "b")
+    source = RevocationFile(path, clock=itertools.count().__next__)
+    assert "restored: a" in revoke(path, "a", "--restore")
+    assert source.current("").revoked == {"b"}
+    assert "a is not on the list" in revoke(path, "a", "--restore", code=2)
+    assert "name the keys" in revoke(path, "--restore", code=2)
+
+
+def test_list_that_lacks_a_key_without_a_later_time_is_told(path, caplog):
+    revoke(path, "a", "b")
+    source = RevocationFile(path, clock=itertools.count().__next__)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "revoked_kids": ["c"]}))
+    assert source.current("").revoked == {"a", "b", "c"}
+    assert source.current("")
+    [line] = caplog.messages
+    assert "its updated is not later: they stay revoked" in line
+
+
 def test_planted_link_is_not_followed_and_a_full_disk_leaves_the_list_as_it_is(path, monkeypatch):
     revoke(path, "a")
     (victim := path.with_name("victim")).write_text("mine")
@@ -78,6 +98,9 @@ def test_service_that_does_not_refuse_the_key_is_told(tmp_path, service, monkeyp
     monkeypatch.setattr(module, "_TRIES", 2)
     told = revoke(tmp_path / "another.json", "a", "--check", f"{service}/", code=1)
     assert f"NOT refused: {service}/ answers signature_" in told
+    told = revoke(tmp_path / "another.json", "typo", "--check", f"{service}/", code=1)
+    assert f"NOT checked: {service}/ does not know the key ID typo" in told
+    assert "name the keys" in revoke(tmp_path / "another.json", "--check", f"{service}/", code=2)
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"revoked_kids": [1]}', '{"revoked_kids": {}}', '{"revoked_kids": [{}]}'])
@@ -100,5 +123,8 @@ def test_service_that_cannot_be_asked_is_an_error(arguments, code, told, path):
     assert told in revoke(path, "a", *arguments, code=code)
 
 
-def test_list_that_cannot_be_written_is_an_error(tmp_path):
-    assert "No such file or directory" in revoke(tmp_path / "absent" / "revoked.json", "a", code=2)
+def test_list_that_cannot_be_written_or_read_is_an_error(tmp_path):
+    path = tmp_path / "absent" / "revoked.json"
+    assert f"there is no folder {path.parent}" in revoke(path, "a", code=2)
+    with pytest.raises(ConfigurationError, match=f"undersigned revoke --list {path}` makes a list"):
+        RevocationFile(path)

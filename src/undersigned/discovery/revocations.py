@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_LIST_BYTES
 from undersigned.verification.asking import Several, from_tasks
 from undersigned.verification.revocation import RevocationList
@@ -44,6 +46,8 @@ class RevocationFile:
         issuer: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if not Path(path).exists():
+            raise ConfigurationError(f"path: there is no file {path}; `undersigned revoke --list {path}` makes a list")
         last: RevocationList | None = None
 
         def read(text: bytes) -> RevocationList:

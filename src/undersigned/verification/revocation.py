@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ from undersigned.message.timestamps import read_time
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
+
+_logger = logging.getLogger("undersigned")
 
 _GRACE: Final = 4
 _LATEST: Final = 32_503_680_000
@@ -105,6 +108,11 @@ class RevocationList:
             return self
         if self.updated < last.updated:
             raise ConfigurationError("the revocation list is older than the one that was read before")
+        if not self.revoked >= last.revoked:
+            _logger.warning(
+                "the revocation list lacks keys that it had, but its updated is not later: they stay revoked; "
+                "`undersigned revoke --restore KID` takes a key off the list"
+            )
         return replace(self, revoked=self.revoked | last.revoked)
 
     def current(self, owner: str) -> RevocationList:  # noqa: ARG002 - the protocol's signature

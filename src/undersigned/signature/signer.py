@@ -489,7 +489,7 @@ def _check_signatures(message: Request | Response, label: str, member: str, prof
     inputs, signatures = message.fields.combined.get("signature-input"), message.fields.combined.get("signature")
 
     def choose(members: Mapping[str, Mapping[str, Parameter]]) -> Sequence[str]:
-        if not {*signed, label}.issuperset(profile.selection.labels(members)):
+        if labels and not {*signed, label}.issuperset(profile.selection.labels(members)):
             raise MalformedField("a label is in Signature-Input and not in Signature")
         return (label,)
 

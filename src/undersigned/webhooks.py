@@ -22,11 +22,9 @@ from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES
 from undersigned.message.challenge import read_challenge
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
-from undersigned.verification.asking import finish
+from undersigned.verification.asking import awaited, finish
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from undersigned.discovery.fetch import FetchResponse
     from undersigned.signature.signer import SignedFields
 
@@ -106,74 +104,58 @@ class WebhookSender:
         Raises:
             SigningError: the payload cannot be signed.
         """
-
-        async def sign(request: Request) -> SignedFields:
-            return self._signer.sign(request)
-
-        async def send(out: FetchRequest) -> FetchResponse:
-            return fetch(out, self._network)
-
-        async def pause(seconds: float) -> None:
-            time.sleep(seconds)  # noqa: ASYNC251 - `finish` runs this without an event loop
-
-        return finish(_deliver(url, payload, self._waits, sign, send, pause))
+        return finish(self._deliver(url, payload, self._signer.sign, fetch, time.sleep))
 
     async def async_deliver(self, url: str, payload: Payload) -> Delivery:
         """Deliver `payload` as `deliver` does, without blocking the event loop. An async key is awaited."""
+        return await self._deliver(url, payload, self._signer.async_sign, fetch_async, asyncio.sleep)
 
-        async def send(out: FetchRequest) -> FetchResponse:
-            return await fetch_async(out, self._network)
-
-        return await _deliver(url, payload, self._waits, self._signer.async_sign, send, asyncio.sleep)
-
-
-async def _deliver(
-    url: str,
-    payload: Payload,
-    waits: Sequence[float],
-    sign: Callable[[Request], Awaitable[SignedFields]],
-    fetch: Callable[[FetchRequest], Coroutine[object, object, FetchResponse]],
-    pause: Callable[[float], Awaitable[object]],
-) -> Delivery:
-    """Sign and send the payload until the receiver has it, rejects it for good, or the last wait is over."""
-    content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    try:
-        target = url_as_sent(url).target_uri
-    except MalformedURL as malformed:
-        return Delivery(is_delivered=False, attempts=1, detail=f"the rule {malformed.rule!r} rejects the URL")
-    attempts = 0
-    while True:
-        attempts += 1
-        signed = await sign(Request("POST", target, [_CONTENT_TYPE], content))
-        status, code, again, after, detail = None, None, False, 0.0, ""
+    async def _deliver(
+        self,
+        url: str,
+        payload: Payload,
+        sign: Callable[[Request], SignedFields | Awaitable[SignedFields]],
+        send: Callable[[FetchRequest, Network], FetchResponse | Awaitable[FetchResponse]],
+        pause: Callable[[float], object],
+    ) -> Delivery:
+        """Sign and send the payload until the receiver has it, rejects it for good, or the last wait is over."""
+        content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         try:
-            response = await fetch(
-                FetchRequest(
-                    url=target,
-                    max_bytes=MOST_ANSWER_BYTES,
-                    method="POST",
-                    content=content,
-                    fields=(_CONTENT_TYPE, *signed),
-                    ends=lambda _chunk: True,
-                )
+            target = url_as_sent(url).target_uri
+        except MalformedURL as malformed:
+            return Delivery(is_delivered=False, attempts=1, detail=f"the rule {malformed.rule!r} rejects the URL")
+        attempts = 0
+        while True:
+            attempts += 1
+            signed = await awaited(sign(Request("POST", target, [_CONTENT_TYPE], content)))
+            request = FetchRequest(
+                url=target,
+                max_bytes=MOST_ANSWER_BYTES,
+                method="POST",
+                content=content,
+                fields=(_CONTENT_TYPE, *signed),
+                ends=lambda _chunk: True,
             )
-        except UnusableDocument:
-            status = 200  # it is raised for the content of a 200, which nobody needs
-        except Unreachable as failure:
-            status, detail = failure.status, str(failure)
-            again = status is None or isinstance(failure, NotConnected)
-        except FetchError as failure:
-            detail = str(failure)
-        else:
-            status = response.status
-            again = status >= _SERVER_ERROR or status in _AGAIN
-            detail = "" if status in _SUCCESS else f"the receiver answers {status}"
-            code = read_challenge(response.fields.get("www-authenticate", "")) if status == _UNAUTHORIZED else None
-            after = _asked_wait(response)
-        if not again or attempts > len(waits):
-            is_delivered = status in _SUCCESS
-            return Delivery(is_delivered=is_delivered, attempts=attempts, status=status, code=code, detail=detail)
-        await pause(max(waits[attempts - 1], after))
+            status, code, again, after, detail = None, None, False, 0.0, ""
+            try:
+                response = await awaited(send(request, self._network))
+            except UnusableDocument:
+                status = 200  # it is raised for the content of a 200, which nobody needs
+            except Unreachable as failure:
+                status, detail = failure.status, str(failure)
+                again = status is None or isinstance(failure, NotConnected)
+            except FetchError as failure:
+                detail = str(failure)
+            else:
+                status = response.status
+                again = status >= _SERVER_ERROR or status in _AGAIN
+                detail = "" if status in _SUCCESS else f"the receiver answers {status}"
+                code = read_challenge(response.fields.get("www-authenticate", "")) if status == _UNAUTHORIZED else None
+                after = _asked_wait(response)
+            if not again or attempts > len(self._waits):
+                is_delivered = status in _SUCCESS
+                return Delivery(is_delivered=is_delivered, attempts=attempts, status=status, code=code, detail=detail)
+            await awaited(pause(max(self._waits[attempts - 1], after)))
 
 
 def _asked_wait(response: FetchResponse) -> float:

@@ -132,6 +132,10 @@ def test_content_comes_from_an_option_for_the_output_of_curl(recorded, tmp_path)
     assert explain(*options, "--body", str(tmp_path / "body"))["ok"]
     result = invoke("explain", *options)
     assert (result.exit_code, result.stdout, "--body" in result.stderr) == (1, "", True)
+    (tmp_path / "request").write_text((tmp_path / "request").read_text().replace("POST ", "PUT "))
+    unknown, known = text(*options, code=1), text(*options, "--body", str(tmp_path / "body"), code=1)
+    assert "The body is not checked: the output of curl -v does not show the body" in unknown
+    assert ["Content-Digest of the body" in shown for shown in (unknown, known)] == [False, True]
 
 
 def test_file_that_cannot_be_explained_is_one_line_on_standard_error(keys, tmp_path):

@@ -103,7 +103,8 @@ def explain(
     if as_json:
         write_object(explained_json(explained))
     else:
-        click.echo("\n".join(explained_lines(explained)))
+        note = [] if pasted.is_whole else ["", f"The body is not checked: {pasted.fault}"]
+        click.echo("\n".join([*explained_lines(explained), *note]))
     click.get_current_context().exit(int(explained.error is not None))
 
 

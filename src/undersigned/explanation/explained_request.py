@@ -356,9 +356,9 @@ def _without_profile(request: Request) -> ExplainedRequest:
 
 
 def _digests(request: Request) -> ContentDigests | None:
-    """Return the digest of the content, and the declared one."""
+    """Return the digest of the content and the declared one, or None if there is no content or it is not known."""
     declared = request.fields.combined.get("content-digest")
-    if declared is None and not request.body:
+    if not request.body and (declared is None or request.has_body):
         return None
     algorithms, encoding = next(digest_forms(declared))
     computed = content_digest(request.body, encoding, algorithms=algorithms)
@@ -456,10 +456,12 @@ def _not_over_this(values: SignedValues) -> str:
         )
     thumbprints = ", ".join(one.thumbprint for one in values.keys if one.thumbprint)
     which = f" (the key here has the thumbprint {thumbprints})" if thumbprints else ""
+    # A prefix that was stripped is in no part of the request.
+    url = "" if values.origins else "the URL that clients call, such as --origin https://api.example.com/prefix, then "
     return (
         "No cause found: no usual change of a client, proxy, server, framework or language explains the signature. "
-        f"Left: the sender has another key under that kid{which}, or something else was changed. To tell them apart, "
-        "give the base that the sender signed: --base"
+        f"Left: {'a proxy strips a path prefix, ' if url else ''}the sender has another key under that kid{which}, or "
+        f"something else was changed. To tell them apart, give {url}the base that the sender signed: --base"
     )
 
 
@@ -487,7 +489,8 @@ def _window(validity: ValidityPeriod, offsets: Sequence[float]) -> str:
     # A request is on its way for a moment only, and the zones of nearly all clocks differ by half hours.
     zone = round(off / _ZONE) * _ZONE
     is_zone = zone and abs(off - zone) <= _MOST_OFF and abs(zone) <= _LONGEST_ZONE
-    hint = f", {abs(zone) / 3600:g} hours, as when local time is taken for UTC" if is_zone else ""
+    hours = abs(zone) / 3600
+    hint = f", {hours:g} hour{'' if hours == 1 else 's'}, as when local time is taken for UTC" if is_zone else ""
     side = "ahead" if off > 0 else "behind"
     alike = [abs(one) for one in offsets if one * off > 0]
     if 1 < len(alike) == len(offsets):

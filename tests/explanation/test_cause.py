@@ -361,11 +361,11 @@ def test_window_that_is_too_long_is_no_fault_of_a_clock():
 
 
 @pytest.mark.parametrize(
-    ("off", "words"), [(3605, "3600 seconds behind, 1 hour, as when local time"), (7000, "behind). Fix")]
+    ("off", "words"), [(3605, "3605 seconds behind, 1 hour, as when local time"), (7000, "behind). Fix")]
 )
 def test_clock_that_is_off_by_a_time_zone_is_said_to_look_like_one(off, words):
     found = explain(keys.signed_request(), now=keys.NOW + off)
-    assert words.replace("7200", str(off)) in found.summary
+    assert words in found.summary
 
 
 def test_unknown_key_is_named_with_those_that_are_known():

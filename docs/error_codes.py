@@ -16,8 +16,7 @@ import undersigned
 from undersigned import profiles
 from undersigned.errors import Reason
 from undersigned.middleware import ErrorResponse
-from undersigned.middleware.answer import UNREAD
-from undersigned.reasons import REASONS
+from undersigned.reasons import REASONS, UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +52,7 @@ _COMPUTED: Mapping[str, set[object]] = {
 def entry(code: str) -> str:
     """Return the list about a reason, or about the code of a request that was not read to its end."""
     if code in UNREAD:
-        return f"- Code: `{code}`. Status {UNREAD[code]}.\n"
+        return f"- Code: `{code}`. Status {UNREAD[code][0]}.\n"
     codes: dict[object, set[str]] = {}
     statuses: dict[object, set[str]] = {}
     for profile in profiles.BY_NAME.values():

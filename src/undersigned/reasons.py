@@ -29,6 +29,10 @@ _OTHER_PROFILE: Final = "use the server's profile (--profile on the command line
 _AGENT: Final = "the agent must correct its"
 _OWN: Final = "correct what your agent publishes"
 _SERVER: Final = "ask the operator: the log of the logger `undersigned` names the cause"
+_CUT_OFF: Final = (
+    "look for a limit or a timeout in the proxy and in the client, for malformed chunks, and for a layer outside the "
+    "middleware that reads the body"
+)
 _WAY: Final = "run `undersigned doctor` to see what changes requests in transit"
 
 REASONS: Final[Mapping[Reason, Advice]] = {
@@ -192,19 +196,18 @@ REASONS: Final[Mapping[Reason, Advice]] = {
 }
 """The advice for each reason."""
 
-UNREAD_FIXES: Final[Mapping[str, str]] = {
-    "content_incomplete": "look for a limit or a timeout in the proxy and in the client, for malformed chunks, and for "
-    "a layer outside the middleware that reads the body",
-    "uri_too_long": "the sender must send a shorter target; a signature does not help",
-    "content_too_large": "raise each option that this line names, or send less",
-    "request_timeout": "raise body_timeout= to allow slower senders, or have the sender send faster",
-    "request_header_fields_too_large": "the sender must send fewer or smaller headers",
+UNREAD: Final[Mapping[str, tuple[int, str]]] = {
+    "content_incomplete": (400, _CUT_OFF),
+    "request_timeout": (408, "raise body_timeout= to allow slower senders, or have the sender send faster"),
+    "content_too_large": (413, "raise each option that this line names, or send less"),
+    "uri_too_long": (414, "the sender must send a shorter target; a signature does not help"),
+    "request_header_fields_too_large": (431, "the sender must send fewer or smaller headers"),
 }
-"""What to do about each code of a request that was not read to its end."""
+"""The codes of requests that are not read to their end, each with its status and what to do about it."""
 
 
 def fix_of(error: SignatureError) -> str:
     """Return what the operator does about an error: its own advice, that for its reason, or ""."""
     if error.fix is not None:
         return error.fix
-    return UNREAD_FIXES.get(error.code, "") if error.reason is None else REASONS[error.reason].operator
+    return "" if error.reason is None else REASONS[error.reason].operator

@@ -11,8 +11,8 @@ from tests.drive import Message, call_wsgi, environ_of
 
 from undersigned import MalformedURL, SignatureError, VerificationUnavailable, canonicalize
 from undersigned.explanation import CHECKS
-from undersigned.middleware.answer import UNREAD
 from undersigned.policy import UnresolvedOperation
+from undersigned.reasons import UNREAD
 from undersigned.wsgi import SignatureMiddleware
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tests.packages import PACKAGES
 
 from undersigned import Claim, MemoryReplayStore, RevocationList, SignatureError, profiles
 from undersigned.errors import Reason
-from undersigned.reasons import UNREAD_FIXES
+from undersigned.reasons import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ import site_pages  # noqa: E402 - as above
 
 
 def test_page_has_every_reason_and_no_other():
-    assert sorted(ENTRIES) == sorted([*get_args(Reason), *UNREAD_FIXES])
+    assert sorted(ENTRIES) == sorted([*get_args(Reason), *UNREAD])
 
 
 def test_page_says_of_each_code_what_the_library_does():

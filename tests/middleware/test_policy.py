@@ -30,7 +30,7 @@ from undersigned import (
     profiles,
 )
 from undersigned.explanation import CHECKS
-from undersigned.reasons import UNREAD_FIXES
+from undersigned.reasons import UNREAD
 from undersigned.signature.rules import CoverageRule, DigestRule
 
 BUY = "/adcp/create_media_buy"
@@ -368,9 +368,9 @@ def test_rejection_of_an_unread_request_is_logged_and_makes_a_decision(side, cap
     assert caplog.records[0].signature_code == "content_too_large"
     large, many = caplog.messages
     assert large.startswith("request rejected: content_too_large: the body is larger than max_body (POST /adcp/")
-    assert large.endswith(f"status: 413; keyid: buyer-2026). Fix: {UNREAD_FIXES['content_too_large']}")
+    assert large.endswith(f"status: 413; keyid: buyer-2026). Fix: {UNREAD['content_too_large'][1]}")
     assert many.startswith("request rejected: request_header_fields_too_large: there are too many headers: at ")
-    assert many.endswith(f"status: 431). Fix: {UNREAD_FIXES[TOO_MANY]}")
+    assert many.endswith(f"status: 431). Fix: {UNREAD[TOO_MANY][1]}")
 
 
 def test_unread_request_is_rejected_without_on_decision(side):

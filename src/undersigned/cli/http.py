@@ -21,7 +21,7 @@ from undersigned.log_text import printable
 from undersigned.message.challenge import read_challenge
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.request import Request
-from undersigned.middleware.answer import UNREAD
+from undersigned.reasons import UNREAD
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
 _BARE_CODES: Final = frozenset(UNREAD)
-_STATED: Final = frozenset({503, *UNREAD.values()})
+_STATED: Final = frozenset({503, *(status for status, _ in UNREAD.values())})
 
 
 # A code with several meanings means that the signature is invalid.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import AnswerForm, ConfigurationError, MalformedSignature
 from undersigned.message.header_fields import HeaderFields
+from undersigned.reasons import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -128,27 +129,18 @@ class ErrorResponse:
         return [*self.fields, *((name, value) for name, value in others if not name.lower().startswith("content-"))]
 
 
-UNREAD: Final = {
-    "content_incomplete": 400,
-    "content_too_large": 413,
-    "request_timeout": 408,
-    "uri_too_long": 414,
-    "request_header_fields_too_large": 431,
-}
-"""The codes of requests that are not read to their end, each with its status."""
-
-
 class UnreadRequest(MalformedSignature):
     """Raised when a request is not read to its end, so no other credential can make up for it.
 
     Args:
-        code: what the caller gets, one of `UNREAD`.
+        code: what the caller gets, one of `undersigned.reasons.UNREAD`.
         detail: what was wrong, for the operator's log.
     """
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(code, detail=detail)
-        self.form = AnswerForm(UNREAD[code], (), ())
+        status, self.fix = UNREAD[code]
+        self.form = AnswerForm(status, (), ())
 
 
 def incomplete(detail: str = "the client has gone, or sent a body that the server cannot read") -> UnreadRequest:

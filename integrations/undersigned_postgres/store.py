@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -38,7 +39,7 @@ _MOST_OF_A_KEY = 2
 """Connections that the tasks with claims of one key use at once: the database makes these one after the other."""
 
 
-class _PostgresStore(Generic[Pool]):
+class _PostgresStore(ABC, Generic[Pool]):
     """The common part of both stores."""
 
     __slots__ = ("_forgot", "_home", "_pool", "_timeout")
@@ -66,8 +67,9 @@ class _PostgresStore(Generic[Pool]):
                 "connections are in use: raise the pool's max_size, or add workers"
             ) from error
 
+    @abstractmethod
     def _ask(self, call: Call) -> str | Awaitable[str]:
-        raise NotImplementedError
+        """Return what the database answers."""
 
     async def _forget(self, now: float, until: float) -> None:
         """Delete ended nonces after a pause, or at once if the last deletion has left some."""

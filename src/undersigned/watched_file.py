@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, UndersignedError
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 _Version: TypeAlias = tuple[int, int, int]
+
+_INTERVAL: Final = 1.0
+"""Seconds between two looks at a file."""
 
 _logger = logging.getLogger("undersigned")
 
@@ -34,7 +37,6 @@ class WatchedFile(Generic[Value]):
         path: the file.
         read: makes the value of the file's bytes; raises an `UndersignedError` if it cannot.
         most: upper bound on the bytes of the file.
-        interval: seconds between two looks at the file.
         clock: seconds that never go back.
 
     Attributes:
@@ -44,7 +46,7 @@ class WatchedFile(Generic[Value]):
         ConfigurationError: the file cannot be read, or `read` cannot use it.
     """
 
-    __slots__ = ("_clock", "_fault", "_interval", "_looked", "_most", "_read", "_state", "path")
+    __slots__ = ("_clock", "_fault", "_looked", "_most", "_read", "_state", "path")
 
     def __init__(
         self,
@@ -52,13 +54,11 @@ class WatchedFile(Generic[Value]):
         read: Callable[[bytes], Value],
         *,
         most: int,
-        interval: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path = Path(path)
         self._read = read
         self._most = most
-        self._interval = interval
         self._clock = clock
         self._looked = clock()
         self._fault = ""
@@ -71,7 +71,7 @@ class WatchedFile(Generic[Value]):
     def value(self) -> Value:
         """The value of the file, or the last good value if the file is missing or broken."""
         now = self._clock()
-        if now >= self._looked + self._interval:
+        if now >= self._looked + _INTERVAL:
             fault = self._look()
             if fault and fault != self._fault:
                 _logger.error("%s: %s; what was read before is used", self.path, fault)

@@ -166,23 +166,16 @@ def test_new_store_waits_for_a_reader_before_it_switches_to_the_write_ahead_log(
         assert answer.result() == "fresh"
 
 
-def test_new_store_gives_up_on_a_file_that_stays_locked(path):
-    holder = sqlite3.connect(path, isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: database is locked"):
-        SqliteReplayStore(path, timeout=0.1)
-    holder.close()
-
-
-def test_new_store_gives_up_on_a_reader_that_never_ends(path):
+@pytest.mark.parametrize(
+    "held", [["BEGIN EXCLUSIVE"], ["PRAGMA journal_mode = DELETE", "BEGIN", "SELECT * FROM store"]]
+)
+def test_new_store_gives_up_on_a_writer_or_reader_that_never_ends(path, held):
     SqliteReplayStore(path).close()
-    reader = sqlite3.connect(path, isolation_level=None)
-    reader.execute("PRAGMA journal_mode = DELETE")
-    reader.execute("BEGIN")
-    reader.execute("SELECT * FROM store").fetchall()
-    with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: database is locked"):
-        SqliteReplayStore(path, timeout=0.1)
-    reader.close()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        for statement in held:
+            holder.execute(statement).fetchall()
+        with pytest.raises(ConfigurationError, match="cannot be opened as a replay store: database is locked"):
+            SqliteReplayStore(path, timeout=0.1)
 
 
 @pytest.mark.parametrize("ends", [True, False])

@@ -4,6 +4,11 @@ Two workers of uvicorn run FastAPI bare, and with all that operation needs: keys
 TLS, metrics, and nonces in memory or in Redis. `wrk` sends each of them signed requests with 1 KiB of JSON over 1, 8
 and 64 connections, in turns. Print, as ratios to the bare application: requests a second, and the processor time of
 the workers for a request.
+
+With `--strangers`, honest clients send over 16 connections instead, alone and then beside 500 connections of strangers.
+Print the share of their rate that the honest keep, and the share that their processor time is worth: what is left if
+each connection gets its turn, and a stranger's request takes as long as it does alone. An answer to the honest that is
+not 200 is an error.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,7 +41,7 @@ from tests.stores.capacity import descendants, processor_time
 from tests.stores.servers import Redis as Server
 from tests.workers import free_port, workers
 
-from undersigned import AsyncVerifier, MemoryReplayStore, Signer, SigningKey, profiles
+from undersigned import AsyncVerifier, KeyPair, MemoryReplayStore, Signer, SigningKey, profiles
 from undersigned.asgi import SignatureMiddleware
 from undersigned.discovery import KeySources, RemoteJWKS, RemoteRevocationList
 from undersigned_opentelemetry import Telemetry
@@ -46,10 +52,11 @@ if TYPE_CHECKING:
 
 _WRK = shutil.which("wrk")
 _CONNECTIONS = (1, 8, 64)
+_HONEST, _STRANGERS = 16, 500
 _BARE = "bare"
 _SUBJECTS = ("memory", "redis")
 _TARGET = URL.removeprefix(ORIGIN)
-MOST_A_SECOND = 9000
+_MOST_A_SECOND = 9000
 """Signed requests for each second of a run: more than it can send."""
 _SEND = """
 local requests, at = {}, 0
@@ -103,7 +110,7 @@ def _redis() -> AsyncRedisReplayStore:
 
 
 @contextmanager
-def environment_of(folder: Path) -> Generator[dict[str, str]]:
+def _environment_of(folder: Path) -> Generator[dict[str, str]]:
     """Run what the subjects need. Yield where it is."""
     pem = certificate(folder / "server.pem", *HOSTS)
     server = KeyServer(pem)
@@ -124,14 +131,14 @@ class _Subject:
 
     def run(self, folder: Path, connections: int, seconds: int) -> Taken:
         """Send requests for some seconds, each of them once."""
-        sign(MOST_A_SECOND * seconds, folder / "requests")
+        _sign(_MOST_A_SECOND * seconds, folder / "requests")
         before = processor_time(self._processes)
-        count, rate = send(folder / "requests", self.port, connections, seconds)
+        count, rate = _send(folder / "requests", self.port, connections, seconds)
         return Taken(rate, (processor_time(self._processes) - before) / count)
 
 
 @contextmanager
-def started(name: str, folder: Path, environment: dict[str, str]) -> Generator[_Subject]:
+def _started(name: str, folder: Path, environment: dict[str, str]) -> Generator[_Subject]:
     """Run the workers of a subject."""
     port, before = free_port(), descendants(os.getpid())
     arguments = ("--factory", "tests.stores.throughput:app", "--workers", "2", "--port", str(port), "--no-access-log")
@@ -139,7 +146,7 @@ def started(name: str, folder: Path, environment: dict[str, str]) -> Generator[_
         yield _Subject(name, port, descendants(os.getpid()) - before)
 
 
-def send(requests: Path, port: int, connections: int, seconds: int, *, accepted: bool = True) -> tuple[int, float]:
+def _send(requests: Path, port: int, connections: int, seconds: int, *, accepted: bool = True) -> tuple[int, float]:
     """Send the requests of a file in a closed loop. Return how many were answered, and how many in a second."""
     (script := requests.with_suffix(".lua")).write_text(_SEND)
     options = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "-s", str(script)]
@@ -155,7 +162,7 @@ def send(requests: Path, port: int, connections: int, seconds: int, *, accepted:
     return int(count), float(rate)
 
 
-def sign(count: int, file: Path, key: SigningKey = KEY) -> None:
+def _sign(count: int, file: Path, key: SigningKey = KEY) -> None:
     """Write signed requests. `wrk` splits the file at NUL."""
     signer, request = Signer(key, profile=profiles.ADCP_3_2), unsigned()
     with file.open("wb") as written:
@@ -164,18 +171,47 @@ def sign(count: int, file: Path, key: SigningKey = KEY) -> None:
             written.write(f"POST {_TARGET} HTTP/1.1\r\n{''.join(lines)}\r\n".encode() + BODY + b"\0")
 
 
+def _flood(subject: _Subject, folder: Path, seconds: int) -> None:
+    """Measure the honest alone, each kind of stranger alone, and then both."""
+    strangers = {
+        "invalid signatures": KeyPair.generate(keyid=KEY.keyid).signing_key(),
+        "unknown keyids": KeyPair.generate(keyid="stranger").signing_key(),
+    }
+    honest, strange = folder / "honest", folder / "strange"
+    for _ in range(2):  # the first run fetches, connects and fills caches
+        _sign(_MOST_A_SECOND * seconds, honest)
+        _, alone = _send(honest, subject.port, _HONEST, seconds)
+    for what, key in strangers.items():
+        _sign(1000, strange, key)
+        _, rate = _send(strange, subject.port, _STRANGERS, seconds, accepted=False)
+        _sign(_MOST_A_SECOND * seconds, honest)
+        with ThreadPoolExecutor(1) as pool:
+            flood = pool.submit(_send, strange, subject.port, _STRANGERS, seconds + 4, accepted=False)
+            _, beside = _send(honest, subject.port, _HONEST, seconds)
+            flood.result()
+        shares = beside / alone, (_HONEST / alone) / (_HONEST / alone + _STRANGERS / rate)
+        told = "{}, {}: the honest keep {:.3f} of their rate, a fair share is {:.3f}"
+        print(told.format(subject.name, what, *shares), flush=True)  # noqa: T201
+
+
 def main() -> int:
-    """Measure the subjects in turns with the bare application."""
+    """Measure the subjects in turns with the bare application, or each of them beside strangers."""
     parser = argparse.ArgumentParser(prog="python -m tests.stores.throughput", description=__doc__)
     parser.add_argument("--seconds", type=int, default=3, metavar="S", help="how long each run lasts")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="how many runs each subject gets")
+    parser.add_argument("--strangers", action="store_true", help="measure what strangers leave to the honest")
     given = parser.parse_args()
     if _WRK is None:
         parser.error("wrk sends the requests: apt-get install wrk")
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        environment = opened.enter_context(environment_of(folder))
-        subjects = [opened.enter_context(started(name, folder, environment)) for name in (_BARE, *_SUBJECTS)]
+        environment = opened.enter_context(_environment_of(folder))
+        if given.strangers:
+            for name in _SUBJECTS:
+                with _started(name, folder, environment) as subject:
+                    _flood(subject, folder, given.seconds)
+            return 0
+        subjects = [opened.enter_context(_started(name, folder, environment)) for name in (_BARE, *_SUBJECTS)]
         for connections in _CONNECTIONS:
             turns = [
                 [subject.run(folder, connections, given.seconds) for subject in subjects]

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tests.keys import KEY, KEYS
 from tests.workers import wait_until
@@ -19,9 +19,6 @@ from undersigned import (
     Verifier,
     profiles,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 URL = "https://seller.example.com/adcp/get_products"
 THREADS = 4
@@ -118,6 +115,8 @@ class Traffic:
             else:
                 self.wrong.append(f"{answer}, new: {known is None}")
 
-    def replay_all(self, send: Callable[[Request], str]) -> set[str]:
-        """What each accepted request is answered when it comes again."""
-        return {send(request) for request in self.accepted}
+    def check(self, store) -> None:
+        """See that nothing went wrong, and that each accepted request is rejected when it comes again."""
+        assert self.wrong == []
+        again = Traffic(store)
+        assert {again.send(request) for request in self.accepted} == {"request_signature_replayed"}

@@ -400,14 +400,13 @@ def _interruption_of(turn: int) -> Callable[[object, str, object], object]:
     # A generator that has not begun raises what is thrown into it.
     interruption: Callable[[], object] = partial((_ for _ in ()).throw, _Interruption)
     waits = iter((*itertools.repeat(bool, turn), interruption))
-
-    def profile(_frame: object, event: str, call: object) -> None:
+    return lambda _, event, call: (
+        event == "c_call"
+        and getattr(call, "__name__", "") in _WAITING
         # Whoever sends something into a coroutine does not wait.
-        is_coroutine = iscoroutine(getattr(call, "__self__", None))
-        if event == "c_call" and getattr(call, "__name__", "") in _WAITING and not is_coroutine:
-            next(waits)()
-
-    return profile
+        and not iscoroutine(getattr(call, "__self__", None))
+        and next(waits)()
+    )
 
 
 async def _look_after_an_interruption(contract: _Contract, known: _Attempt, turn: int) -> None:

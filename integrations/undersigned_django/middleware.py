@@ -145,7 +145,6 @@ class SignatureMiddleware(RouteMiddleware):
 
 
 async def _whole(receive: Receive) -> bytes:
-    """Return the whole content that the application gets."""
     chunks: list[bytes] = []
     message: Message = {"more_body": True}
     while message.get("more_body"):

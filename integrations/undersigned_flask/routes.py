@@ -125,7 +125,11 @@ def guard_views(app: Flask) -> None:
     dispatch: Callable[..., ResponseReturnValue] = app.dispatch_request
 
     def guard(*context: object) -> ResponseReturnValue:
-        route = _route(app)
+        route = None
+        # 404, 405, a redirect, and a Host that is not trusted run no view. Without a rule, Flask fails.
+        if request.url_rule is not None and request.routing_exception is None:
+            parameters = {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})}
+            route = _matched(app, request.url_rule, request.method, parameters)
         PUBLISHED.check_route_now(request, route)
         return dispatch(*context)
 
@@ -203,15 +207,6 @@ def _is_own(app: Flask, method: str) -> bool:
         return True
     owner = next(cls for cls in type(app).__mro__ if method in vars(cls))
     return owner.__module__.partition(".")[0] != "flask"
-
-
-def _route(app: Flask) -> MatchedRoute | None:
-    """Return the route that an application is about to run, or None if it runs none."""
-    rule = request.url_rule
-    if request.routing_exception is not None or rule is None:
-        # 404, 405, a redirect, or a Host that is not trusted. Without a rule, Flask fails.
-        return None
-    return _matched(app, rule, request.method, {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})})
 
 
 def _matched(app: Flask, rule: Rule, method: str, parameters: Mapping[str, object]) -> MatchedRoute | None:

@@ -152,7 +152,6 @@ class _Exchange(HTTPMessageDelegate):
     # What the verification asks
 
     async def _read(self) -> tuple[bytes, bool]:
-        """Return the next part of the content, and whether more may come."""
         self._continue()
         part = await self.parts.get()
         self.parts.task_done()
@@ -161,7 +160,6 @@ class _Exchange(HTTPMessageDelegate):
         return part
 
     async def _answer(self, rejection: ErrorResponse) -> None:
-        """Send the response that rejects the request."""
         if "Content-Length" not in self.headers and "Transfer-Encoding" not in self.headers:
             # If the response comes before the end of the request, Tornado closes the connection.
             self._continue()
@@ -176,7 +174,6 @@ class _Exchange(HTTPMessageDelegate):
         self.request_conn.finish()
 
     async def _forward(self, body: WireBody, admission: Admission) -> None:
-        """Pass the verified request to the application."""
         lines = list(self.headers.get_all())
         headers = _headers(admission.as_signed(lambda: lines) or lines)
         vars(headers)[ADMISSION] = admission

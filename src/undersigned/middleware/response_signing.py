@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from undersigned.url.origin import ConfiguredOrigins
 
 _PLAIN: Final = (("Content-Type", "text/plain"),)
+_NOT_SIGNED: Final = (
+    "response not signed: the request has too many headers, or a target, authority or field that cannot be covered"
+)
 _WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
 
 
@@ -46,7 +49,7 @@ class ResponseSigning:
         try:
             url = received.target()[0].url(received.origin(self._origins))
         except (MalformedURL, UnsupportedServer):
-            _log_unsignable()
+            logger.info(_NOT_SIGNED)
             return None
         return Request(received.method, url, received.fields)
 
@@ -78,7 +81,7 @@ class ResponseSigning:
             # The caller chooses the request, and must not cause an error of the application by it.
             if self._can_answer(request):
                 raise
-            _log_unsignable()
+            logger.info(_NOT_SIGNED)
             return ()
 
     def _can_answer(self, request: Request) -> bool:
@@ -88,10 +91,3 @@ class ResponseSigning:
         except (MalformedURL, SigningError):
             return False
         return True
-
-
-def _log_unsignable() -> None:
-    """Log that a response is not signed because of its request."""
-    logger.info(
-        "response not signed: the request has too many headers, or a target, authority or field that cannot be covered"
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from starlette._utils import get_route_path
 from tests.attack.connection import Connection, Desync
 from tests.drive import Message, call_asgi, call_wsgi, environ_of, scope_of
 
@@ -82,3 +83,28 @@ class Socket:
         if self._connection is not None:
             self._connection.close()
         self._connection = None
+
+
+class Seen:
+    """An application that keeps what it saw of the last request."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] | None = None
+
+    async def asgi(self, scope: Any, receive: Any, send: Any) -> None:
+        shown = ("type", "method", "path", "raw_path", "query_string", "root_path")
+        kind, body = dict(scope["headers"]).get(b"content-type"), (await receive())["body"]
+        self._last = {**{key: scope.get(key) for key in shown}, "kind": kind, "body": body}
+        self._last["route path"] = get_route_path(scope)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def wsgi(self, environ: Any, start_response: Any) -> list[bytes]:
+        shown = ("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "RAW_URI", "REQUEST_URI", "CONTENT_TYPE")
+        self._last = {**{key: environ.get(key) for key in shown}, "body": environ["wsgi.input"].read()}
+        start_response("200 OK", [])
+        return []
+
+    def told(self) -> dict[str, Any] | None:
+        last, self._last = self._last, None
+        return last

@@ -16,7 +16,7 @@ AUTHENTICATION = {"schemes": ["Bearer"], "credentials": "c" * 32}
 CONFIG = {"url": "https://buyer.example.com/hook", "authentication": AUTHENTICATION}
 REGISTRATION = {"push_notification_config": CONFIG}
 
-_JSON = ("Content-Type", "application/json")
+_JSON, _TEXT = ("Content-Type", "application/json"), ("Content-Type", "text/plain")
 _ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-7", "cp037", "utf-8")
 _TYPES = (
     "application/json", "application/json; charset=utf-8", "application/json; charset=utf-16",
@@ -48,43 +48,28 @@ def first(document: object) -> Iterator[Message]:
     for kind in _TYPES:
         yield [("Content-Type", kind)], text.encode()
     for encoding in _ENCODINGS:
-        for fields in (
-            [_JSON],
-            [("Content-Type", "text/plain")],
-            [("Content-Type", f"text/plain; charset={encoding}")],
-        ):
+        for fields in ([_JSON], [_TEXT], [("Content-Type", f"text/plain; charset={encoding}")]):
             yield fields, text.encode(encoding)
     for coding, encode in _CODINGS.items():
-        for fields in ([_JSON], [("Content-Type", "text/plain")], []):
+        for fields in ([_JSON], [_TEXT], []):
             yield [*fields, ("Content-Encoding", coding)], encode(text.encode())
             yield [*fields, ("Content-Encoding", coding)], text.encode()
             yield fields, encode(text.encode())
     for octets in _OCTETS:
-        for at in (
-            0,
-            1,
-            text.find("authentication"),
-            text.find("authentication") + 4,
-            text.find("_config"),
-            len(text) - 1,
-            len(text),
-        ):
+        named, config = text.find("authentication"), text.find("_config")
+        for at in (0, 1, named, named + 4, config, len(text) - 1, len(text)):
             if at >= 0:
-                for fields in ([_JSON], [("Content-Type", "text/plain")]):
+                for fields in ([_JSON], [_TEXT]):
                     yield fields, text[:at].encode() + octets + text[at:].encode()
     yield from _dropped_octets(text)
     for path in _paths(document):
         value = _at(document, path)
         if isinstance(value, (dict, list)) and path:
-            for string in (
-                json.dumps(value),
-                f" {json.dumps(value)}",
-                json.dumps(json.dumps(value)),
-                _escape_letters(json.dumps(value)),
-            ):
+            written = json.dumps(value)
+            for string in (written, f" {written}", json.dumps(written), _escape_letters(written)):
                 yield plain(_with(document, path, string))
-            dropped = json.dumps(_with(document, path, f"\ud800{json.dumps(value)}"), ensure_ascii=False)
-            yield [("Content-Type", "text/plain")], dropped.encode("utf-8", "surrogatepass")
+            dropped = json.dumps(_with(document, path, f"\ud800{written}"), ensure_ascii=False)
+            yield [_TEXT], dropped.encode("utf-8", "surrogatepass")
             yield plain(_with(document, path, [value]))
             yield plain(_with(document, path, {"value": value}))
     yield plain([document])
@@ -96,7 +81,7 @@ def _dropped_octets(text: str) -> Iterator[Message]:
     for encoding, octets in (("utf-16-le", b"\xaf\xc0"), ("utf-16-be", b"\xc0\xaf")):
         for at in (text.find("authentication"), text.find("onfig")):
             encoded, middle = text.encode(encoding), 2 * at + 1
-            yield [("Content-Type", "text/plain")], encoded[:middle] + octets + encoded[middle:]
+            yield [_TEXT], encoded[:middle] + octets + encoded[middle:]
 
 
 def mutate(random: Random, document: object) -> Message:
@@ -125,12 +110,8 @@ def graft(random: Random, harmless: object, forbidden: object) -> Message:
     """Return a harmless document with pieces of a forbidden one, under the names that either has."""
     value = copy.deepcopy(harmless)
     pieces = [_at(forbidden, path) for path in _paths(forbidden)]
-    names = [
-        path[-1]
-        for document in (harmless, forbidden)
-        for path in _paths(document)
-        if path and isinstance(path[-1], str)
-    ]
+    paths = [*_paths(harmless), *_paths(forbidden)]
+    names = [path[-1] for path in paths if path and isinstance(path[-1], str)]
     for _ in range(random.choice((1, 1, 2))):
         path = random.choice(_paths(value))
         place, piece = _at(value, path), copy.deepcopy(random.choice(pieces))
@@ -180,37 +161,21 @@ def _value(random: Random, document: object) -> object:
     """Change one place of the value."""
     path = random.choice(_paths(document))
     value = _at(document, path)
-    changes = [
-        json.dumps(value),
-        [value],
-        {"value": value},
-        None,
-        json.dumps([value]),
-        _escape_letters(json.dumps(value)),
-    ]
+    written = json.dumps(value)
+    changes = [written, [value], {"value": value}, None, f"[{written}]", _escape_letters(written)]
     if isinstance(value, dict) and value:
         name = random.choice(list(value))
-        changes += [
-            {**{key: member for key, member in value.items() if key != name}, _rename(random, name): value[name]}
-        ] * 4
+        others = {key: member for key, member in value.items() if key != name}
+        changes += [{**others, _rename(random, name): value[name]}] * 4
         changes.append({**value, _rename(random, name): random.choice((None, {}, "get_products", value[name]))})
     return _with(document, path, random.choice(changes))
 
 
 def _rename(random: Random, name: str) -> str:
     camel = "".join(part.title() if at else part for at, part in enumerate(name.split("_")))
-    names = (
-        name.upper(),
-        name.title(),
-        camel,
-        f"{name} ",
-        f" {name}",
-        f"{name}\0",
-        name.replace("_", "-"),
-        f"{name}\u200b",
-    )
+    spaced = (f"{name} ", f" {name}", f"{name}\0", f"{name}\u200b", name[:3] + "\ufeff" + name[3:])
     alike = name.replace("k", "\u212a").replace("s", "\u017f")
-    return random.choice((*names, alike, name[:3] + "\ufeff" + name[3:]))
+    return random.choice((name.upper(), name.title(), camel, name.replace("_", "-"), alike, *spaced))
 
 
 def _escape_letters(text: str) -> str:
@@ -220,9 +185,7 @@ def _escape_letters(text: str) -> str:
 
 def _escape(random: Random, text: str) -> str:
     at = random.randrange(len(text) or 1)
-    return (
-        text[:at] + (f"\\u{ord(text[at]):04x}" if text[at : at + 1].isalpha() else text[at : at + 1]) + text[at + 1 :]
-    )
+    return text[:at] + _escape_letters(text[at : at + 1]) + text[at + 1 :]
 
 
 def _double(random: Random, text: str) -> str:
@@ -239,25 +202,14 @@ def _trailing(random: Random, text: str) -> str:
 
 
 def _leading(random: Random, text: str) -> str:
-    return (
-        random.choice(("\ufeff", "{}\n", ")]}',\n", "\n\n", "// x\n", "/* x */", "\x1e", "\0", "x=", "[", "a: b\n"))
-        + text
-    )
+    start = ("\ufeff", "{}\n", ")]}',\n", "\n\n", "// x\n", "/* x */", "\x1e", "\0", "x=", "[", "a: b\n")
+    return random.choice(start) + text
 
 
 def _loose(random: Random, text: str) -> str:
     """Write what only lenient parsers read."""
-    old, new = random.choice(
-        (
-            ('"', "'"),
-            ("}", ",}"),
-            ("]", ",]"),
-            ("null", "NaN"),
-            (":", "="),
-            ("{", "{x:1,"),
-            ('"authentication"', "authentication"),
-        )
-    )
+    written = (('"', "'"), ("}", ",}"), ("]", ",]"), ("null", "NaN"), (":", "="), ("{", "{x:1,"))
+    old, new = random.choice((*written, ('"authentication"', "authentication")))
     return text.replace(old, new) if random.random() < 0.5 else text.replace(old, new, 1)
 
 

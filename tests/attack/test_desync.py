@@ -103,15 +103,8 @@ def first():
 
 def made(random) -> Attack:
     fields = tuple(random.choice(FIELDS) for _ in range(random.choice((0, 0, 1, 2))))
-    return Attack(
-        random.choice(METHODS),
-        random.choice(TARGETS),
-        random.choice(VERSIONS),
-        random.choice(BODIES),
-        random.choice(FRAMINGS),
-        fields,
-        random.random() < 0.6,
-    )
+    chosen = [random.choice(each) for each in (METHODS, TARGETS, VERSIONS, BODIES, FRAMINGS)]
+    return Attack(*chosen, fields, random.random() < 0.6)
 
 
 def exchanged(port: int, attack: Attack) -> str:

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from tests.attack import targets
+from tests.attack.asking import Seen
 from tests.drive import DIALECTS, MOUNTS, Message, call_asgi, call_wsgi, environ_of, scope_of, takes
 from tests.keys import HOST, ORIGIN, signer, verifier
 
@@ -50,35 +51,6 @@ def first(kind: str):
         for target in targets.first(route)
         if takes(Message(target)) and (message := prepared(target, kind)) is not None
     )
-
-
-class Seen:
-    """An application that keeps what it saw of the last request."""
-
-    def __init__(self) -> None:
-        self.last: dict | None = None
-
-    async def asgi(self, scope, _receive, send) -> None:
-        self.last = {key: scope.get(key) for key in ("type", "path", "raw_path", "query_string", "root_path")}
-        self.last["route path"] = route_path(scope)
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    def wsgi(self, environ, start_response):
-        keys = ("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "RAW_URI", "REQUEST_URI")
-        self.last = {key: environ.get(key) for key in keys}
-        start_response("200 OK", [])
-        return []
-
-    def told(self) -> dict | None:
-        last, self.last = self.last, None
-        return last
-
-
-def route_path(scope) -> str:
-    from starlette._utils import get_route_path
-
-    return get_route_path(scope)
 
 
 def options(kind: str) -> dict:

@@ -7,15 +7,15 @@ import re
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from tests.discovery.key_server import KeyServer, response
+from tests.docs import pages
 
 from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
 from undersigned.message import write_signature_agent
 
-PAGE = (Path(__file__).parents[2] / "docs/development.md").read_text("utf-8")
+PAGE = pages.page("docs/development.md")
 SNIPPETS = dict(re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL))
 
 
@@ -25,13 +25,11 @@ def _folder(tmp_path, monkeypatch):
 
 
 def run(title: str, **changes: str) -> dict:
-    names: dict = {}
     snippet = SNIPPETS[title]
     for old, new in changes.items():
         assert old in snippet
         snippet = snippet.replace(old, new)
-    exec(compile(snippet, "development.md", "exec"), names)  # noqa: S102 - the page's own words
-    return names
+    return pages.run(snippet)
 
 
 def sign(pair: KeyPair, profile, request: Request) -> Request:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from tests.docs.pages import ROOT, page, run, snippets
 
 from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
 from undersigned.profiles import __all__ as names
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "profiles.md").read_text("utf-8")
+PAGE = page("docs/profiles.md")
 EXAMPLES = {path.name: path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py")}
 ROWS = {
     cells[0].strip("` "): cells
     for cells in (row.strip("|").split("|") for row in re.findall(r"^\| `[A-Z].*\|$", PAGE, re.MULTILINE))
 }
 PAGES = [ROOT / "docs" / "profiles.md", *sorted((ROOT / "docs" / "profiles").glob("*.md"))]
-SNIPPET = re.compile(r"```python\n(.*?)```", re.DOTALL)
-SNIPPETS = SNIPPET.findall(PAGE)
+SNIPPETS = snippets(PAGE)
 COMPONENTS = re.compile(r'"?[@a-z][a-z-]+"?(?:;req)?')
 NAMES = [name for name in names if name not in {"BY_NAME", "FOR_REQUESTS"}]
 
@@ -65,9 +63,7 @@ def test_own_profile_of_the_page_is_that_of_its_example():
 
 
 def test_own_profile_of_the_page_signs_and_verifies():
-    made: dict = {}
-    exec(SNIPPETS[1], made)  # noqa: S102 - the page's own snippet
-    own, pair = made["INTERNAL"], KeyPair.generate()
+    own, pair = run(SNIPPETS[1])["INTERNAL"], KeyPair.generate()
     assert len(SNIPPETS[1].strip().splitlines()) <= 10
     request = Request("GET", "https://a.example/p?q=1", [("X-Tenant", "a")])
     fields = Signer(pair.signing_key(), profile=own).sign(request)
@@ -76,22 +72,18 @@ def test_own_profile_of_the_page_signs_and_verifies():
     assert verifier.verify(Request(request.method, request.url, [*request.fields, *fields]))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_snippet_of_a_page_that_makes_a_verifier_runs(page):
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_snippet_of_a_page_that_makes_a_verifier_runs(path):
     given = {"jwks": KeyPair.generate(keyid="buyer").public, "issuer_keys": KeyPair.generate().key_set()}
-    for snippet in SNIPPET.findall(page.read_text("utf-8")):
-        compile(snippet, page.name, "exec")
+    for snippet in snippets(path.read_text("utf-8")):
+        compile(snippet, path.name, "exec")
         if "verifier = " in snippet and "app = " not in snippet:  # the tests of the README serve an application
-            made = dict(given)
-            exec(snippet, made)  # noqa: S102 - the page's own snippet
-            assert isinstance(made["verifier"], Verifier)
+            assert isinstance(run(snippet, **given)["verifier"], Verifier)
 
 
 def test_profile_on_the_page_about_migrating_accepts_a_plain_signature():
-    page = (ROOT / "docs" / "migrating.md").read_text("utf-8")
-    made: dict = {}
-    exec(re.search(r"```python\n((?:(?!```).)*TODAY = .*?)```", page, re.DOTALL)[1], made)  # noqa: S102 - the page's own snippet
-    today, pair = made["TODAY"], KeyPair.generate()
+    [snippet] = [text for text in snippets(page("docs/migrating.md")) if "TODAY = " in text]
+    today, pair = run(snippet)["TODAY"], KeyPair.generate()
     request = Request("POST", "https://a.example/p", (), b"{}")
     fields = Signer(pair.signing_key(), profile=today).sign(request)
     assert re.search(

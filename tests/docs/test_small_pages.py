@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 import tests.integrations.django_site  # noqa: F401 - it configures Django
 from django.test import override_settings
 from tests.cli.command import invoke
+from tests.docs.pages import ROOT, page, run, snippets
 
 import undersigned
 from undersigned import (
@@ -30,22 +30,6 @@ from undersigned.middleware import WSGIOptions
 from undersigned.signature.algorithms import ALGORITHMS
 from undersigned.testing import CELLS, FAULTS
 from undersigned_django.requirement import read_setting
-
-ROOT = Path(__file__).parents[2]
-
-
-def page(name: str) -> str:
-    return (ROOT / name).read_text("utf-8")
-
-
-def snippets(text: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-
-
-def run(snippet: str) -> dict:
-    made: dict = {}
-    exec(snippet, made)  # noqa: S102 - the page's own words
-    return made
 
 
 def rows(text: str) -> list[list[str]]:

@@ -6,25 +6,21 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from fastapi import FastAPI
+from tests.docs import pages
 
 from undersigned import MemoryReplayStore, Request, SignatureError, Verifier, testing
 from undersigned_fastapi import Signature, SignatureMiddleware
 
-PAGE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text("utf-8")
+PAGE = pages.page("docs/testing.md")
 SNIPPETS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL))
 
 
 def run(*titles: str) -> dict:
-    """Run snippets of the page one after the other, in one module."""
-    names: dict = {"app": FastAPI()}
-    for title in titles:
-        exec(compile(SNIPPETS[title], "docs/testing.md", "exec"), names)  # noqa: S102 - the page's own snippets
-    return names
+    return pages.run(*(SNIPPETS[title] for title in titles), app=FastAPI())
 
 
 def test_snippet_for_pytest_passes_in_a_project_of_its_own(tmp_path):
@@ -46,9 +42,8 @@ def test_tampered_requests_of_the_page_are_rejected():
 
 def test_tampered_requests_and_replays_are_rejected_as_the_page_shows():
     names = run("Test an application without pytest", "Test what must be rejected", "Make every run the same")
-    for snippet in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        if "def test_tampered" in snippet or "def without" in snippet:
-            exec(compile(snippet, "docs/testing.md", "exec"), names)  # noqa: S102 - the page's own snippets
+    others = [one for one in pages.snippets(PAGE) if "def test_tampered" in one or "def without" in one]
+    names = pages.run(*others, **names)
     verifier = Verifier(keys=names["keys"], replay=MemoryReplayStore())
 
     def make_app(**options) -> FastAPI:

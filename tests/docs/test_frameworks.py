@@ -23,9 +23,10 @@ import sanic
 import tests.integrations.django_site  # noqa: F401 - it configures Django
 from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
+from tests.docs import pages
 from tests.drive import call_asgi
 from tests.integrations.own_servers import aiohttp_server, sanic_server, tornado_server
-from tests.keys import BODY, JSON, ORIGINS, Party, ed25519_pair
+from tests.keys import BODY, JSON, ORIGINS, Party, ed25519_pair, lookup
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import ask, assert_rejected, assert_unsigned, handshake, raw_request
 from werkzeug.serving import make_server
@@ -349,15 +350,9 @@ def test_keys_of_the_page_name_who_signs(tmp_path, monkeypatch, party):
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys/public.jwks.json").write_text(json.dumps(party.jwks))
     monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    exec(snippets("frameworks")["Keys and origins"], names)  # noqa: S102 - the page's own words
-    [key] = names["keys"].find(_Lookup("buyer-2026"))
+    names = pages.run(snippets("frameworks")["Keys and origins"])
+    [key] = names["keys"].find(lookup("buyer-2026"))
     assert (key.owner, names["origins"]) == ("acme", [ORIGINS[0]])
-
-
-class _Lookup:
-    def __init__(self, keyid: str) -> None:
-        self.keyid = keyid
 
 
 def test_envelope_of_the_page_keeps_status_and_fields(run, party):
@@ -377,8 +372,7 @@ def test_route_answers_with_the_content_that_ucp_prescribes(run):
         r"UCP also prescribes.*?```python\n(.*?)```", (DOCS / "frameworks.md").read_text("utf-8"), re.DOTALL
     )
     names = run("frameworks/fastapi", "One route", profile=profiles.UCP) | run("frameworks", "Custom error responses")
-    exec(section[1], names)  # noqa: S102 - the page's own words
-    with uvicorn_server(names["app"]) as port:
+    with uvicorn_server(pages.run(section[1], **names)["app"]) as port:
         answer = ask(port, raw_request("POST", "/plans/gold", JSON, BODY))
         assert (answer.status, answer.json) == (401, {"code": "signature_missing", "content": "signature missing"})
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
+from tests.docs.pages import page, run, snippets
 
 from undersigned import KeyPair, Request, SignatureError, Signer
 from undersigned.cavage import CavageSigner
@@ -24,22 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 JSON = ("Content-Type", "application/json")
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "migrating.md").read_text("utf-8")
+PAGE = page("docs/migrating.md")
 PACKAGES = [
-    import_module(name)
-    for name in (
-        "undersigned",
-        "undersigned.asgi",
-        "undersigned.discovery",
-        "undersigned.replay",
-        "undersigned.signature.rules",
-        "undersigned_httpx",
-        "undersigned_postgres",
-        "undersigned_redis",
-        "undersigned_requests",
-        "undersigned_starlette",
-    )
+    import_module(f"undersigned{name}")
+    for name in ("", ".asgi", ".discovery", ".replay", ".signature.rules", "_httpx", "_postgres", "_redis", "_requests")
 ]
 DJANGO = next(iter(find_spec("undersigned_django").submodule_search_locations))
 REST_FRAMEWORK = (Path(DJANGO) / "rest_framework.py").read_text("utf-8")
@@ -131,8 +120,7 @@ def test_verifier_of_the_page_reads_the_old_header_and_the_new_one(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys/public.jwks.json").write_text(json.dumps({"keys": [pair.public["keys"][0] for pair in pairs]}))
-    made: dict = {}
-    exec(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[-1], made)  # noqa: S102 - the page's own words
+    made = run(snippets(PAGE)[-1])
     request = Request("POST", f"{SITE}/hooks", [JSON, ("Host", "shop.example")], BODY)
     for signer in (CavageSigner(pairs[0].signing_key()), Signer(pairs[1].signing_key())):
         fields = [*request.fields, *signer.sign(request)]

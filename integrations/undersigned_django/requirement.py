@@ -150,8 +150,7 @@ PUBLISHED = Published[HttpRequest](
     is_request=lambda argument: hasattr(argument, "META"),
     error=lambda _request, error: SignatureRequired(error),
     route=route,
-    advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE; in tests use '
-    "django.test.Client, or put_signature of undersigned.testing, because a RequestFactory runs no middleware",
+    advice='add "undersigned_django.middleware.SignatureMiddleware" as the first of MIDDLEWARE',
 )
 find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature

@@ -40,9 +40,8 @@ PUBLISHED = Published[Request](
     lambda asked: asked.environ,
     error=lambda _asked, error: SignatureRequired(error),
     route=lambda asked: None if asked.url_rule is None else asked.url_rule.rule,
-    advice="call Undersigned(app) or init_app(app). In tests use app.test_client(), or put_signature of "
-    "undersigned.testing, because app.test_request_context() runs no middleware. If a framework takes app.wsgi_app "
-    "before that, as Connexion does, put a middleware around the application that the server calls",
+    advice="call Undersigned(app) or init_app(app). If a framework takes app.wsgi_app before that, as Connexion does, "
+    "put a middleware around the application that the server calls",
 )
 find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature

@@ -82,6 +82,7 @@ def test_next_rotation_drops_what_has_ended_and_keeps_what_has_not(folder):
     (folder / "private.next.jwk.json").rename(folder / "private.jwk.json")
     last = run(folder, "--kid", "c", now=NOW + 5000)
     assert "dropped, as its overlap is over: old" in last.stdout
+    assert [line.split()[0] for line in last.stdout.splitlines()[-4:]] == ["3.", "4.", "5.", "6."]
     assert list(read_published(folder)) == ["a", "b", "c"]
 
 

@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -223,9 +224,9 @@ def _begun(rotation: _Rotation, keyid: str, public: Path, private: Path, now: in
         f"      2. From {moment(now + _SPREAD)} on, sign with {signing}: by then receivers know the key.",
         "         The kid changes: receivers must know you by signature.signer, not by the keyid.",
     ]
-    for old, end in rotation.retiring.items():
-        lines.append(f"      3. Before {moment(end - _LAST_SIGNATURE)}, stop signing with {old}.")
-        lines.append(f"      4. From {moment(end)} on, drop it: undersigned rotate --finish --jwks {published}")
+    for step, (old, end) in zip(count(4, 2), rotation.retiring.items(), strict=False):
+        lines.append(f"      {step - 1}. Before {moment(end - _LAST_SIGNATURE)}, stop signing with {old}.")
+        lines.append(f"      {step}. From {moment(end)} on, drop it: undersigned rotate --finish --jwks {published}")
     return lines
 
 

@@ -153,7 +153,7 @@ class Network:
                 # The address is left out: it can tell a caller how names resolve inside the operator's network.
                 raise UntrustedURL(
                     "the host has an address that is private, local, reserved or translated; "
-                    "network=Network(allowed=[...]) names the ranges that may be reached all the same"
+                    "network=Network(allowed=[...]) of undersigned.discovery names the ranges that may be reached"
                 )
         return distinct
 

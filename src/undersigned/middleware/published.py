@@ -63,7 +63,10 @@ class Published(Generic[Asked]):
             published: object = found.get(ADMISSION) if found else None
             if isinstance(published, Admission):
                 return published
-        raise ConfigurationError(f"no middleware has verified this request: {self._advice}")
+        raise ConfigurationError(
+            f"no middleware has verified this request: {self._advice}. In a test without the middleware, use "
+            "put_signature of undersigned.testing"
+        )
 
     def publish(self, request: Asked, admission: Admission) -> None:
         """Let routes ask for an admission."""

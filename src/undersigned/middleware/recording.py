@@ -80,8 +80,8 @@ def record(
         _log_error(error, decision)
         _log_request(received, service, request, content)
     elif observes:
-        why = 'mode="observe" lets it pass, mode="required" would reject it'
-        line = f"unsigned request accepted: {why} ({'; '.join(_request(decision))})"
+        why = 'mode="observe" lets it pass the middleware, mode="required" would reject it'
+        line = f"unsigned request: {why} ({'; '.join(_request(decision))})"
         logger.warning("%s", line, extra=_fields(decision))
     if service.on_decision is not None:
         try:

@@ -47,12 +47,6 @@ def view(request: HttpRequest, rest: str) -> JsonResponse:
     return JsonResponse(show_seen(request))
 
 
-@signature_required
-async def asynchronous(request: HttpRequest, rest: str) -> JsonResponse:
-    assert request.path.endswith(rest)
-    return JsonResponse(show_seen(request))
-
-
 class Caller(APIView):
     authentication_classes = (SignatureAuthentication,)
     permission_classes = (IsAuthenticated,)
@@ -105,7 +99,6 @@ def orders(request: HttpRequest) -> JsonResponse:
 
 urlpatterns = [
     path("view/<path:rest>", view),
-    path("async/<path:rest>", asynchronous),
     path("drf", Caller.as_view()),
     path("drf/<str:plan>", Plans.as_view()),
     path("public", public),

@@ -46,7 +46,6 @@ from tests.integrations.django_site import Plans, site
 from tests.integrations.every_framework import FRAMEWORKS, SECRET, optional
 from tests.integrations.own_servers import sanic_app
 from tests.integrations.routes import environ_of
-from tests.integrations.unsigned import LEAVING, leave_early, uploads_ended
 from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, verifier
 from tests.wire import (
     CHANGES,
@@ -775,17 +774,6 @@ def test_unsigned_request_reaches_no_view_in_mode_required_and_gets_the_code_of_
             assert_rejected(ask(port, raw), "webhook_signature_required")
 
 
-UPLOAD = b'"%s"' % (b"x" * 300_000)
-
-
-@pytest.mark.parametrize("decides", [{"mode": "optional"}, {"policy": Policy(required_for=["buy"])}], ids=list)
-@every_framework
-def test_view_reads_the_octets_of_a_signed_and_of_an_unsigned_upload(framework, party, decides):
-    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, **decides}) as port:
-        for raw in (raw_request("POST", "/upload", body=UPLOAD), party.raw("POST", "/upload", UPLOAD)):
-            assert ask(port, raw).json == {"octets": len(UPLOAD)}
-
-
 @every_framework
 def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(framework, party):
     def kept(raw: bytes) -> bytes:
@@ -807,15 +795,6 @@ def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(
 
 def _objects(received: bytes) -> list[bytes]:
     return [b"{" + part.partition(b"}")[0] + b"}" for part in received.split(b"{")[1:]]
-
-
-@pytest.mark.parametrize("name", ["aiohttp", "tornado", "sanic"])
-def test_view_learns_that_a_client_left_early_although_a_policy_has_read_some_content(name, party):
-    [framework] = [one for one in FRAMEWORKS if one.name == name]
-    policy = Policy(required_for=["create_media_buy"])
-    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}) as port:
-        leave_early(port, LEAVING)
-        assert uploads_ended(port, at_least=1) == ["left"]
 
 
 def run_asyncio(app, *call) -> None:

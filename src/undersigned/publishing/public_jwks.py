@@ -55,7 +55,7 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
         text = json.dumps(jwks, indent=2, allow_nan=False).encode("ascii") + b"\n"
     except (TypeError, ValueError, RecursionError):
         raise ConfigurationError("keys: give a JWK set as json.loads reads it") from None
-    members = cast("Mapping[str, object]", jwks).get("keys") if isinstance(jwks, dict) else None
+    members = _array_of(jwks)
     _check_secrets(jwks, {"keys": members} if is_profile else jwks)
     if not isinstance(members, list):
         raise ConfigurationError('keys: a JWK set is a JSON object with a "keys" array')
@@ -85,6 +85,11 @@ def read_jwks(text: bytes) -> Mapping[str, object]:
         return cast("Mapping[str, object]", loads(text))
     except (ValueError, RecursionError):
         raise ConfigurationError("keys: the text is not JSON, or has duplicate keys; expected a JWK set") from None
+
+
+def _array_of(document: object) -> object:
+    """Return the member `keys`, or None if there is none."""
+    return cast("Mapping[str, object]", document).get("keys") if isinstance(document, dict) else None
 
 
 def _check_secrets(document: object, short: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
@@ -9,6 +10,7 @@ import socket
 import struct
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.discovery.key_server import redirect, response
@@ -190,18 +192,21 @@ def test_fetch_says_that_the_server_refused(fetched):
     assert re.search(r"^the JWK set: the connection failed: the server refused it$", said)
 
 
+@contextlib.contextmanager
+def plain_server(serve):
+    """Serve one connection without TLS; yield the URL."""
+    with socket.create_server(("127.0.0.1", 0)) as plain, ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: serve(plain.accept()[0]))
+        yield f"https://keys.example.com:{plain.getsockname()[1]}/x"
+
+
 def test_fetch_needs_tls(fetched):
-    with socket.create_server(("127.0.0.1", 0)) as plain:
+    def speak(connection) -> None:
+        with connection:
+            connection.sendall(response(b"{}"))
 
-        def speak() -> None:
-            connection, _ = plain.accept()
-            with connection:
-                connection.sendall(response(b"{}"))
-
-        thread = threading.Thread(target=speak)
-        thread.start()
-        assert "does not speak TLS" in failure(fetched, url=f"https://keys.example.com:{plain.getsockname()[1]}/x")
-        thread.join()
+    with plain_server(speak) as url:
+        assert "does not speak TLS" in failure(fetched, url=url)
 
 
 def test_fetch_connects_to_the_address_that_was_checked_and_asks_for_it_once(fetched, server):
@@ -275,19 +280,13 @@ def test_fetch_rejects_every_spelling_of_a_local_address(fetched, server, host):
 
 
 def test_fetch_says_that_the_server_closed_the_connection(fetched):
-    with socket.create_server(("127.0.0.1", 0)) as plain:
+    def reset(connection) -> None:
+        connection.recv(1)  # the client is connected, and has begun the handshake
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
 
-        def reset() -> None:
-            connection, _ = plain.accept()
-            connection.recv(1)  # the client is connected, and has begun the handshake
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            connection.close()
-
-        thread = threading.Thread(target=reset)
-        thread.start()
-        said = failure(fetched, url=f"https://keys.example.com:{plain.getsockname()[1]}/x")
-        assert re.search(r"cannot be reached, or closed it \(ConnectionResetError\)", said)
-        thread.join()
+    with plain_server(reset) as url:
+        assert "cannot be reached, or closed it (ConnectionResetError)" in failure(fetched, url=url)
 
 
 def test_fetch_works_when_the_process_may_have_no_more_threads(fetched, server, monkeypatch):

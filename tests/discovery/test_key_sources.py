@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -425,8 +426,7 @@ class TestThreads:
         sources = KeySources(
             {f"{number}": RemoteJWKS(server.url(f"/{number}"), network=server.network()) for number in range(4)}
         )
-        asking = threading.Thread(target=sources.find, args=(lookup(),))
-        asking.start()
-        server.wait_for(4)
-        server.hold.set()
-        asking.join()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(sources.find, lookup())
+            server.wait_for(4)
+            server.hold.set()

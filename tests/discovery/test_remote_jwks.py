@@ -5,6 +5,7 @@ import itertools
 import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -220,15 +221,11 @@ class TestThreads:
     def test_source_has_one_fetch_in_flight_however_many_threads_wait(self, server):
         server.answers["/jwks.json"] = BOTH
         server.hold.clear()
-        source, found = RemoteJWKS(server.url(), network=server.network()), []
-        threads = [threading.Thread(target=lambda: found.append(source.find(lookup()))) for _ in range(16)]
-        for thread in threads:
-            thread.start()
-        server.hold.set()
-        for thread in threads:
-            thread.join()
-        assert len(found) == 16
-        assert all(found)
+        source = RemoteJWKS(server.url(), network=server.network())
+        with ThreadPoolExecutor(16) as pool:
+            found = [pool.submit(source.find, lookup()) for _ in range(16)]
+            server.hold.set()
+            assert all(one.result() for one in found)
         assert server.asked() == 1
 
     def test_thread_that_waited_for_an_older_fetch_asks_again(self, server):
@@ -239,17 +236,14 @@ class TestThreads:
             connection.sendall(ONE)
 
         server.answers["/jwks.json"] = publish
-        source, found = RemoteJWKS(server.url(), network=server.network()), []
-        first = threading.Thread(target=source.find, args=(lookup(),))
-        first.start()
-        server.wait_for(1)
-        second = threading.Thread(target=lambda: found.append(source.find(lookup("buyer-es256"))))
-        second.start()
-        time.sleep(0.1)
-        server.hold.set()
-        first.join()
-        second.join()
-        assert found[0]
+        source = RemoteJWKS(server.url(), network=server.network())
+        with ThreadPoolExecutor(2) as pool:
+            pool.submit(source.find, lookup())
+            server.wait_for(1)
+            second = pool.submit(source.find, lookup("buyer-es256"))
+            time.sleep(0.1)
+            server.hold.set()
+            assert second.result()
         assert server.asked() == 2
 
 

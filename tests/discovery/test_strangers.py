@@ -6,6 +6,7 @@ import contextlib
 import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.discovery.activitypub.test_sources import pem
@@ -177,23 +178,13 @@ def test_waiting_threads_are_bounded_and_a_known_key_waits_for_nothing(server, c
     assert source.find(lookup())
     server.hold.clear()
     clock.now += 1
-    failures = []
-
-    def ask(number):
-        try:
-            source.find(lookup(f"stranger {number}"))
-        except KeySourceError as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    wait_until(lambda: len(failures) >= 8)
-    assert len(failures) == 8
-    assert source.find(lookup())
-    server.hold.set()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(12) as pool:
+        asked = [pool.submit(source.find, lookup(f"stranger {number}")) for number in range(12)]
+        wait_until(lambda: sum(one.done() for one in asked) >= 8)
+        failures = [one.exception() for one in asked if one.done()]
+        assert [type(failure) for failure in failures] == [KeySourceError] * 8
+        assert source.find(lookup())
+        server.hold.set()
 
 
 @pytest.mark.parametrize("old", [300, 36_000])
@@ -204,18 +195,11 @@ def test_nobody_uses_an_expired_set_while_its_owner_is_asked(server, clock, old)
     server.answers["/jwks.json"] = jwks(OTHER_PUBLIC)
     server.hold.clear()
     clock.now += old
-    found = []
-
-    def ask() -> None:
-        found.append(source.find(lookup()))
-
-    threads = [threading.Thread(target=ask) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    server.wait_for(2)
-    server.hold.set()
-    wait_for_all(threads)
-    assert found == [()] * 12
+    with ThreadPoolExecutor(12) as pool:
+        found = [pool.submit(source.find, lookup()) for _ in range(12)]
+        server.wait_for(2)
+        server.hold.set()
+        assert [one.result() for one in found] == [()] * 12
 
 
 def test_expired_set_is_not_used_for_a_failure_of_long_ago(world, server, clock):
@@ -230,20 +214,16 @@ def test_expired_set_is_not_used_for_a_failure_of_long_ago(world, server, clock)
     assert world.find(source, "buyer-ed25519") is None
 
 
-def wait_for_all(threads) -> None:
-    for thread in threads:
-        thread.join(30)
-    assert not any(thread.is_alive() for thread in threads)
-
-
 @contextlib.contextmanager
 def silent(server, *hosts):
-    """Let hosts answer nothing at /slow/ until the end, and wait then for who asks them."""
-    ended, strangers = threading.Event(), []
+    """Let hosts answer nothing at /slow/ until the end. Yield a function that lets strangers ask for keys."""
+    ended = threading.Event()
     server.answers |= {f"/slow/{host}": lambda *_: ended.wait(60) for host in hosts}
-    yield strangers
-    ended.set()
-    wait_for_all(strangers)
+    with ThreadPoolExecutor(16) as pool:
+        try:
+            yield lambda source, *asked: [pool.submit(source.find, one) for one in asked]
+        finally:
+            ended.set()
 
 
 def slow_keys(server, *hosts):
@@ -253,19 +233,6 @@ def slow_keys(server, *hosts):
 
 def slow_requests(server) -> int:
     return sum(b"/slow/" in request for request in server.requests)
-
-
-def asking(source, *names):
-    """Threads that ask for keys, and care for no answer."""
-
-    def ask(asked) -> None:
-        with contextlib.suppress(KeySourceError):
-            source.find(asked)
-
-    threads = [threading.Thread(target=ask, args=(asked,)) for asked in names]
-    for thread in threads:
-        thread.start()
-    return threads
 
 
 def test_many_keys_of_a_set_that_a_stranger_names_are_made_when_they_are_looked_up(world, server, monkeypatch):
@@ -314,9 +281,9 @@ def actor_at(server, path, host="keys.example.com") -> str:
 
 def test_silent_host_holds_two_fetches_and_new_actors_of_other_hosts_are_found(server):
     source = ActorKeys(network=server.network(total_timeout=60), most_at_once=8)
-    with silent(server, "evil.example.net") as strangers:
+    with silent(server, "evil.example.net") as ask:
         [asked] = slow_keys(server, "evil.example.net")
-        strangers.extend(asking(source, *(asked._replace(keyid=f"{asked.keyid}{number}") for number in range(12))))
+        ask(source, *(asked._replace(keyid=f"{asked.keyid}{number}") for number in range(12)))
         server.wait_for(2)
         assert source.find(lookup(actor_at(server, "/users/bob")))
         assert slow_requests(server) == 2
@@ -325,8 +292,8 @@ def test_silent_host_holds_two_fetches_and_new_actors_of_other_hosts_are_found(s
 def test_hosts_of_one_domain_hold_two_fetches_and_write_one_line(server, caplog):
     hosts = ("one.example", "a.one.example", "b.one.example", "c.one.example")
     source = ActorKeys(network=server.network(total_timeout=60), most_at_once=4)
-    with silent(server, *hosts) as strangers:
-        strangers.extend(asking(source, *slow_keys(server, *hosts)))
+    with silent(server, *hosts) as ask:
+        ask(source, *slow_keys(server, *hosts))
         server.wait_for(2)
         assert source.find(lookup(actor_at(server, "/users/bob")))
         assert slow_requests(server) == 2
@@ -341,8 +308,8 @@ def test_some_places_are_kept_for_known_senders(server, clock):
     bob = actor_at(server, "/users/bob")
     assert source.find(lookup(bob))
     clock.now += 31
-    with silent(server, *HOSTS) as strangers:
-        strangers.extend(asking(source, *slow_keys(server, *HOSTS)))
+    with silent(server, *HOSTS) as ask:
+        ask(source, *slow_keys(server, *HOSTS))
         server.wait_for(1 + 3)
         assert source.find(lookup(bob, is_second_try=True))
         assert server.asked("/users/bob") == 2
@@ -358,10 +325,10 @@ def test_fetch_that_hangs_keeps_its_place_for_a_while_only(world, server, clock)
         assert world.find_all(source, lookup(keyid))
     server.answers["/users/bob"] = response({"id": server.url("/users/bob")}, "Content-Type: application/activity+json")
     clock.now += 36_000
-    with silent(server, *HOSTS) as strangers:
-        strangers.extend(asking(source, *map(lookup, slow[:3])))
+    with silent(server, *HOSTS) as ask:
+        ask(source, *map(lookup, slow[:3]))
         server.wait_for(len(slow) + 1 + 3)
-        strangers.extend(asking(source, lookup(slow[3])))
+        ask(source, lookup(slow[3]))
         server.wait_for(len(slow) + 1 + 4)
         wait_until(lambda: found_by(world, source, bob) == ())
 

@@ -181,7 +181,5 @@ def _checks_certificates(context: object) -> bool:
     return isinstance(context, ssl.SSLContext) and context.check_hostname and context.verify_mode == ssl.CERT_REQUIRED
 
 
-@cache
-def _system_context() -> ssl.SSLContext:
-    # Reading the authorities takes some 20 ms, so all sources of a process share one context.
-    return ssl.create_default_context()
+_system_context = cache(ssl.create_default_context)
+"""Reading the authorities takes some 20 ms, so all sources of a process share one context."""

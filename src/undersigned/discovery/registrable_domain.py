@@ -12,6 +12,10 @@ with needs_extra("discovery"):
     from publicsuffixlist import PublicSuffixList
 
 
+_suffixes = cache(PublicSuffixList)
+"""The list is the one of the installed package, dated by the package's version; it is never fetched."""
+
+
 def registrable_domain(host: str) -> str | None:
     """Return the registrable domain of a host in canonical form, or None if it has none.
 
@@ -19,12 +23,6 @@ def registrable_domain(host: str) -> str | None:
     domain.
     """
     return None if is_address(host) else _suffixes().privatesuffix(host)
-
-
-@cache
-def _suffixes() -> PublicSuffixList:
-    # The list is the one of the installed package, dated by the package's version; it is never fetched.
-    return PublicSuffixList()
 
 
 def site_of(host: str) -> str:

@@ -71,8 +71,9 @@ class MemoryReplayStore:
         """Remember the pair of key ID and nonce until `until`. This and the two checks are one atomic step."""
         nonce, slot = bounded_nonce(nonce), int(until // _SLOT)
         with self._lock:
-            if self._process != getpid():
-                self._note_process()
+            before, self._process = self._process, getpid()
+            if before not in {None, self._process}:
+                logger.error(_SHARED, before, self._process)
             self._forget(now, _FEW)
             live = self._keys.get(keyid)
             if live is not None and nonce in live:
@@ -96,11 +97,6 @@ class MemoryReplayStore:
     def __bool__(self) -> bool:
         """Return True, so that `replay or another` keeps a store that is still empty."""
         return True
-
-    def _note_process(self) -> None:
-        before, self._process = self._process, getpid()
-        if before is not None:
-            logger.error(_SHARED, before, self._process)
 
     def _is_full(self, keyid: str, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached. If one is, first forget all nonces that have ended."""

@@ -198,15 +198,10 @@ def _pinned_keys(document: _Document) -> Mapping[str, float] | None:
     pins: dict[str, float] = {}
     for jwk in keys:
         if name := thumbprint(jwk):
-            pins[name] = min(_revocation_time(jwk), pins.get(name, math.inf))
+            moment = read_time(jwk["revoked_at"]) if jwk.get("revoked_at") is not None else math.inf
+            # A time that cannot be read is long past.
+            pins[name] = -math.inf if math.isnan(moment) else min(moment, pins.get(name, math.inf))
     return pins
-
-
-def _revocation_time(jwk: Mapping[str, object]) -> float:
-    """Return from when a pinned key is revoked; a time that cannot be read is long past."""
-    value = jwk.get("revoked_at")
-    moment = math.inf if value is None else read_time(value)
-    return -math.inf if math.isnan(moment) else moment
 
 
 def _redirect_target(url: str, location: str) -> str:

@@ -90,8 +90,8 @@ def jwks_url(agent: str, brand: Mapping[str, object]) -> str:
         message = "the document has no agents, house or brands of a brand.json"
         raise KeySourceError("signature_brand_json_malformed", message)
     found: set[str] = set()
-    for entries in _agent_lists(brand):
-        matching = [entry for entry in entries if entry.get("url") == agent]
+    for holder in (brand, _object(brand.get("house")), *objects(brand.get("brands"))):
+        matching = [entry for entry in objects(holder.get("agents")) if entry.get("url") == agent]
         if len(matching) > 1:
             _fail("signature_brand_json_ambiguous", "the brand.json lists the agent's URL twice")
         found.update(_jwks_uri(agent, entry) for entry in matching)
@@ -125,11 +125,6 @@ def check_key_origins(capabilities: Mapping[str, object], jwks: str, *, purpose:
             _fail("signature_key_origin_mismatch", "the agent's key_origins name another host than its jwks_uri has")
     if purpose not in origins:
         _fail("signature_key_origin_missing", f"the agent's key_origins do not name {purpose}")
-
-
-def _agent_lists(brand: Mapping[str, object]) -> list[list[Mapping[str, object]]]:
-    holders = (brand, _object(brand.get("house")), *objects(brand.get("brands")))
-    return [list(objects(holder.get("agents"))) for holder in holders]
 
 
 def _jwks_uri(agent: str, entry: Mapping[str, object]) -> str:

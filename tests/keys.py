@@ -83,10 +83,7 @@ def es256_pair(kid: str = "buyer-es256", *, seed: int = 1) -> tuple[dict[str, ob
     public, number = private.public_key().public_numbers(), private.private_numbers().private_value
     shared = {"kid": kid, "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "adcp_use": "request-signing"}
     shared |= {"x": b64url(public.x.to_bytes(32, "big")), "y": b64url(public.y.to_bytes(32, "big"))}
-    return (
-        {**shared, "key_ops": ["sign"], "d": b64url(number.to_bytes(32, "big"))},
-        {**shared, "key_ops": ["verify"]},
-    )
+    return ({**shared, "key_ops": ["sign"], "d": b64url(number.to_bytes(32, "big"))}, {**shared, "key_ops": ["verify"]})
 
 
 PRIVATE, PUBLIC = ed25519_pair()

@@ -17,16 +17,7 @@ import pytest
 from fastapi import FastAPI
 from tests.workers import free_port, wait_until
 
-from undersigned import (
-    KeyPair,
-    MemoryReplayStore,
-    Operation,
-    Request,
-    Signer,
-    SigningKey,
-    Verifier,
-    profiles,
-)
+from undersigned import KeyPair, MemoryReplayStore, Operation, Request, Signer, SigningKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
 
 if TYPE_CHECKING:

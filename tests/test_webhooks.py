@@ -116,10 +116,7 @@ def test_delivery_gives_up_after_the_last_wait_and_says_why(send, server):
     [("7", 7), ("0", 1), ("9999", 300), ("99999", 300), ("-5", 1), ("Wed, 21 Oct 2026", 1), ("", 1)],
 )
 def test_receiver_may_ask_for_a_longer_wait(asked, waited, send, server):
-    server.answers[HOOK] = answers(
-        status("503 Down", f"Retry-After: {asked}"),
-        status("200 OK"),
-    )
+    server.answers[HOOK] = answers(status("503 Down", f"Retry-After: {asked}"), status("200 OK"))
     assert send(server.url(HOOK), server.network()).is_delivered
     assert send.waited == [waited]
 

@@ -101,10 +101,7 @@ def _sides(folder: Path, opened: contextlib.AsyncExitStack) -> Iterator[_Side]:
     network = server.network()
     url = server.url("/list")
     revocations = RemoteRevocationList(url, issuer=ISSUER, keys=PINNED, network=network, now=lambda: NOW)
-    remote = {
-        "keys": KeySources({"buyer": RemoteJWKS(server.url(), network=network)}),
-        "revocations": revocations,
-    }
+    remote = {"keys": KeySources({"buyer": RemoteJWKS(server.url(), network=network)}), "revocations": revocations}
     yield _Side(_FLOOR, _app())
     yield _Side("telemetry", _app(telemetry=telemetry))
     yield _Side("remote keys and a revocation list", _app(**remote))

@@ -14,11 +14,7 @@ from tests.benchmarks.row import Row, Side, interleave
 from tests.benchmarks.traffic import BODY, receive, signed_fields
 from tests.keys import EC_KEY, EC_PUBLIC, NOW, PUBLIC, verifier
 
-from undersigned import (
-    Request,
-    SignatureError,
-    Verifier,
-)
+from undersigned import Request, SignatureError, Verifier
 from undersigned.message.strict_json import loads
 from undersigned.signature.ed25519 import library
 from undersigned.signature.key_source import ExaminedKeys

@@ -10,16 +10,7 @@ from tests.conformance.adcp import LISTS, VERSIONS, action
 from tests.conformance.case import same
 from tests.conformance.decision import Result, decide
 
-from undersigned import (
-    JSONRPCResolver,
-    KeyPair,
-    MemoryReplayStore,
-    PathResolver,
-    Policy,
-    Request,
-    Signer,
-    Verifier,
-)
+from undersigned import JSONRPCResolver, KeyPair, MemoryReplayStore, PathResolver, Policy, Request, Signer, Verifier
 
 NOW = 1_776_520_800
 OPERATION, METHOD = "create_media_buy", "tasks/cancel"

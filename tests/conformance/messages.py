@@ -22,12 +22,7 @@ from undersigned.message import LENIENT, HeaderFields, Reading
 from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
-from undersigned.signature import (
-    ComponentValues,
-    UnresolvableComponent,
-    VerificationKey,
-    signature_base,
-)
+from undersigned.signature import ComponentValues, UnresolvableComponent, VerificationKey, signature_base
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

@@ -181,10 +181,7 @@ def test_difference_is_the_signature_alone(framework):
     assert len(sent) > 200
     options = {**optional(party), "verifier": party.verifier(profiles.DEFAULT), "origins": [ORIGIN]}
     options["max_body"] = 6_000_000
-    alone, behind = (
-        driven(framework, None, sent),
-        driven(framework, options, sent),
-    )
+    alone, behind = (driven(framework, None, sent), driven(framework, options, sent))
     for (name, one), (_, other) in zip(alone[0], behind[0], strict=True):
         assert other == one, name
     for at, (one, other) in enumerate(zip(alone[1], behind[1], strict=True)):

@@ -130,10 +130,7 @@ AGENTS = {
     "mcp 2026-07-28, structured content": ("mcp", lambda agent: mcp_app(agent, structured=True)),
     "mcp 2026-07-28, text": ("mcp", lambda agent: mcp_app(agent, structured=False)),
     "mcp, a session and event streams": ("mcp", lambda agent: mcp_app(agent, structured=True, modern=False)),
-    "mcp, a session and JSON": (
-        "mcp",
-        lambda agent: mcp_app(agent, structured=True, modern=False, json_response=True),
-    ),
+    "mcp, a session and JSON": ("mcp", lambda agent: mcp_app(agent, structured=True, modern=False, json_response=True)),
     "mcp, no session and event streams": (
         "mcp",
         lambda agent: mcp_app(agent, structured=True, modern=False, stateless_http=True),

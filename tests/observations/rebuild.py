@@ -16,21 +16,9 @@ if TYPE_CHECKING:
 
 # Any authority, so that the check of the origin does not hide a rule that should reject.
 ORIGINS = [
-    f"http://{authority}"
-    for authority in (
-        "real.example",
-        "evil.example",
-        "other.example",
-        "re_al.example",
-        "real.example:443",
-        "real.example:8080",
-        "real.example:8443",
-        "[2001:db8::1]:8000",
-        "[::1]",
-        "pub.example",
-        "pub.example:8443",
-        "fwd.example",
-    )
+    *(f"http://{name}.example" for name in ("real", "evil", "other", "re_al", "pub", "fwd")),
+    *(f"http://real.example:{port}" for port in (443, 8080, 8443)),
+    *("http://pub.example:8443", "http://[2001:db8::1]:8000", "http://[::1]"),
 ]
 HTTP2_SERVERS = ("hypercorn", "gunicorn", "daphne", "uvicorn")
 SIGNATURE = {"signature": "sig1=:AA==:", "signature-input": 'sig1=("@target-uri");keyid="a"'}

@@ -48,13 +48,9 @@ FRONTS = (
         prefix="/api",
     ),
     Front(
-        "rewrite",
-        "location / { rewrite ^(.*)$ $1 break; proxy_pass http://app; proxy_set_header Host $http_host; }",
+        "rewrite", "location / { rewrite ^(.*)$ $1 break; proxy_pass http://app; proxy_set_header Host $http_host; }"
     ),
-    Front(
-        "prefix-nobody-said",
-        "location /api/ { proxy_pass http://app/; proxy_set_header Host $http_host; }",
-    ),
+    Front("prefix-nobody-said", "location /api/ { proxy_pass http://app/; proxy_set_header Host $http_host; }"),
     Front(
         "no-signature",
         'location / { proxy_pass http://app; proxy_set_header Host $http_host; proxy_set_header Signature ""; '

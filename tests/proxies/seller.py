@@ -30,10 +30,7 @@ def _options() -> dict:
     # The fronts share a log, and some reject more requests of one code than get a line at WARNING.
     logger.setLevel(logging.DEBUG)
     keys = KeySet.from_jwks(said["jwks"])
-    return {
-        "verifier": Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore()),
-        "origins": said["origins"],
-    }
+    return {"verifier": Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore()), "origins": said["origins"]}
 
 
 async def _asgi_echo(scope, receive, send) -> None:

@@ -16,12 +16,7 @@ SLASHES = ("repeated slashes", "the slashes are merged", "/a//b", "/a/b")
 REWRITTEN = [
     SLASHES,
     ("an encoded slash", "%2F is decoded", "/a%2Fb", "/a/b"),
-    (
-        "dots between encoded slashes",
-        "%2F is decoded and the new dot segment is resolved",
-        "/a%2F..%2Fb",
-        "/b",
-    ),
+    ("dots between encoded slashes", "%2F is decoded and the new dot segment is resolved", "/a%2F..%2Fb", "/b"),
     (
         "encoded reserved characters",
         "percent-encoding is changed: reserved characters are decoded",
@@ -99,10 +94,7 @@ def test_configured_prefix_is_reported_when_no_proxy_strips_it(doctor, backend):
     ("front", "finding"),
     [
         ("merges-slashes", SLASHES),
-        (
-            "sorts-the-query",
-            ("an unsorted query", "the query is sorted", "/a?b=2&a=1&b=1", "/a?a=1&b=2&b=1"),
-        ),
+        ("sorts-the-query", ("an unsorted query", "the query is sorted", "/a?b=2&a=1&b=1", "/a?a=1&b=2&b=1")),
     ],
 )
 def test_normalizations_of_haproxy_are_reported(doctor, front, finding, backend):

@@ -28,10 +28,7 @@ def find_fenced(page: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("language", "run"),
-    [
-        ("nginx", [nginx.KEPT, nginx.STRIPPED_MAP, nginx.STRIPPED]),
-        ("haproxy", [haproxy.KEPT, haproxy.STRIPPED]),
-    ],
+    [("nginx", [nginx.KEPT, nginx.STRIPPED_MAP, nginx.STRIPPED]), ("haproxy", [haproxy.KEPT, haproxy.STRIPPED])],
 )
 def test_page_shows_exactly_the_tested_configurations(page, language, run):
     assert find_fenced(page, language) == [rules.removeprefix("\n") for rules in run]

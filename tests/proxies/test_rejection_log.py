@@ -19,7 +19,7 @@ async def nobody(*_args) -> None:
     raise AssertionError("the application was called")
 
 
-def asgi_log(caplog, *, hosts=(b"seller.example.com",), **changes) -> str:
+def asgi_log(caplog, *, hosts=(b"app",), **changes) -> str:
     app = asgi.SignatureMiddleware(nobody, verifier=keys.verifier(), origins=[ORIGIN])
     scope = scope_of(MESSAGE)
     scope["headers"] = [*[(b"host", host) for host in hosts], *scope["headers"][1:]]
@@ -30,43 +30,35 @@ def asgi_log(caplog, *, hosts=(b"seller.example.com",), **changes) -> str:
 
 def wsgi_log(caplog, **changes) -> str:
     app = wsgi.SignatureMiddleware(lambda *_: [], verifier=keys.verifier(), origins=[ORIGIN])
-    environ = {**environ_of(MESSAGE, "gunicorn"), **changes}
+    environ = {**environ_of(MESSAGE, "gunicorn"), "HTTP_HOST": "app", **changes}
     with caplog.at_level(logging.INFO, "undersigned"):
         app({key: value for key, value in environ.items() if value is not None}, lambda *_: None)
     return caplog.text
 
 
-def test_unlisted_host_appears_in_the_log(caplog):
-    log = asgi_log(caplog, hosts=(b"127.0.0.1:8000",), query_string=b"x=1")
-    assert "\nreceived: Host 127.0.0.1:8000, request target /p?(withheld)\n" in log
-    assert "own origin" in wsgi_log(caplog, HTTP_HOST="app")
-    assert "\nreceived: Host app, request target /p\n" in caplog.text
+SCOPE = {"raw_path": b"/s", "path": "/s", "query_string": b"", "headers": []}
 
 
-def test_several_hosts_or_a_missing_host_appear_in_the_log(caplog):
-    assert "received: Host a, b, request target /p\n" in asgi_log(caplog, hosts=(b"a", b"b"))
-    assert "received: Host (none), request target /p\n" in wsgi_log(caplog, HTTP_HOST=None)
-
-
-def test_malformed_target_appears_in_the_log_and_cannot_forge_a_line(caplog):
-    log = asgi_log(caplog, raw_path=b"/a|b\r\nrequest rejected: forged", path="/p")
-    assert r"request target /a|b\r\nrequest rejected: forged" in log
-    assert "\nrequest rejected: forged" not in log
-    assert r"request target /caf\xe9" in wsgi_log(caplog, RAW_URI="/caf\xe9")
-
-
-def test_host_cannot_forge_a_line_of_the_log(caplog):
-    log = asgi_log(caplog, hosts=(b"a\nrequest rejected: \x1b[31m",))
-    assert "\nrequest rejected: \x1b" not in log
-    assert "\x1b" not in log
-
-
-@pytest.mark.parametrize(("raw", "shown"), [(None, "/p"), ("/p", "/p"), (b"", "(none)")])
-def test_decoded_path_appears_in_the_log_when_the_server_shows_no_target(caplog, raw, shown):
-    assert f"request target {shown}\n" in asgi_log(caplog, hosts=(b"app",), raw_path=raw)
-
-
-def test_target_shown_twice_or_by_a_scope_appears_in_the_log(caplog):
-    assert "request target /q or /p\n" in wsgi_log(caplog, REQUEST_URI="/q")
-    scope = {"raw_path": b"/s", "path": "/s", "query_string": b"", "headers": []}
-    assert "request target /s\n" in wsgi_log(caplog, HTTP_HOST="app", **{"asgi.scope": scope})
+@pytest.mark.parametrize(
+    ("logged", "given", "shown"),
+    [
+        (
+            asgi_log,
+            {"hosts": [b"127.0.0.1:8000"], "query_string": b"x=1"},
+            "Host 127.0.0.1:8000, request target /p?(withheld)",
+        ),
+        (asgi_log, {"hosts": [b"a", b"b"]}, "Host a, b, request target /p"),
+        (asgi_log, {"raw_path": None}, "Host app, request target /p"),
+        (asgi_log, {"raw_path": "/p"}, "Host app, request target /p"),
+        (asgi_log, {"raw_path": b""}, "Host app, request target (none)"),
+        (asgi_log, {"raw_path": b"/a|b\r\nforged"}, r"Host app, request target /a|b\r\nforged"),
+        (asgi_log, {"hosts": [b"a\n\x1b[31m"]}, r"Host a\n\x1b[31m, request target /p"),
+        (wsgi_log, {}, "Host app, request target /p"),
+        (wsgi_log, {"HTTP_HOST": None}, "Host (none), request target /p"),
+        (wsgi_log, {"RAW_URI": "/caf\xe9"}, r"Host app, request target /caf\xe9"),
+        (wsgi_log, {"REQUEST_URI": "/q"}, "Host app, request target /q or /p"),
+        (wsgi_log, {"asgi.scope": SCOPE}, "Host app, request target /s"),
+    ],
+)
+def test_host_and_target_appear_in_the_log_and_cannot_forge_a_line(caplog, logged, given, shown):
+    assert f"\nreceived: {shown}\n" in logged(caplog, **given)

@@ -21,13 +21,7 @@ LAST = "the application sees the last of several"
 
 TRAILER_OF_A_NEW_FIELD = "a trailer that forges a new field"
 ABSOLUTE_CASES = dict.fromkeys(
-    (
-        "absolute-form, own host",
-        "absolute-form, http",
-        "absolute-form, other host",
-        "absolute-form, userinfo",
-    ),
-    ABSOLUTE,
+    ("absolute-form, own host", "absolute-form, http", "absolute-form, other host", "absolute-form, userinfo"), ABSOLUTE
 )
 FRAGMENT_CASES = dict.fromkeys(("fragment", "fragment after the query"), FRAGMENT)
 SPACES_CASES = {"two spaces in the request line": SPACES}

@@ -16,10 +16,7 @@ from undersigned import Policy, asgi, profiles, wsgi
 ORIGINS = [f"https://{HOST}"]
 OPTIONS: dict[str, dict] = {name: {"verifier": verifier(profile)} for name, profile in PROFILES.items()}
 OPTIONS["optional"] = {"verifier": verifier(profiles.ADCP_3_2), "mode": "optional"}
-OPTIONS["policy"] = {
-    "verifier": verifier(profiles.ADCP_3_2),
-    "policy": Policy(required_for=["create_media_buy"]),
-}
+OPTIONS["policy"] = {"verifier": verifier(profiles.ADCP_3_2), "policy": Policy(required_for=["create_media_buy"])}
 
 
 def told(method: str, path: str, query: str, body: bytes) -> bytes:

@@ -106,8 +106,7 @@ class Attack:
 def target(spelled: str, *, signed_for: str = "/p", method: str = "GET") -> Attack:
     url = ORIGIN + signed_for
     return Attack(
-        lambda: write_request(f"{method} {spelled} HTTP/1.1", [("Host", HOST), *signed(method, url)]),
-        url=url,
+        lambda: write_request(f"{method} {spelled} HTTP/1.1", [("Host", HOST), *signed(method, url)]), url=url
     )
 
 
@@ -187,7 +186,7 @@ ATTACKS = {
     "two spaces in the request line": target(" /p"),
     # The method.
     "another method": Attack(
-        lambda: write_request("DELETE /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")]),
+        lambda: write_request("DELETE /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")])
     ),
     "lower-case method": Attack(
         lambda: write_request("get /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")])

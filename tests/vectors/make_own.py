@@ -10,17 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.vectors.recipes import (
-    accepted,
-    exchanges,
-    flavors,
-    keyed,
-    keys,
-    operations,
-    particular,
-    proven,
-    screened,
-)
+from tests.vectors.recipes import accepted, exchanges, flavors, keyed, keys, operations, particular, proven, screened
 from tests.vectors.recipes.message import Message
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import inspect
 import pathlib
 from dataclasses import replace
@@ -112,6 +113,9 @@ class Broken:
 class BrokenAtTheClaim(Broken):
     def full(self, _keyid, **_options):
         return False
+
+    def claim(self, _keyid, _nonce, **_options):
+        raise BrokenPipeError from OSError(errno.ECONNREFUSED, SECRET)
 
 
 class Recording(MemoryReplayStore):
@@ -327,6 +331,7 @@ def test_unavailable_source_raises_verification_unavailable(driver, source, code
     error = caught.value
     assert (error.code, error.step) == (code, step)
     assert isinstance(error.__cause__, OSError)
+    assert ("raised BrokenPipeError (Connection refused)" in error.detail) == (step == 12)
     assert SECRET not in f"{error} {error!r} {error.detail} {error.explain()}"
 
 

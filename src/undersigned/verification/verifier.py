@@ -23,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -991,7 +992,11 @@ class AsyncVerifier:
 
     def _store_unavailable(self, failure: Exception, *, step: Step) -> SignatureError:
         self._store_failed = True
-        detail = "the replay store raised an exception: see the cause in the log"
+        # The text of an exception may have a password; a number of the system has none.
+        causes, name = (failure, failure.__cause__, failure.__context__), type(failure).__name__
+        numbers = (one.errno or 0 for one in causes if isinstance(one, OSError))
+        told = next((f"{name} ({os.strerror(number)})" for number in numbers if number > 0), name)
+        detail = f"the replay store raised {told}: see the cause in the log"
         if isinstance(failure, UndersignedError):
             detail = f"the replay store: {failure}"
         return self.profile.error("signature_store_unavailable", step=step, detail=detail)

@@ -55,14 +55,20 @@ class Means:
         transport = getattr(plain, f"{kind}HTTPTransport")(**inner)
         signing = {"origins": origins, **(signing or {})}
         options["transport"] = getattr(signed, f"{kind}SignatureTransport")(transport, signer, **signing)
+        return self.request(options, method, url, **parts)
+
+    def request(self, options, method, url, **parts):
+        """Send one request by a client with these options."""
+        plain = LIBRARIES[self.library][0]
+
+        async def send():
+            async with plain.AsyncClient(**options) as client:
+                return await client.request(method, url, **parts)
+
         if self.asynchronous:
-            return asyncio.run(self._awaited(plain.AsyncClient(**options), method, url, parts))
+            return asyncio.run(send())
         with plain.Client(**options) as client:
             return client.request(method, url, **parts)
-
-    async def _awaited(self, client, method, url, parts):
-        async with client:
-            return await client.request(method, url, **parts)
 
 
 MEANS = [Means(library, asynchronous) for library in LIBRARIES for asynchronous in (False, True)]

@@ -140,16 +140,7 @@ def test_request_is_signed_through_a_proxy_that_the_inner_transport_has(proxy, t
         origin = f"{ORIGIN}:{capture.port}"
         transport = getattr(signed, f"{kind}SignatureTransport")(inner, make_signer(), origins=[origin])
         options = {"transport": transport} if way == "transport" else {"mounts": {origin: transport}, "verify": TRUST}
-
-        async def send_async():
-            async with plain.AsyncClient(**options) as client:
-                await client.post(f"{origin}/x", json={})
-
-        def send():
-            with plain.Client(**options) as client:
-                client.post(f"{origin}/x", json={})
-
-        asyncio.run(send_async()) if means.asynchronous else send()
+        means.request(options, "POST", f"{origin}/x", json={})
     assert proxy.targets == [f"seller.example.com:{capture.port}"]
     assert is_accepted(capture.only, scheme="https")
     assert not caplog.records
@@ -227,27 +218,16 @@ def test_content_does_not_leave_by_a_transport_that_does_not_sign(seller, means,
     def elsewhere(request):
         came.append(request.read())
 
-    async def elsewhere_async(request):
-        came.append(await request.aread())
-
     parts = {"files": {"file": ("a.txt", io.BytesIO(b"secret"))}} if file else {"json": {"a": "secret"}}
     to = seller.go(307, "http://other.example.com/")
     kind = "Async" if means.asynchronous else ""
     sending = getattr(plain, f"{kind or ''}HTTPTransport")(verify=TRUST)
     signing = getattr(signed, f"{kind}SignatureTransport")(sending, make_signer(), origins=[seller.origin])
-    other = plain.MockTransport(elsewhere_async if means.asynchronous else elsewhere)
+    other = plain.MockTransport(elsewhere)
     options = {"transport": other, "mounts": {seller.origin: signing}, "follow_redirects": True, "verify": TRUST}
 
-    async def send_async():
-        async with plain.AsyncClient(**options) as client:
-            await client.post(to, **parts)
-
-    def send():
-        with plain.Client(**options) as client:
-            client.post(to, **parts)
-
     with pytest.raises(SigningError, match="content: a redirect leads to a transport of the client that does not sign"):
-        asyncio.run(send_async()) if means.asynchronous else send()
+        means.request(options, "POST", to, **parts)
     assert came == []
 
 

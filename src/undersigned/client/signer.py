@@ -148,7 +148,7 @@ class ListedOrigins:
             return ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Received(Generic[ResponseT]):
     """A response as a client integration has received it.
 

@@ -107,12 +107,13 @@ class SignatureAdapter(HTTPAdapter):
         """
         parts = _parts(request, self._signer)
         _guard(request, self._signer.origins)
+        send = super().send
         tried: list[Response] = []
 
         async def send_signed(signed: SignedRequest) -> Received[Response]:
             outgoing = request.copy()
             _put(signed, outgoing, parts[-1])
-            response = HTTPAdapter.send(self, outgoing, stream, timeout, verify, cert, proxies)  # type: ignore[arg-type]
+            response = send(outgoing, stream, timeout, verify, cert, proxies)  # type: ignore[arg-type]
             response.history.extend(tried)
             tried.append(response)
             raw = cast("HTTPResponse", response.raw)

@@ -145,6 +145,22 @@ def test_one_adapter_signs_for_many_threads(seller):
         assert set(pool.map(order, range(48))) == {KEYID}
 
 
+def test_adapter_of_an_application_beside_ours_sends_what_is_signed(seller):
+    class Noting(HTTPAdapter):
+        def send(self, request, *arguments, **options):
+            sent.append(request.headers["Signature"])
+            return super().send(request, *arguments, **options)
+
+    class Both(SignatureAdapter, Noting):
+        pass
+
+    sent = []
+    with requests.Session() as session:
+        session.mount("http://", Both(make_signer(), origins=[seller.origin]))
+        assert session.get(f"{seller.origin}/p", timeout=10).json()["keyid"] == KEYID
+    assert sent == [seller.arrivals[-1].fields["signature"]]
+
+
 def test_header_value_in_bytes_is_signed_as_it_is_sent(seller):
     auth = SignatureAuth(make_signer(components=["x-name"]), origins=[seller.origin])
     assert requests.get(f"{seller.origin}/", headers={"X-Name": b"value"}, auth=auth, timeout=10).ok

@@ -44,9 +44,7 @@ _INTERNAL: Final = (
     "localhost", "127.0.0.1", "backend", "app", "web", "api", "server", "service", "upstream", "host.docker.internal",
 )  # fmt: skip
 _PREFIX_FIELDS: Final = ("x-forwarded-prefix", "x-script-name", "x-forwarded-path")
-_TARGET_FIELDS: Final = (
-    "x-original-uri", "x-original-url", "x-forwarded-uri", "x-envoy-original-path", "x-rewrite-url",
-)  # fmt: skip
+_TARGETS: Final = ("x-original-uri", "x-original-url", "x-forwarded-uri", "x-envoy-original-path", "x-rewrite-url")
 _TYPES: Final = (
     "application/json", "text/plain", "application/x-www-form-urlencoded", "text/json", "application/octet-stream",
     "application/activity+json", "application/ld+json", "application/problem+json", "application/vnd.api+json",
@@ -55,7 +53,6 @@ _TYPES: Final = (
 _CHARSETS: Final = ("", "; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", ";charset=UTF-8")
 
 _ORIGIN: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
-_FORWARDED_HOST: Final = re.compile(r'host="?([^";,\s]+)', re.IGNORECASE)
 _ANY_TRIPLET: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _TRIPLET: Final = re.compile(r"%(?:2[1-9A-Fa-f]|[3-7][0-9A-Fa-f])")
 _RESERVED: Final = re.compile(r"[!$&'()*+,/:;=?@\[\]~]")
@@ -122,7 +119,7 @@ def _named_hosts(values: SignedValues) -> Iterator[Alternative]:
     """Yield the authorities that a header or the configuration names."""
     fields = values.fields.combined
     named = [one.strip() for name in _HOST_FIELDS for one in fields.get(name, "").split(",")[:4]]
-    named += _FORWARDED_HOST.findall(fields.get("forwarded", "")[:1024])[:4]
+    named += re.findall(r'host="?([^";,\s]+)', fields.get("forwarded", "")[:1024].lower())[:4]
     for text in dict.fromkeys((*(origin.authority for origin in values.origins), *named)):
         with suppress(MalformedURL):
             authority = canonicalize_authority(text, values.scheme, received=True)
@@ -209,7 +206,7 @@ def _prefixes(values: SignedValues) -> Iterator[Alternative]:
 
 def _targets(values: SignedValues) -> Iterator[Alternative]:
     """Yield the path and the query that headers of proxies name."""
-    for name in _TARGET_FIELDS:
+    for name in _TARGETS:
         path, mark, query = _ORIGIN.sub("", values.fields.combined.get(name, "")).partition("?")
         if path[:1] == "/":
             yield Alternative("rewritten target", values._replace(path=path, query=query if mark else None))
@@ -295,6 +292,8 @@ def _values_of(value: str, lines: Iterable[str]) -> Mapping[str, _Texts]:
 _PAIRS: Final = (
     (_schemes, _ports), (_schemes, _named_hosts), (_schemes, _internal_hosts), (_schemes, _prefixes),
     (_named_hosts, _prefixes), (_named_hosts, _slashes), (_named_hosts, _types), (_ports, _prefixes),
-    (_prefixes, _slashes), (_prefixes, _queries),
+    (_prefixes, _slashes), (_prefixes, _queries), (_prefixes, _octets_of_path), (_schemes, _octets_of_path),
+    (_schemes, _slashes), (_schemes, _queries), (_schemes, _types), (_named_hosts, _octets_of_path),
+    (_named_hosts, _queries), (_octets_of_path, _queries),
 )  # fmt: skip
 """Changes that one layer makes at once: a proxy that ends TLS, names another host and strips a prefix."""

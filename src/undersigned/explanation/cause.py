@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import chain, takewhile
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.explanation.advice import CHANGES
 from undersigned.explanation.alternatives import alternatives
@@ -15,7 +15,7 @@ from undersigned.message.content_digest import content_digest, has_digests, read
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable
 
     from undersigned.explanation.advice import Maker
     from undersigned.explanation.values import SignedValues
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from undersigned.message.structured_fields import Encoding
     from undersigned.signature.profile import Profile
 
-T = TypeVar("T")
-
 MOST_SECONDS: Final = 0.75
 """The most seconds of processor time of a search for the cause: some thousand verifications."""
 
 _LONGEST_SHOWN, _BEFORE = 160, 20
-_GZIP_TIMES: Final = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +87,7 @@ class Cause:
 
 def common(one: str, other: str) -> int:
     """Return how many characters two texts have in common at their beginning."""
-    shorter = min(len(one), len(other))
-    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def find_change(values: SignedValues) -> Cause | None:
@@ -101,7 +97,7 @@ def find_change(values: SignedValues) -> Cause | None:
     """
     received = values.base
     tried = {((received or "").encode(), values.signature, values.keys)}
-    for one in _in_time(alternatives(values)):
+    for one in takewhile(_in_time(), alternatives(values)):
         octets = one.octets or (one.values.base or "").encode()
         attempt = (octets, one.values.signature, one.values.keys)
         key = None if attempt in tried else one.values.signer(octets)
@@ -112,10 +108,10 @@ def find_change(values: SignedValues) -> Cause | None:
     return None
 
 
-def _in_time(several: Iterable[T]) -> Iterator[T]:
-    """Return as many of several things as can be tried in `MOST_SECONDS`."""
+def _in_time() -> Callable[[object], bool]:
+    """Return a function that is true for `MOST_SECONDS`."""
     end = time.thread_time() + MOST_SECONDS
-    return takewhile(lambda _: time.thread_time() <= end, several)
+    return lambda _: time.thread_time() <= end
 
 
 def other_spelling(request: Request, profile: Profile) -> tuple[str, str] | None:
@@ -152,16 +148,16 @@ def find_digest(request: Request, profile: Profile) -> Cause | None:
     return Cause.of("other digest form", written, right)
 
 
-def find_content(request: Request, created: int | None) -> Cause | None:
+def find_content(request: Request, created: int) -> Cause | None:
     """Return the cause of a digest that is of other content, or None."""
     # The header of gzip has four octets for the time.
-    signed_at = created if created is not None and 0 < created < _GZIP_TIMES else 0
+    signed_at = created if created.bit_length() <= 32 else 0  # noqa: PLR2004
     body = request.body
     expected = read_digests(request.fields.combined.get("content-digest", ""))
     if not expected or has_digests(body, expected):
         return None
-    received = f"{len(body)} other bytes"
-    for words, content in _in_time(chain(other_contents(body, signed_at=signed_at), cut_contents(body, expected))):
+    contents = chain(other_contents(body, signed_at=signed_at), cut_contents(body, expected))
+    for words, content in takewhile(_in_time(), contents):
         if has_digests(content, expected) and content != body:
-            return Cause.of("other content", words, received)
+            return Cause.of("other content", words, f"{len(body)} other bytes")
     return None

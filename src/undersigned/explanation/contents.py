@@ -12,7 +12,7 @@ import zlib
 from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode
+from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlencode
 
 from undersigned.explanation.json_forms import other_json
 from undersigned.limits import DEFAULT_MAX_BODY
@@ -34,8 +34,8 @@ Described: TypeAlias = "Iterator[tuple[str, bytes]]"
 """Contents, each with a description."""
 
 _ALGORITHMS: Final[tuple[DigestAlgorithm, ...]] = ("sha-256", "sha-512")
-_HASHES: Final = {"sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512", "sha-1": "sha1", "md5": "md5"}
-"""Hashes that senders write, by their names in RFC 9530."""
+_HASHES: Final = ("sha-256", "sha-384", "sha-512", "sha-224", "sha-1", "md5", "sha3-256", "sha3-512")
+"""Hashes that senders write, by their names in Content-Digest."""
 
 _SEQUENCE: Final = re.compile(r":([A-Za-z0-9+/_-]*+)={0,2}:")
 _WRITTEN: Final = re.compile(r"(?:([A-Za-z0-9-]{2,12})\s*=\s*)?[\"']?(:?)([A-Za-z0-9+/_-]{16,}={0,2})(:?)[\"']?")
@@ -79,7 +79,8 @@ def other_base64(value: str) -> Iterator[str]:
 
 def written_digest(declared: str, body: bytes) -> str:
     """Return how a field writes a digest of this content, by any algorithm and in any form, or "" if it has none."""
-    digests = {hashlib.new(name, body, usedforsecurity=False).digest(): known for known, name in _HASHES.items()}
+    names = {name: name.replace("sha-", "sha").replace("-", "_") for name in _HASHES}
+    digests = {hashlib.new(name, body, usedforsecurity=False).digest(): known for known, name in names.items()}
     for name, before, text, after in _WRITTEN.findall(declared):
         for form, octets in decoded(text):
             whole = next((one for one in digests if one.startswith(octets) and len(octets) >= _LEAST), b"")
@@ -125,6 +126,7 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     yield "an empty body", b""
     yield "the body without its final line end", body.rstrip(b"\r\n")
     yield "the body with LF at its end", body + b"\n"
+    yield "the body with LF at its beginning", b"\n" + body
     yield "the body with CRLF at its end", body + b"\r\n"
     yield "the body with LF instead of CRLF", body.replace(b"\r\n", b"\n")
     yield "the body with CRLF instead of LF", body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
@@ -138,6 +140,8 @@ def other_contents(body: bytes, *, signed_at: int = 0) -> Described:
     yield from _text(body)
     yield "the Base64 of the body", base64.b64encode(body)
     yield "the hexadecimal form of the body", body.hex().encode()
+    yield "the SHA-256 of the body", hashlib.sha256(body).digest()
+    yield "the SHA-256 of the body in hexadecimal", hashlib.sha256(body).hexdigest().encode()
     for words in ("{}", "[]", '""', *MISSING):
         yield f"{words} in place of the body", words.encode()
     for level in (6, 9, 1):
@@ -155,9 +159,11 @@ def _text(body: bytes) -> Described:
     """Yield the body as another charset, normalization or form has it."""
     with suppress(ValueError):
         text = body.decode("utf-8")
-        for charset in ("latin-1", "cp1252", "utf-16-le", "utf-16"):
+        for charset in ("latin-1", "cp1252", "iso-8859-15", "utf-16-le", "utf-16-be", "utf-16"):
             with suppress(ValueError):
                 yield f"the body in {charset} in place of UTF-8", text.encode(charset)
+        yield "the body with ? for each non-ASCII character", text.encode("ascii", "replace")
+        yield "the body without its non-ASCII characters", text.encode("ascii", "ignore")
         for form in ("NFC", "NFD"):
             yield f"the body in Unicode's form {form}", unicodedata.normalize(form, text).encode()
         yield "the body as a JSON string", json.dumps(text).encode()
@@ -176,6 +182,7 @@ def _text(body: bytes) -> Described:
         keys = ", with sorted names" if sort else ""
         text = urlencode(sorted(pairs) if sort else pairs, quote_via=encode, safe=safe).replace("~", tilde)
         yield f"the form written again with {words}{keys}", text.encode()
+    yield "the form, decoded", unquote_plus(form).encode()
 
 
 def _decompressed(body: bytes) -> Described:

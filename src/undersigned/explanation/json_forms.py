@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _COMMA, _COLON, _LINE, _ELEMENT, _OBJECT, _ARRAY, _EMPTY = map(chr, range(1, 8))
-"""Marks of a template: separators, line ends in objects and arrays, levels of both, and what is empty.
-
-JSON has no control characters in its strings, so a mark is nothing else.
-"""
+"""Marks of a template: separators, line ends, levels of both kinds, and what is empty. No string of JSON has them."""
 _LEVELS: Final = f"[{_OBJECT}{_ARRAY}]*"
 _NOTHING: Final = re.compile(f"{_EMPTY}({_LINE}{_LEVELS})")
 _ELEMENTS: Final = re.compile(f"{_ELEMENT}{_LEVELS}")
@@ -88,6 +85,7 @@ _MARKS: Final = {
     " with a space after each comma, as Python 2 does": (", ", ": "),
 }
 _UNUSUAL: Final = (
+    _Style("with spaces around each colon, as json_build_object of PostgreSQL does", None, ", ", " : "),
     _Style("with a space after each colon", None, ",", ": "),
     _Style("with a space after each comma", None, ", ", ":"),
     _Style("indented by 2, as Jackson does", "  ", ",", " : ", " ", arrays_in_lines=False),
@@ -101,24 +99,27 @@ _UNUSUAL: Final = (
 
 def _templates(value: object) -> Iterator[tuple[str, str]]:
     """Yield templates of a value with its members in each order, and its numbers and characters in each spelling."""
-    for (number, spell), (order, sort), (nulls, kept) in product(
-        _NUMBERS.items(), _ORDERS.items(), {"": True, ", without null members": False}.items()
-    ):
-        text = _NUMBER.sub(lambda found: spell(found[1]), _template(value, sort, nulls=kept))  # noqa: B023 - used here
+    shapes: dict[str, str] = {}
+    for (order, sort), (omitted, omits) in product(_ORDERS.items(), _OMITTED.items()):
+        shapes.setdefault(_template(value, sort, omits), order + omitted)
+    for (number, spell), (shape, words) in product(_NUMBERS.items(), shapes.items()):
+        text = _NUMBER.sub(lambda found: spell(found[1]), shape)  # noqa: B023 - used here
         for escapes, characters in _ESCAPES.items():
-            yield f"{order}{escapes}{number}{nulls}", _escaped(text, *characters)
+            yield f"{words}{escapes}{number}", _escaped(text, *characters)
 
 
-def _template(value: object, sort: Callable[[str], tuple[int, str]] | None, *, nulls: bool, depth: int = 0) -> str:
+def _template(
+    value: object, sort: Callable[[str], tuple[int, str]] | None, omits: Callable[[object], bool], depth: int = 0
+) -> str:
     """Return the template of a value. What is nested too deeply to be tried is left out."""
     if not isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     if depth > _DEEPEST:
         return ""
-    write = partial(_template, sort=sort, nulls=nulls, depth=depth + 1)
+    write = partial(_template, sort=sort, omits=omits, depth=depth + 1)
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
-        names = [name for name in members if nulls or members[name] is not None]
+        names = [name for name in members if not omits(members[name])]
         names = names if sort is None else sorted(names, key=sort)
         texts = [f"{json.dumps(name, ensure_ascii=False)}{_COLON}{write(members[name])}" for name in names]
         begin, end, line, level = "{", "}", _LINE, _OBJECT
@@ -137,6 +138,13 @@ _ORDERS: Final[Mapping[str, Callable[[str], tuple[int, str]] | None]] = {
     "": None,
     ", with sorted keys": lambda name: (0, name),
     ", with keys sorted by length, as jsonb of PostgreSQL does": lambda name: (len(name.encode()), name),
+}
+
+
+_OMITTED: Final[Mapping[str, Callable[[object], bool]]] = {
+    "": lambda _: False,
+    ", without null members": lambda member: member is None,
+    ", without empty members, as omitempty of Go does": lambda member: member in (None, False, "", [], {}, "\0" + "0"),
 }
 
 

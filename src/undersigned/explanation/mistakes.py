@@ -14,7 +14,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
-from undersigned.explanation.contents import MISSING, decoded
+from undersigned.explanation.contents import MISSING, decoded, other_base64
 from undersigned.explanation.values import Alternative
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
@@ -31,26 +31,24 @@ _RIGHT_BASE: Final = "the base of RFC 9421 section 2.5"
 _NAME: Final = re.compile(r'^"([^"]+)"((?:;[^:]*)?): ', re.MULTILINE)
 _HEADER_NAME: Final = re.compile(r'^"([^@"]+)"', re.MULTILINE)
 _HEADER: Final = re.compile(r'"((?!@)[A-Za-z0-9-]+)"(?=[ ):])')
-_VALUE: Final = re.compile(r"^(.*?: )(.*)$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r';[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\.)*"|[^;"]*))?')
 _LAST: Final = '"@signature-params": '
 _LISTED: Final = re.compile(r'"@signature-params": \((?:[^")]|"[^"]*")*\)')
-_DIGEST: Final = re.compile(r"(sha-256|sha-512)=:([A-Za-z0-9+/]+={0,2}):")
 _A_LABEL: Final = re.compile(r"(?<![^.])xn--([a-z0-9-]+)")
 _LIST: Final = re.compile(r"\(([^)]*)\)")
-_LONG_TIME: Final = re.compile(r"(;\s*(?:created|expires)=[0-9]{10})[0-9]{6,}")
-_HEXADECIMAL: Final = re.compile(r"%[0-9A-F]{2}")
 _TIME: Final = re.compile("=([0-9]+)")
-_STRING: Final = re.compile('="([^"]*)"')
 _MOST_PERMUTED: Final = 6
 _MOST_MOVED: Final = 32
 _FRAGMENTS: Final = ("", "top", "fragment", "frag", "section", "section1", "details", "main", "content", "anchor", "a")
 _PORTS: Final = (":443", ":80")
 _OFTEN: Final = (
     "a line end after the last line", "CRLF between the lines", "the label in its last line",
-    "names without quotation marks", "no last line, @signature-params",
+    "names without quotation marks", "no last line, @signature-params", "bare names in its last line",
+    "no quotation marks around @signature-params", "names of headers without quotation marks",
+    "names of headers without quotation marks, in the last line too", "no space after the colons",
+    "spaces between the parameters", "a line end before the first line",
 )  # fmt: skip
-"""The most usual mistakes of a base, which are tried together with another value of a component."""
+"""The usual mistakes of a base, which are tried together with others, and the first few with other values."""
 _LINE_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "names of headers in title case": partial(_HEADER_NAME.sub, lambda name: name[0].title()),
     "names in upper case": partial(_NAME.sub, lambda name: name[0].upper()),
@@ -71,6 +69,7 @@ _CODINGS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     " in hexadecimal": lambda octets: octets.hex().encode(),
     " in upper-case hexadecimal": lambda octets: octets.hex().upper().encode(),
     " in Base64": base64.b64encode,
+    " in Base64url": lambda octets: base64.urlsafe_b64encode(octets).rstrip(b"="),
 }
 
 
@@ -86,7 +85,9 @@ def syntax_fault(field: str) -> str:
         "the label, such as sig1=, is missing": f"sig1={field}",
         "single quotation marks stand for double ones": field.replace("'", '"'),
         "the names of the components are not in lower case": _LIST.sub(lambda found: found[0].lower(), field),
-        "a time is in microseconds or nanoseconds, and not in seconds": _LONG_TIME.sub(r"\1", field),
+        "a time is in microseconds or nanoseconds, and not in seconds": re.sub(
+            "((?:created|expires)=[0-9]{10})[0-9]{6,}", r"\1", field
+        ),
     }
     for words, text in corrected.items():
         with suppress(MalformedField):
@@ -99,10 +100,14 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
     """Yield what a sender may have signed in place of the base of `values`: a form or hash of it, or other text."""
     url, body = str(values.target), bytes(values.content)
     line, rest = f'"@target-uri": {url}', url.partition("://")[2].partition("/")[2]
+    alone = [one.partition(": ")[2] for one in base.split("\n")[:-1]]
     texts = {f"a base with {words}": change(base) for words, change in _forms(values.label).items()} | {
         "a base with @request-target in place of @target-uri": base.replace(line, f'"@request-target": /{rest}'),
         "a base with @path in place of @target-uri": base.replace(line, f'"@path": {values.path}'),
         "the base as a JSON string": json.dumps(base),
+        "the base with a backslash before each quotation mark": base.replace('"', r"\""),
+        "the values alone": "\n".join(alone),
+        "the values alone, one after another": "".join(alone),
         "the method and the URL": f"{values.method} {url}",
         "the URL": url,
         "the value of Signature-Input": f"{values.label}={values.read.text}",
@@ -122,24 +127,25 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
 
 
 def two_mistakes(values: SignedValues, base: str) -> Iterator[Alternative]:
-    """Yield the base with two mistakes of its signer at once."""
+    """Yield the base with two mistakes of its signer at once, of which one is usual."""
     forms = _forms(values.label)
-    for (one, first), (other, second) in combinations(forms.items(), 2):
-        signed = second(first(base)).encode("utf-8", "surrogatepass")
-        yield Alternative("other base form", values, signed, (f"a base with {one}, and with {other}", _RIGHT_BASE))
-    for alternative in other_values(values, base):
-        signed, (text, received) = alternative.octets or b"", alternative.told or ("", "")
-        for words in _OFTEN:
-            form = forms[words](signed.decode("utf-8", "surrogatepass")).encode("utf-8", "surrogatepass")
-            told = f"{text}, in a base with {words}", received
-            yield Alternative("other component value and other base form", values, form, told)
+    for (one, first), other in product(forms.items(), _OFTEN):
+        octets = forms[other](first(base)).encode("utf-8", "surrogatepass")
+        yield Alternative("other base form", values, octets, (f"a base with {one}, and with {other}", _RIGHT_BASE))
+    others = (other_values(values, base), fewer_parts(values, base), other_orders(values, base, moved))
+    for alternative, words in product(chain(*others), _OFTEN[:4]):
+        text, received = alternative.told or ("", "")
+        signed = forms[words]((alternative.octets or b"").decode("utf-8", "surrogatepass"))
+        name = " and ".join(dict.fromkeys((alternative.name, "other base form")))
+        told = f"{text}, in a base with {words}", received
+        yield Alternative(name, values, signed.encode("utf-8", "surrogatepass"), told)
 
 
 def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
     """Return the mistakes of a base by their words: first those in its lines, then those between and around them."""
     between = {
-        "CRLF": "\r\n", "CR": "\r", "\\n as two characters": "\\n", "nothing": "", "spaces": " ", "commas": ",",
-        "commas and spaces": ", ", "an empty line": "\n\n",
+        "CRLF": "\r\n", "CR": "\r", "\\n as two characters": "\\n", "\\r\\n as four": "\\r\\n", "nothing": "",
+        "spaces": " ", "commas": ",", "commas and spaces": ", ", "&": "&", "an empty line": "\n\n",
     }  # fmt: skip
     indents = {"2 spaces": "  ", "4 spaces": "    ", "8 spaces": " " * 8, "a tab": "\t"}
     return {
@@ -157,8 +163,11 @@ def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
         "signature-input for @signature-params": _put(_LAST, f'"signature-input": {label}='),
         "the header Signature-Input as its last line": _put(_LAST, f"Signature-Input: {label}="),
         "no name in its last line": _put(_LAST, ""),
+        "no @ in its names": _put('"@', '"'),
+        "a space before the parameters": _last(_put(");", ") ;")),
+        "commas between the parameters": _last(_put(";", ",")),
         "spaces between the parameters": _last(_put(";", "; ")),
-        "parameters without quotation marks": _last(partial(_STRING.sub, r"=\1")),
+        "parameters without quotation marks": _last(partial(re.sub, '="([^"]*)"', r"=\1")),
         "numbers in quotation marks": _last(partial(_TIME.sub, r'="\1"')),
         "times in milliseconds": _last(partial(_TIME.sub, r"=\g<1>000")),
         "commas between the components": _last(_put('" "', '", "')),
@@ -180,6 +189,8 @@ def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
         "a byte order mark (BOM) before it": "\ufeff{}".format,
         "a line end before the first line": "\n{}".format,
         "a line end after the last line": "{}\n".format,
+        "two line ends after the last line": "{}\n\n".format,
+        "a space after the last line": "{} ".format,
         "CRLF after the last line": "{}\r\n".format,
         "an octet of zero after it": "{}\0".format,
     }
@@ -201,7 +212,7 @@ def _last(change: Callable[[str], str]) -> Callable[[str], str]:
 
 def _values(change: Callable[[str], str]) -> Callable[[str], str]:
     """Return a function that changes the values in the lines of a base, except the last."""
-    return _lines(partial(_VALUE.sub, lambda line: line[1] + change(line[2])))
+    return _lines(partial(re.sub, "(?m)^(.*?: )(.*)$", lambda line: line[1] + change(line[2])))
 
 
 def _indented(space: str, end: str = "") -> Callable[[str], str]:
@@ -225,32 +236,33 @@ def permuted(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def other_orders(values: SignedValues, base: str, orders: Orders) -> Iterator[Alternative]:
     """Yield the parameters and lines of a base in other orders."""
-    components, head, parameters = _parts(base)
+    lines, parameters, joined = _parts(base)
     for order in orders(parameters):
-        signed = "\n".join([*components, head + "".join(order)]).encode()
-        yield Alternative("reordered parameters", values, signed, (_names(order), _names(parameters)))
-    for order in orders(components):
-        signed = "\n".join([*order, head + "".join(parameters)]).encode()
-        yield Alternative("reordered lines", values, signed, (_names(order), _names(components)))
+        told = _names(order), _names(parameters)
+        yield Alternative("reordered parameters", values, joined(lines, order), told)
+    for order in orders(lines):
+        yield Alternative("reordered lines", values, joined(order, parameters), (_names(order), _names(lines)))
 
 
 def fewer_parts(values: SignedValues, base: str) -> Iterator[Alternative]:
     """Yield a base without some of its parameters, or without some of its lines."""
-    components, head, parameters = _parts(base)
+    lines, parameters, joined = _parts(base)
     for kept in _fewer(parameters):
-        signed = "\n".join([*components, head + "".join(kept)]).encode()
-        yield Alternative("added parameters", values, signed, (_names(kept), _names(parameters)))
-    for kept in _fewer(components):
-        signed = "\n".join([*kept, head + "".join(parameters)]).encode()
-        words = f"a base without {_names([one for one in components if one not in kept])}"
-        yield Alternative("other base form", values, signed, (words, _RIGHT_BASE))
+        yield Alternative("added parameters", values, joined(lines, kept), (_names(kept), _names(parameters)))
+    for kept in _fewer(lines):
+        words = f"a base without {_names([one for one in lines if one not in kept])}"
+        yield Alternative("other base form", values, joined(kept, parameters), (words, _RIGHT_BASE))
 
 
-def _parts(base: str) -> tuple[Sequence[str], str, Sequence[str]]:
-    """Return the lines of a base, the beginning of the last, and its parameters."""
-    *components, last = base.split("\n")
+def _parts(base: str) -> tuple[Sequence[str], Sequence[str], Callable[[Sequence[str], Sequence[str]], bytes]]:
+    """Return the lines of a base except the last, the parameters in the last, and a function that joins both."""
+    *lines, last = base.split("\n")
     head = "".join(_LISTED.findall(last)[:1])
-    return components, head, _PARAMETER.findall(last, len(head))
+    return (
+        lines,
+        _PARAMETER.findall(last, len(head)),
+        lambda lines, parameters: "\n".join([*lines, head + "".join(parameters)]).encode(),
+    )
 
 
 def _fewer(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -291,16 +303,14 @@ def _component_values(values: SignedValues, received: Mapping[str, str]) -> Iter
             unquote(url), unquote(url, "latin-1"), f"{start}{unquote(path)}{query}", f"{start}{path}{unquote(query)}",
             *fragments, str(values.typed), f"{scheme.upper()}://{authority}{rest}", f"wss://{authority}{rest}",
             f"ws://{authority}{rest}", f"{url}?", quote(url, safe=":/?#[]@!$&'()*+,;=~"), quote(url),
-            quote(url, safe="!'()*~"), quote_plus(url), _HEXADECIMAL.sub(lambda octet: octet[0].lower(), url),
+            quote(url, safe="!'()*~"), quote_plus(url), re.sub("%[0-9A-F]{2}", lambda octet: octet[0].lower(), url),
         ],
         "@path": [rest, url, unquote(path), path[1:], path.rstrip("/"), f"{path}/", quote(path)],
         "@query": [
             query[1:], unquote(query), unquote(query[1:]), "?", rest, query.replace("+", " "), query.replace("%20", "+")
         ],
         "@scheme": [f"{scheme}:", f"{scheme}://"],
-        "@request-target": [
-            url, path, unquote(path), f"{values.method.lower()} {rest}", f"{values.method} {rest}",
-        ],
+        "@request-target": [url, path, unquote(path), f"{values.method.lower()} {rest}", f"{values.method} {rest}"],
         "content-digest": list(_digest_texts(received.get("content-digest", ""), bytes(values.content))),
     }  # fmt: skip
     for name, value in received.items():
@@ -321,12 +331,13 @@ def _component_values(values: SignedValues, received: Mapping[str, str]) -> Iter
 
 def _digest_texts(declared: str, body: bytes) -> Iterator[str]:
     """Yield what a sender may have written for a declared digest, in place of the field's value."""
-    found = _DIGEST.fullmatch(declared)
+    found = re.fullmatch("(sha-256|sha-512)=:([A-Za-z0-9+/]+={0,2}):", declared)
     if found is not None:
         name, text = found[1], found[2]
         hexadecimal = base64.b64decode(text).hex()
         yield from (text, f":{text}:", hexadecimal, f"{name}={text}", f"{name.upper()}={text}", f"{name}={hexadecimal}")
         yield from (f'{name}=":{text}:"', f'{name}="{text}"', f"{name.replace('-', '')}={text}")
+        yield from (f"{name.upper()}=:{text}:", *other_base64(declared))
     yield body.decode("utf-8", "replace")
 
 

@@ -31,11 +31,8 @@ class SignedValues(NamedTuple):
         query: the query without its `?`, or None.
         typed: the URL as it was received, before canonicalization.
         reading: how components are read. A method may have lower-case letters, since a sender may have signed them.
-        read: the member of Signature-Input.
-        label: the label of the signature.
-        signature: the bytes of the signature.
-        keys: the keys to verify with.
-        others: other keys that the sender may have.
+        read, label, signature: the member of Signature-Input, its label, and the bytes of the signature.
+        keys, others: the keys to verify with, and others that the sender may have.
         origins: the origins of the service, to which the sender may have sent the request.
     """
 
@@ -106,9 +103,8 @@ class SignedValues(NamedTuple):
         query = "no query" if self.query is None else f"?{self.query}" if self.query else "a lone ?"
         fields = self.fields.combined
         texts = [f"{name}: {fields[name]}" if name in fields else f"no {name}" for name in names]
-        if len(parts) > 1:
-            return ", ".join([str(self.target), *texts])
-        return ", ".join([*(query if part == "query" else str(getattr(self, part)) for part in parts), *texts])
+        own = [query if part == "query" else str(getattr(self, part)) for part in parts]
+        return ", ".join([*(own if len(own) < 2 else [str(self.target)]), *texts])  # noqa: PLR2004
 
 
 class Alternative(NamedTuple):

@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,7 @@ from tests.keys import NOW, URL
 from undersigned import AsyncVerifier, KeyPair, Request, SignatureError, Signer, Verifier, profiles
 from undersigned.discovery import KeySources, RemoteJWKS
 from undersigned.replay import SqliteReplayStore
+from undersigned.testing import FrozenNonceClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,23 +47,10 @@ def keyid_of(pair: KeyPair) -> str:
     return str(pair.public["keys"][0]["kid"])
 
 
-class Clock:
-    """Seconds that the model moves."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def wall(self) -> float:
-        return NOW + self.now
-
-
 class Tenant:
     """A tenant with its keys, and a server of its own that publishes them, fails or hangs."""
 
-    def __init__(self, name: str, server: KeyServer, clock: Clock) -> None:
+    def __init__(self, name: str, server: KeyServer, clock: FrozenNonceClock) -> None:
         self.name, self._clock = name, clock
         self.pairs = [KeyPair.generate(keyid=f"{name}/0")]
         self.listed: list[dict[str, object]] = []
@@ -96,12 +85,14 @@ class Tenant:
         self.publish()
 
 
+@dataclass(eq=False)
 class Sent:
     """A request with the tenant that signed it, and where it was accepted."""
 
-    def __init__(self, signer: str, keyid: str, request: Request) -> None:
-        self.signer, self.keyid, self.request = signer, keyid, request
-        self.accepted: list[str] = []
+    signer: str
+    keyid: str
+    request: Request
+    accepted: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"{self.signer} by {self.keyid}"
@@ -111,7 +102,8 @@ class Model:
     """Two workers, one for threads and one for tasks, and what the tenants do. `named`: a keyid names its signer."""
 
     def __init__(self, random: Random, folder: Path, server: KeyServer, runner: asyncio.Runner, *, named: bool) -> None:
-        self._random, self._runner, self._clock, self._named = random, runner, Clock(), named
+        self._random, self._runner, self._named = random, runner, named
+        self._clock, self._wall = FrozenNonceClock(0.0), lambda: NOW + self._clock.now
         self.tenants = {name: Tenant(name, server, self._clock) for name in TENANTS}
         self.told: list[str] = []
         self.sent: list[Sent] = []
@@ -125,7 +117,7 @@ class Model:
             sources = {name: RemoteJWKS(server.url(f"/{name}"), network=network, clock=self._clock) for name in TENANTS}
             self._sources[kind.__name__], keys = sources, KeySources(sources, signer_of=signer_of if named else None)
             store = SqliteReplayStore(folder / "replay.sqlite")
-            judge = kind(profiles.ADCP_3_2, keys=keys, replay=store, clock=self._clock.wall)
+            judge = kind(profiles.ADCP_3_2, keys=keys, replay=store, clock=self._wall)
             self._ask[kind.__name__] = judge
 
     def judge(self, worker: str, request: Request) -> str | SignatureError:
@@ -174,7 +166,7 @@ class Model:
             self.tell("mallory names its keys", keyid_of(pair))
 
     def _sign(self, pair: KeyPair) -> Request:
-        signer = Signer(pair.signing_key(), profile=profiles.ADCP_3_2, clock=self._clock.wall)
+        signer = Signer(pair.signing_key(), profile=profiles.ADCP_3_2, clock=self._wall)
         return Request("POST", URL, [*FIELDS, *signer.sign(Request("POST", URL, FIELDS, b"{}"))], b"{}")
 
     def _send(self) -> str | None:

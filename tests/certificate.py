@@ -16,8 +16,3 @@ def certificate(path: Path, *hosts: str) -> Path:
     issued = authority.issue_cert(*hosts)
     path.write_bytes(issued.private_key_and_cert_chain_pem.bytes() + authority.cert_pem.bytes())
     return path
-
-
-def localhost_certificate(path: Path) -> Path:
-    """A certificate for localhost."""
-    return certificate(path, "localhost")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.certificate import certificate
+from tests.discovery.key_server import HOSTS, KeyServer
 from tests.keys import Party
 from tests.serving import stop_idle_servers
 
@@ -135,6 +137,20 @@ def _servers_end_with_the_tests() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def party() -> Party:
     return Party.make()
+
+
+@pytest.fixture(scope="session")
+def key_server_certificate(tmp_path_factory) -> Path:
+    """The certificate of localhost and of all hosts of a key server, and its key."""
+    return certificate(tmp_path_factory.mktemp("tls") / "server.pem", *HOSTS)
+
+
+@pytest.fixture
+def server(key_server_certificate) -> Iterator[KeyServer]:
+    """A key server that nobody has asked yet."""
+    server = KeyServer(key_server_certificate)
+    yield server
+    server.close()
 
 
 @pytest.fixture

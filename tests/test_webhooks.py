@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import ssl
 from types import SimpleNamespace
 
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
-from tests.certificate import certificate
-from tests.discovery.key_server import HOSTS, KeyServer, redirect, response
+from tests.discovery.key_server import network_of, redirect, response
 from tests.keys import KEY, KEYS, OTHER_PRIVATE
 from tests.serving import https_server
 
@@ -25,18 +23,6 @@ from undersigned.webhooks import Delivery, WebhookSender
 PAYLOAD = {"idempotency_key": "7d8a5f0c-5cf4-4f5b-9f4e-1f1f2a3b4c5d", "status": "completed"}
 HOOK = "/hook"
 NONCE = re.compile(rb'nonce="([^"]+)"')
-
-
-@pytest.fixture(scope="module")
-def pem(tmp_path_factory):
-    return certificate(tmp_path_factory.mktemp("tls") / "server.pem", *HOSTS)
-
-
-@pytest.fixture
-def server(pem):
-    server = KeyServer(pem)
-    yield server
-    server.close()
 
 
 class Sending:
@@ -213,7 +199,7 @@ def test_wrong_option_is_a_configuration_error(options, named):
 
 
 @pytest.fixture
-def receiver(pem):
+def receiver(key_server_certificate):
     """A receiver that verifies: its port, its network and what came."""
     came = []
 
@@ -229,11 +215,9 @@ def receiver(pem):
     async def late(scope, receive, send) -> None:
         await SignatureMiddleware(app, verifier=verifier, origins=origins)(scope, receive, send)
 
-    with https_server(late, pem) as port:
+    with https_server(late, key_server_certificate) as port:
         origins.append(f"https://keys.example.com:{port}")
-        tls = ssl.create_default_context(cafile=pem)
-        network = Network(allowed=["127.0.0.0/8"], resolve=lambda _host, _port: ["127.0.0.1"], tls=tls)
-        yield f"{origins[0]}{HOOK}", network, came
+        yield f"{origins[0]}{HOOK}", network_of(key_server_certificate), came
 
 
 def test_receiver_verifies_every_attempt_and_gets_the_same_payload(send, receiver):

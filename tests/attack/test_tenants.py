@@ -15,9 +15,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import pytest
-from tests.certificate import certificate
-from tests.discovery.key_server import HOSTS, KeyServer, response
+from tests.discovery.key_server import response
 from tests.keys import NOW, URL
 
 from undersigned import AsyncVerifier, KeyPair, Request, SignatureError, Signer, Verifier, profiles
@@ -28,6 +26,8 @@ from undersigned.testing import FrozenNonceClock
 if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
+
+    from tests.discovery.key_server import KeyServer
 
     from undersigned.signature import KeyLookup
 
@@ -231,13 +231,6 @@ class Model:
         if "two signers publish this key" in str(error.detail):
             self._shared.add(place)
         return place in self._shared or place not in self._known
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = KeyServer(certificate(tmp_path_factory.mktemp("tls") / "server.pem", *HOSTS))
-    yield server
-    server.close()
 
 
 def test_tenants_do_not_interfere(search, server, tmp_path, caplog):

@@ -11,7 +11,6 @@ from socket import create_server
 
 import pytest
 from tests import keys as parties
-from tests.certificate import localhost_certificate
 from tests.cli.command import invoke, objects, run
 from tests.cli.listener import listener
 from tests.cli.route import Answer, Route
@@ -400,10 +399,9 @@ def test_server_without_a_name_silent_or_without_tls_gives_no_answer(key):
         assert "does not speak TLS" in silence(key, f"https://127.0.0.1:{port}")
 
 
-def test_certificate_must_be_trusted(key, tmp_path):
-    certificate = localhost_certificate(tmp_path / "localhost.pem")
+def test_certificate_must_be_trusted(key, key_server_certificate):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
+    context.load_cert_chain(key_server_certificate)
     received: list[bytes] = []
     with listener(OK, received, tls=context) as port:
         told = silence(key, f"https://localhost:{port}")
@@ -411,7 +409,7 @@ def test_certificate_must_be_trusted(key, tmp_path):
     assert received == []
     # The listener answers one connection, and the next ones wait in vain.
     with listener(OK, received, tls=context) as port:
-        silence(key, f"https://localhost:{port}", "--ca-file", str(certificate), "--timeout", "1")
+        silence(key, f"https://localhost:{port}", "--ca-file", str(key_server_certificate), "--timeout", "1")
     assert received[0].startswith(b"GET /undersigned-doctor/plain HTTP/1.1\r\nHost: localhost:")
     assert b"accept-encoding" not in received[0].lower()
 

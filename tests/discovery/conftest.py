@@ -8,8 +8,6 @@ from zlib import crc32
 
 import pytest
 from hypothesis import settings
-from tests.certificate import certificate
-from tests.discovery.key_server import HOSTS, KeyServer
 from tests.keys import lookup
 
 from undersigned import AsyncVerifier, MemoryReplayStore, Verifier
@@ -22,21 +20,8 @@ from undersigned.testing import FrozenNonceClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from undersigned import KeyLookup, Profile
-
-
-@pytest.fixture(scope="session")
-def key_server_certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return certificate(tmp_path_factory.mktemp("tls") / "server.pem", *HOSTS)
-
-
-@pytest.fixture
-def server(key_server_certificate: Path) -> Iterator[KeyServer]:
-    server = KeyServer(key_server_certificate)
-    yield server
-    server.close()
 
 
 @pytest.fixture

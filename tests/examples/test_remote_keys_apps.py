@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-from tests.certificate import localhost_certificate
-from tests.discovery.key_server import KeyServer, response
+from tests.discovery.key_server import response
 from tests.keys import BODY, JSON, ORIGIN
 from tests.wire import ask, assert_rejected, assert_unsigned, raw_request
 from tests.workers import free_port, workers
@@ -18,20 +16,13 @@ EXAMPLES = str(Path(__file__).parents[2] / "examples")
 ARGUMENTS = ("--app-dir", EXAMPLES, "--factory", "fastapi_remote_keys_app:app", "--port")
 
 
-@pytest.fixture
-def server(tmp_path):
-    server = KeyServer(localhost_certificate(tmp_path / "server.pem"))
-    yield server
-    server.close()
-
-
 def sign(pair: KeyPair) -> bytes:
     signer = Signer(pair.signing_key(), profile=profiles.ADCP_3_2)
     fields = signer.sign(Request("POST", f"{ORIGIN}/plans/gold", JSON, BODY))
     return raw_request("POST", "/plans/gold", [*JSON, *fields], BODY)
 
 
-def test_service_fetches_keys_follows_a_rotation_and_publishes_its_own(server, tmp_path):
+def test_service_fetches_keys_follows_a_rotation_and_publishes_its_own(server, key_server_certificate, tmp_path):
     old, new, own = (KeyPair.generate(keyid=keyid) for keyid in ("old", "new", "own"))
     server.answers["/jwks.json"] = response(old.public)
     (tmp_path / "own.json").write_text(json.dumps(own.public))
@@ -41,7 +32,7 @@ def test_service_fetches_keys_follows_a_rotation_and_publishes_its_own(server, t
         "KEY_NETWORKS": "127.0.0.0/8 ::1/128",
         "ORIGIN": ORIGIN,
         "REPLAY": str(tmp_path / "replay.sqlite"),
-        "SSL_CERT_FILE": str(tmp_path / "server.pem"),
+        "SSL_CERT_FILE": str(key_server_certificate),
     }
     port = free_port()
     with workers("uvicorn", *ARGUMENTS, str(port), port=port, log=tmp_path / "log", count=0, **environment):

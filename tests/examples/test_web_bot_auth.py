@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.certificate import localhost_certificate
 from tests.examples.programs import example, pair_in, ran_in
 from tests.serving import https_server
 from tests.wire import ask, raw_request
@@ -21,9 +20,9 @@ ORIGIN = "http://127.0.0.1:{port}"
 KNOWN, STRANGE = KeyPair.generate(), KeyPair.generate()
 
 
-@pytest.fixture(scope="module")
-def pem(tmp_path_factory):
-    return localhost_certificate(tmp_path_factory.mktemp("tls") / "server.pem")
+@pytest.fixture
+def pem(key_server_certificate):
+    return key_server_certificate
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from django.test import override_settings
 from fastapi import FastAPI
 from flask import Flask
 from starlette.applications import Starlette
-from tests.certificate import localhost_certificate
 from tests.integrations.django_site import site
 from tests.keys import JWKS, KEYS, lookup, verifier
 from tests.publishing.signed import keyids_that_signed
@@ -113,9 +112,9 @@ def test_route_serves_a_directory_that_its_keys_sign(framework):
 
 
 @pytest.fixture
-def behind_tls(tmp_path) -> Iterator:
+def behind_tls(tmp_path, key_server_certificate) -> Iterator:
     """A Starlette application served by uvicorn over https at localhost, and the network to reach it."""
-    pem = localhost_certificate(tmp_path / "server.pem")
+    pem = key_server_certificate
     (tmp_path / "jwks.json").write_text(json.dumps(JWKS))
     routes = [
         undersigned_starlette.jwks_route(PublishedKeys(tmp_path / "jwks.json")),

@@ -21,7 +21,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
-from tests.certificate import certificate
 from tests.keys import JWKS, lookup
 from tests.serving import https_server
 
@@ -146,11 +145,6 @@ AGENTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def pem(tmp_path_factory):
-    return certificate(tmp_path_factory.mktemp("tls") / "server.pem", HOST)
-
-
 @contextlib.contextmanager
 def running(name: str, pem):
     """Run an agent; yields it, and the options of its source."""
@@ -163,8 +157,8 @@ def running(name: str, pem):
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_keys_of_an_sdks_agent_are_found_from_its_url(name, pem):
-    with running(name, pem) as (agent, options):
+def test_keys_of_an_sdks_agent_are_found_from_its_url(name, key_server_certificate):
+    with running(name, key_server_certificate) as (agent, options):
         keys = AdCPAgent(agent.url(), **options).find(lookup())
         assert [key.keyid for key in keys] == ["buyer-ed25519"]
 
@@ -175,9 +169,9 @@ def test_keys_of_an_sdks_agent_are_found_from_its_url(name, pem):
 
 
 @pytest.mark.parametrize("name", ["mcp 2026-07-28, text", "mcp, a session and JSON", "a2a 1.0, a message"])
-def test_agent_that_does_not_know_the_task_has_no_keys(name, pem, monkeypatch):
+def test_agent_that_does_not_know_the_task_has_no_keys(name, key_server_certificate, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.adcp.agent.TASK", "get_something_else")
-    with running(name, pem) as (agent, options), pytest.raises(KeySourceError) as raised:
+    with running(name, key_server_certificate) as (agent, options), pytest.raises(KeySourceError) as raised:
         AdCPAgent(agent.url(), **options).find(lookup())
     assert raised.value.reason == "signature_capabilities_unreachable"
     assert json.dumps(TASK) not in str(raised.value)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests import keys
-from tests.certificate import localhost_certificate
+from tests.certificate import certificate
 from tests.proxies import envoy, haproxy, nginx, traefik
 from tests.proxies.fronts import BACKENDS, Served, listening
 from tests.servers.matrix import program
@@ -117,7 +117,7 @@ def street(tmp_path_factory) -> Iterator[Street]:
             for backend in BACKENDS
         },
         {backend: bound.getsockname()[1] for backend, bound in sockets.items()},
-        localhost_certificate(directory / "localhost.pem"),
+        certificate(directory / "localhost.pem", "localhost"),
     )
     with contextlib.ExitStack() as stack:
         for backend, bound in sockets.items():

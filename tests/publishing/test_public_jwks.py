@@ -19,6 +19,14 @@ OCTETS = base64.urlsafe_b64decode(PRIVATE["d"] + "=")
 DER = bytes.fromhex("302e020100300506032b657004220420") + OCTETS
 
 
+def base58(octets: bytes) -> str:
+    number, text = int.from_bytes(octets, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[digit] + text
+    return text
+
+
 def test_text_is_the_json_of_the_set():
     assert json.loads(public_jwks_text(JWKS)) == JWKS
 
@@ -82,6 +90,8 @@ MISTAKES = {
             "Base32": base64.b32encode(OCTETS).decode(),
             "Base32 in lower case": base64.b32encode(OCTETS).decode().lower().rstrip("="),
             "Base85": f"key:{base64.b85encode(OCTETS).decode()}",
+            "a number": str(int.from_bytes(OCTETS, "big")),
+            "Base58": f"z{base58(OCTETS)}",
             "Ascii85": base64.a85encode(OCTETS).decode(),
             "DER in Base85": base64.b85encode(DER).decode(),
             "DER": base64.encodebytes(DER).decode(),

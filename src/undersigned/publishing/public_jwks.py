@@ -34,6 +34,11 @@ _MOST: Final = {"kid": 320, "x": 96, "y": 96, "n": 4096, "x5u": 320, "x5t#S256":
 _SHORT: Final = 32
 """The characters of any other member. A private key has 43 at least, in Base64url."""
 
+_MOST_DIGITS: Final = 116
+"""The decimal digits of a number of 48 octets."""
+
+_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
 _CURVES: Final = (("OKP", "Ed25519"), ("EC", "P-256"), ("EC", "P-384"))
 
 _TYPES: Final = ("EC", "OKP", "RSA")
@@ -125,7 +130,7 @@ def _public_halves(text: str) -> Iterator[str | None]:
     for characters, lengths, decode in _SPELLINGS:
         runs = {run for one in (text, re.sub(r"[\s:]", "", text)) for run in characters.findall(one)}
         for part in {part for run in runs for size in (len(run), *lengths) for part in (run[:size], run[-size:])}:
-            with suppress(ValueError):
+            with suppress(ValueError, OverflowError):
                 candidates.add(decode(part))
     for octets in candidates:
         private: list[PrivateKey] = []
@@ -150,11 +155,25 @@ def _from_base32(text: str) -> bytes:
     return b32decode(text + "=" * (-len(text) % 8), casefold=True)
 
 
+def _from_number(alphabet: str) -> Callable[[str], bytes]:
+    """Return a reader of numbers with these digits."""
+
+    def read(text: str) -> bytes:
+        number = 0
+        for digit in text[:_MOST_DIGITS]:
+            number = number * len(alphabet) + alphabet.index(digit)
+        return number.to_bytes(32 if number < 2**256 else 48, "big")
+
+    return read
+
+
 _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str], bytes]]]] = (
     (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 64), _from_base64),
     (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64), _from_base64),
     (re.compile(r"[0-9A-Fa-f]{64,}"), (64, 96), bytes.fromhex),
     (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), _from_base32),
+    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116), _from_number("0123456789")),
+    (re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"), (43, 44, 65, 66), _from_number(_BASE58)),
     (re.compile(r"[!-~]{40,}"), (40, 60), b85decode),
     (re.compile(r"[!-~]{40,}"), (40, 60), a85decode),
 )

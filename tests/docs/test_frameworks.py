@@ -280,7 +280,7 @@ def test_test_of_the_page_passes_in_a_project_of_its_own(page, tmp_path):
         assert "def " in last
     if "settings.py" in texts:
         # What `django-admin startproject` and pytest-django do.
-        texts["settings.py"] += 'ROOT_URLCONF = "urls"\nSECRET_KEY = "secret"\nALLOWED_HOSTS = ["*"]\n'
+        texts["settings.py"] += 'ROOT_URLCONF = "urls"\nSECRET_KEY = "secret"\n'
         texts["conftest.py"] = "import django\n\ndjango.setup()\n"
     for name, text in texts.items():
         (tmp_path / name).write_text(text)

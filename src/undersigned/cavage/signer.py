@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from undersigned.cavage.header import (
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undersigned.signature.remote_key import AnyKey
-    from undersigned.url import CanonicalURL
 
 CavageAlgorithm = Literal["rsa-sha256", "hs2019"]
 """How the `algorithm` parameter is spelled. Both mean the same for an RSA key of the fediverse."""
@@ -96,22 +96,20 @@ class CavageSigner:
             SigningError: the request lacks a field to sign, or a receiver could not read its fields.
             ConfigurationError: the `sign` of the key must be awaited.
         """
-        added, names, base, target = self._draft(request, digest)
-        return self._signed_fields(added, names, base, target, local_signature(self._key, base.encode("ascii")))
+        draft = self._draft(request, digest)
+        return self._signed(draft, local_signature(self._key, draft.signature_base.encode("ascii")))
 
     async def async_sign(self, request: Request, *, digest: str | None = None) -> SignedFields:
         """Sign a request as `sign` does, and await the key if its `sign` is async."""
-        added, names, base, target = self._draft(request, digest)
-        return self._signed_fields(added, names, base, target, await awaited_signature(self._key, base.encode("ascii")))
+        draft = self._draft(request, digest)
+        return self._signed(draft, await awaited_signature(self._key, draft.signature_base.encode("ascii")))
 
     def digest_builder(self) -> RunningDigest:
         """Return a new builder of the digest that this signer covers, for content that is read in chunks."""
         return RunningDigest(("sha-256",))
 
-    def _draft(
-        self, request: Request, digest: str | None
-    ) -> tuple[list[tuple[str, str]], tuple[str, ...], str, CanonicalURL]:
-        """Return the fields to add, the signed names, the signing string and the target."""
+    def _draft(self, request: Request, digest: str | None) -> SignedFields:
+        """Return what is signed, still without the Signature."""
         target = canonicalize(request.url)
         typed = typed_target(request.url, target)
         check_sent(typed)
@@ -129,14 +127,12 @@ class CavageSigner:
         except UnresolvableComponent as unresolvable:
             raise SigningError(f"{unresolvable} (covered: {', '.join(names)})") from None
         check_base(base)
-        return added, names, base, typed
+        return SignedFields(tuple(added), names, typed.target_uri, base)
 
-    def _signed_fields(
-        self, added: list[tuple[str, str]], names: tuple[str, ...], base: str, target: CanonicalURL, signature: bytes
-    ) -> SignedFields:
-        value = serialize_parameters(self._key.keyid, self._algorithm, names, signature)
+    def _signed(self, draft: SignedFields, signature: bytes) -> SignedFields:
+        value = serialize_parameters(self._key.keyid, self._algorithm, draft.components, signature)
         try:
             CavageParameters.parse(value)
         except MalformedField as malformed:
             raise SigningError(f"headers: {malformed}") from None
-        return SignedFields((*added, ("Signature", value)), names, target.target_uri, base)
+        return replace(draft, fields=(*draft.fields, ("Signature", value)))

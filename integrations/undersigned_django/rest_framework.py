@@ -59,9 +59,9 @@ class SignatureAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[object, VerifiedSignature] | None:
         """Return the caller and the signature, or None if the request is unsigned or its caller unknown."""
         signature = PUBLISHED.find_signature(request._request)  # noqa: SLF001 - as REST framework documents it
-        user: object = None
         if signature is not None:
-            user = cast("Callable[[VerifiedSignature], object]", read_setting().get("USER") or _caller)(signature)
+            named = cast("Callable[[VerifiedSignature], object] | None", read_setting().get("USER"))
+            user = SignedCaller(signature.keyid, signer=signature.signer) if named is None else named(signature)
             if user is not None:
                 return user, signature
         detail = _UNSIGNED if signature is None else _UNKNOWN
@@ -90,7 +90,3 @@ class IsSigned(BasePermission):
             return True
         note_denial(asked, _REQUIRED)
         return False
-
-
-def _caller(signature: VerifiedSignature) -> SignedCaller:
-    return SignedCaller(signature.keyid, signer=signature.signer)

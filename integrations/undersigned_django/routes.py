@@ -47,11 +47,7 @@ class RouteResolver(_RouteResolver):
 
     def routes_of(self, app: object) -> Routes:  # noqa: ARG002 - the settings say what Django runs
         """Return the routes of Django; as `undersigned.policy.RouteResolver.routes_of`."""
-        return Routes(listed=_list, ask=_ask, is_complete=_is_complete, sees_handshakes=False)
-
-
-def _list() -> Iterable[ListedRoute]:
-    return _listed(get_resolver().url_patterns, "/", ())
+        return Routes(listed=_listed, ask=_ask, is_complete=_is_complete, sees_handshakes=False)
 
 
 def _middlewares() -> list[object]:
@@ -63,15 +59,16 @@ def _ask() -> bool:
 
 
 def _is_complete() -> bool:
-    """Return whether no middleware selects other URLs for a request, as those of subdomains do."""
-    return not any(_selects_urls(function) for one in _middlewares() for function in _functions(one))
+    """Return whether no middleware selects other URLs for a request, as those of subdomains do: none names them."""
+    codes = (code for one in _middlewares() for code in _functions(one))
+    return not any("urlconf" in (*code.co_names, *code.co_consts) for code in codes)
 
 
 def _listed(
-    patterns: Iterable[URLPattern | URLResolver], prefix: str, namespaces: tuple[str, ...]
+    patterns: Iterable[URLPattern | URLResolver] | None = None, prefix: str = "/", namespaces: tuple[str, ...] = ()
 ) -> Iterator[ListedRoute]:
-    """Yield each view of URL patterns, as a policy is asked about it."""
-    for pattern in patterns:
+    """Yield each view of URL patterns, by default of those of the site, as a policy is asked about it."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
         path = f"{prefix}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
             inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
@@ -94,14 +91,6 @@ def _functions(middleware: object) -> Iterator[CodeType]:
         code = waiting.pop()
         yield code
         waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
-
-
-def _selects_urls(code: CodeType) -> bool:
-    """Return whether code names the attribute of a request that Django reads other URLs from."""
-    return "urlconf" in (*code.co_names, *code.co_consts)
-
-
-_PATH_VIEW = ("ninja.operation", "PathView")
 
 
 class RouteMiddleware:
@@ -176,7 +165,8 @@ def _matched(
 ) -> MatchedRoute:
     """Return what Django runs for a URL pattern."""
     # A view of django-ninja picks one of several functions by the method, and has the name of none of them.
-    is_opaque = (view.__module__, getattr(view, "__qualname__", "").partition(".")[0]) == _PATH_VIEW
+    kind = (view.__module__, getattr(view, "__qualname__", "").partition(".")[0])
+    is_opaque = kind == ("ninja.operation", "PathView")
     return MatchedRoute(getattr(view, "view_class", view), names, parameters, is_opaque, path=path, view=view)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.metrics import Observation
@@ -14,7 +15,7 @@ from undersigned.replay import NoConnection
 from undersigned.verification import awaited, from_tasks, may_block
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Generator
 
     from opentelemetry.metrics import Meter
 
@@ -71,25 +72,27 @@ class Claims:
             description="The most claims that were under way at once since the last report.",
         )
 
-    def begin(self) -> float:
-        """Note that a claim begins. Return the time."""
-        measured = self._measured.get()
+    @contextmanager
+    def measured(self) -> Generator[list[Claim]]:
+        """Measure one claim. Its answer is put into the list."""
+        measured, begun = self._measured.get(), time.perf_counter()
         with measured.lock:
             measured.now += 1
             measured.most = max(measured.most, measured.now)
-        return time.perf_counter()
-
-    def end(self, begun: float, result: object) -> None:
-        """Note that a claim has ended, with an answer or an exception."""
-        seconds = time.perf_counter() - begun
-        if isinstance(result, BaseException):
-            result = "no_connection" if isinstance(result, NoConnection) else "error"
-        measured = self._measured.get()
-        name = result if isinstance(result, str) and result in measured.counts else "error"
-        with measured.lock:
-            measured.now -= 1
-            measured.counts[name] += 1
-            measured.seconds.append(seconds)
+        answers: list[Claim] = []
+        result = "error"
+        try:
+            yield answers
+            result = answers[0] if answers[0] in _RESULTS else "error"
+        except NoConnection:
+            result = "no_connection"
+            raise
+        finally:
+            seconds = time.perf_counter() - begun
+            with measured.lock:
+                measured.now -= 1
+                measured.counts[result] += 1
+                measured.seconds.append(seconds)
 
     def _by_result(self) -> list[Observation]:
         return [Observation(count, {"result": name}) for name, count in self._measured.get().counts.items() if count]
@@ -136,14 +139,9 @@ class CountedReplayStore:
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
         """As `ReplayStore.claim`."""
-        begun = self._claims.begin()
-        try:
-            result = self._store.claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        except BaseException as failure:
-            self._claims.end(begun, failure)
-            raise
-        self._claims.end(begun, result)
-        return result
+        with self._claims.measured() as answers:
+            answers.append(self._store.claim(keyid, nonce, now=now, until=until, caps=caps, content=content))
+        return answers[0]
 
 
 class AsyncCountedReplayStore:
@@ -169,12 +167,7 @@ class AsyncCountedReplayStore:
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
         """As `AsyncReplayStore.claim`."""
-        begun = self._claims.begin()
-        try:
+        with self._claims.measured() as answers:
             answer = self._claim(keyid, nonce, now=now, until=until, caps=caps, content=content)
-            result: Claim = await awaited(answer)
-        except BaseException as failure:
-            self._claims.end(begun, failure)
-            raise
-        self._claims.end(begun, result)
-        return result
+            answers.append(await awaited(answer))
+        return answers[0]

@@ -179,9 +179,7 @@ class _Exchange(HTTPMessageDelegate):
         vars(headers)[ADMISSION] = admission
         connection = cast("HTTPConnection", _Answering(self.request_conn, admission))
         delegate = self.application.start_request(self.server_conn, connection)
-        start_line = self.start_line
-        if body.target is not None:
-            start_line = RequestStartLine(start_line.method, body.target, start_line.version)
+        start_line = self.start_line if body.target is None else self.start_line._replace(path=body.target)
         await _wait(delegate.headers_received(start_line, headers))
         if body.more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.

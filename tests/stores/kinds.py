@@ -82,43 +82,23 @@ class SqliteKind:
             yield InThreads(store)
 
 
-def pooled_redis(port: int, **options):
-    """Return an asyncio client whose pool waits for a free connection."""
-    pool = redis.asyncio.BlockingConnectionPool(host=HOST, port=port, **{"socket_timeout": 10, **options})
-    return redis.asyncio.Redis.from_pool(pool)
+def clustered(kind, port: int):
+    return kind(port=port, **_OF_A_NODE)
 
 
-def pooled_valkey(port: int, **options):
-    pool = valkey.asyncio.BlockingConnectionPool(host=HOST, port=port, **{"socket_timeout": 10, **options})
-    return valkey.asyncio.Valkey.from_pool(pool)
+pooled_redis = functools.partial(blocking_client, redis.asyncio.Redis)
+pooled_valkey = functools.partial(blocking_client, valkey.asyncio.Valkey)
 
 
-def clustered_redis(port: int):
-    return redis.asyncio.RedisCluster(host=HOST, port=port, socket_timeout=10)
+def _kind(make, client, async_client, server, prefix: str, **options) -> Kind:
+    makes = (functools.partial(make, one) for one in (client, async_client))
+    return RedisKind(server.port, prefix, *makes, options)
 
 
-def clustered_valkey(port: int):
-    return valkey.asyncio.ValkeyCluster(host=HOST, port=port, socket_timeout=10)
-
-
-def redis_kind(server, prefix: str, **options) -> Kind:
-    return RedisKind(server.port, prefix, functools.partial(blocking_client, redis.Redis), pooled_redis, options)
-
-
-def valkey_kind(server, prefix: str, **options) -> Kind:
-    return RedisKind(server.port, prefix, functools.partial(blocking_client, valkey.Valkey), pooled_valkey, options)
-
-
-def cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return RedisKind(
-        cluster.port, prefix, functools.partial(redis.RedisCluster, **_OF_A_NODE), clustered_redis, options
-    )
-
-
-def valkey_cluster_kind(cluster, prefix: str, **options) -> Kind:
-    return RedisKind(
-        cluster.port, prefix, functools.partial(valkey.ValkeyCluster, **_OF_A_NODE), clustered_valkey, options
-    )
+redis_kind = functools.partial(_kind, blocking_client, redis.Redis, redis.asyncio.Redis)
+valkey_kind = functools.partial(_kind, blocking_client, valkey.Valkey, valkey.asyncio.Valkey)
+cluster_kind = functools.partial(_kind, clustered, redis.RedisCluster, redis.asyncio.RedisCluster)
+valkey_cluster_kind = functools.partial(_kind, clustered, valkey.ValkeyCluster, valkey.asyncio.ValkeyCluster)
 
 
 class InThreads:

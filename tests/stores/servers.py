@@ -20,8 +20,9 @@ HOST = "127.0.0.1"
 
 
 def blocking_client(kind, port: int, **options):
-    """Return a client of redis-py or valkey-py whose pool waits for a free connection."""
-    library = importlib.import_module(kind.__module__.partition(".")[0])
+    """Return a client of redis-py or valkey-py, or of asyncio, whose pool waits for a free connection."""
+    is_async = ".asyncio." in kind.__module__
+    library = importlib.import_module(kind.__module__.partition(".")[0] + (".asyncio" if is_async else ""))
     return kind.from_pool(library.BlockingConnectionPool(host=HOST, port=port, **{"socket_timeout": 10, **options}))
 
 
@@ -136,15 +137,8 @@ class Cluster:
     """Nodes of Redis that share the slots; the first ones are primaries, the others their replicas."""
 
     def __init__(self, kind=Redis, *, primaries: int = 3, replicas: int = 0) -> None:
-        options = (
-            "--cluster-enabled",
-            "yes",
-            "--cluster-node-timeout",
-            "1500",
-            "--cluster-require-full-coverage",
-            "no",
-        )
-        self.nodes = [kind(*options) for _ in range(primaries + replicas)]
+        options = "--cluster-enabled yes --cluster-node-timeout 1500 --cluster-require-full-coverage no"
+        self.nodes = [kind(*options.split()) for _ in range(primaries + replicas)]
         for node in self.nodes:
             node.bus = free_port()
             node.options += ("--cluster-port", str(node.bus))

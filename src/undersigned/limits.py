@@ -109,6 +109,9 @@ LONGEST_ON_LOOP: Final = 65_536
 LONGEST_SEARCHED: Final = 65_536
 """bytes of such JSON that are searched for a member below a webhook: longer JSON with both words must be signed"""
 
+MOST_DAMAGED_ESCAPES: Final = 1_000
+r"""`\\u` in strings of JSON of which one begins no escape, as in a path: JSON with more must be signed"""
+
 TURNS_BEFORE_REJECTION: Final = 16
 """turns of an event loop that a rejection waits: an accepted request takes several, and many senders may be rejected"""
 

@@ -18,8 +18,12 @@ JSON = "application/json"
 def registers(content: object, kind: str = JSON, *, name: str | None = None, fields=(), path: bool = False) -> bool:
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
     request = Request("POST", "https://a.example/x", [("Content-Type", kind), *fields], body)
-    operation = Operation(name, registers_webhook=path)
-    return Policy().registers_webhook(operation, request, profiles.ADCP_3_2)
+    return must_be_signed(Operation(name, registers_webhook=path), request)
+
+
+def must_be_signed(operation: Operation, request: Request, profile=profiles.ADCP_3_2) -> bool:
+    """Return whether a policy without lists rejects an unsigned request."""
+    return Policy().decide(operation, "unsigned", request, fallback=False, profile=profile).outcome == "reject"
 
 
 @pytest.mark.parametrize(
@@ -85,19 +89,7 @@ def test_json_in_a_string_is_covered_as_deep_as_it_is_nested():
     assert not registers({"note": 'a webhook with "authentication"'})
 
 
-FAR = [
-    "utf-7",
-    "cp037",
-    "utf-16",
-    "shift_jis",
-    "latin-1",
-    "idna",
-    "punycode",
-    "no-such-charset",
-    "hex",
-    '"utf 8"',
-    "utf~8",
-]
+FAR = ["utf-7", "cp037", "utf-16", "shift_jis", "latin-1", "idna", "punycode", "none", "hex", '"utf 8"', "utf~8"]
 
 
 @pytest.mark.parametrize(
@@ -161,20 +153,30 @@ def test_registration_is_found_as_deep_as_the_strict_reader_reads_wherever_it_is
     request.strict_json()
 
     def search(calls: int) -> bool:
-        return search(calls - 1) if calls else Policy().registers_webhook(Operation(), request, profiles.ADCP_3_2)
+        return search(calls - 1) if calls else must_be_signed(Operation(), request)
 
     assert search(0)
     assert search(90)
-
-
-def test_name_with_a_line_feed_must_be_signed():
-    assert registers({"web\nhook": 1, "a": "webhook authentication"})
 
 
 def test_long_content_with_both_words_must_be_signed():
     text = "x" * 65_536
     assert registers({"webhook": 1, "note": "authentication", "text": text})
     assert not registers({"webhook": 1, "note": "authentic", "text": text})
+
+
+@pytest.mark.parametrize(
+    "text", [rb"\u0061", rb"\\u0061", rb"\\\u00750061", rb"\\u006\u0031", rb"\\\\u005Cu0061", rb"\\u00" * 1_001]
+)
+def test_escapes_that_no_json_needs_must_be_signed(text):
+    assert registers(b'{"text":"%b"}' % text)
+
+
+def test_backslashes_of_paths_and_escapes_that_readers_skip_hide_nothing():
+    path = rb'"path":"C:\\users\\u00\\Users"'
+    assert not registers(b"{%b}" % path)
+    assert registers(rb'{"webhook":{"authen\u200btication":1},%b}' % path)
+    assert registers(b'{"webhook":{"x":"\\u00\x0061"}}')
 
 
 def test_quotation_marks_that_a_client_escapes_register_nothing():
@@ -237,4 +239,4 @@ def test_content_costs_a_few_lines_for_each_of_its_values(name):
 
 def test_other_profiles_have_no_rule_about_webhooks():
     request = Request("POST", "https://a.example/x", [("Content-Type", JSON)], json.dumps({"webhook": HOOK}))
-    assert not Policy().registers_webhook(Operation(), request, profiles.UCP)
+    assert not must_be_signed(Operation(), request, profiles.UCP)

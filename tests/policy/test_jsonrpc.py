@@ -265,6 +265,8 @@ def test_path_without_a_segment_is_a_wrong_configuration(path):
         (b"{'jsonrpc':'2.0', params: {name: create_media_buy,},}", "reject"),
         (rb'{"id":01,"method":"tools/call","params":{"name":"cre\u0061te_media_buy"}}', "reject"),
         (rb'[{"params":{"name":"create_media_buy\u0000"}}]', "reject"),
+        (rb'[{"params":{"name":"\n\ncreate_media_buy\t"}}]', "reject"),
+        (rb'[{"params":{"name":"create\/media_buy"}}]', "reject"),
         (rb'[{"params":"{\"name\":\"create_media_buy\"}"}]', "reject"),
         (rb'[{"text":"caf\u00e9: \u0022create_media_buy\u0022 may be called"}]', "reject"),
         (rb'[{"text":"caf\u00e9: create_media_buy may be called"}]', "accept"),

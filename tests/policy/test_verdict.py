@@ -99,8 +99,7 @@ def test_failed_signature_needs_another_credential_under_warn():
 
 
 @pytest.mark.parametrize(
-    "reason",
-    ["signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"],
+    "reason", ["signature_header_malformed", "signature_params_incomplete", "target_uri_malformed", "body_malformed"]
 )
 def test_malformed_message_is_never_forgiven(reason):
     error = failure(reason)

@@ -10,18 +10,17 @@ hide a word, it must be signed.
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cached_property
 from itertools import chain
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Final
 
-from undersigned.limits import LONGEST_JSON_START, LONGEST_SEARCHED
+from undersigned.limits import LONGEST_JSON_START, LONGEST_SEARCHED, MOST_DAMAGED_ESCAPES
 from undersigned.message.content import has_content_coding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.request import Request
@@ -30,25 +29,16 @@ if TYPE_CHECKING:
 _WEBHOOK: Final = re.compile(r"web[\W_]*hook|notification[\W_]*config", re.IGNORECASE)
 _WEBHOOKS: Final = b"webhook", b"notificationconfig"
 _AUTHENTICATION: Final = b"authentication"
-_ESCAPES: Final = rb"(?:\\.(?:0[0-9a-f]{3})?)*"
-_GIVEN: Final = re.compile(rb'"%b' % _ESCAPES + rb'authentication(?:\\u0000[^"]*|%b)":(?!null)' % _ESCAPES)
-"""A member other than null, in squeezed octets of JSON. A name ends at its first NUL for some readers."""
 _IN_A_STRING: Final = re.compile(rb'authentication\\+"(?:\\+[nrt])*:')
 """A member of JSON that is in a string of JSON, in squeezed octets."""
+_BEFORE_NAMES: Final = b"", b"b", b"f", b"n", b"r", b"t"
+"""What remains before a name of an escape, such as that of a line feed, which a reader may strip."""
 
 _LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
+_APART: Final = bytes.maketrans(ascii_uppercase.encode() + b'"\\', ascii_lowercase.encode() + b"  ")
 _NOT_LETTERS: Final = bytes({*range(256)} - {*(ascii_letters + digits).encode()})
 _ALIKE: Final = b"\xc5\xbf", b"\xe2\x84\xaa"
 """The characters that are ASCII letters in another case: the long s and the Kelvin sign."""
-
-_HIDING: Final = re.compile(rb"\\u(?:00(?:3[0-9]|[46][1-9a-fA-F]|5[0-9aAcC]|7[0-9aA])|017[fF]|212[aA])")
-"""An escape of a letter, digit or backslash, which no JSON needs."""
-_DIGITS: Final = bytes.maketrans(b"4567", b"3333")
-_MAYBE_HIDING: Final = rb"\u003", rb"\u013", rb"\u212"
-"""How such an escape begins, and few others, if each digit above 3 is a 3. To look for it costs much less."""
-
-_NOT_JSON: Final = re.compile(rb"\\(?<!\\\\)(?:[xU0-7]|u\{)")
-"""An escape that JSON does not have."""
 
 _CHARSET: Final = re.compile("charset", re.IGNORECASE)
 _LIKE_ASCII: Final = re.compile(
@@ -60,6 +50,8 @@ _BEFORE_JSON: Final = b" \t\r\n\0\xef\xbb\xbf\xfe\xff"
 """Octets that may come before JSON: white space, and what UTF-16, UTF-32 and byte order marks add."""
 _UNSEEN: Final = bytes(set(range(256)) - set(range(0x21, 0x7F)))
 """Octets that some readers drop before they parse: all but the visible ones of ASCII."""
+_AS_OCTAL: Final = bytes.maketrans(_UNSEEN + b"1234567xU", b"0" * (len(_UNSEEN) + 9))
+"""Makes each escape that JSON does not have begin as `\\0` does. Only one with a `u` is found where it is decoded."""
 _BLANK: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|(?:\0\0)?\xfe\xff)?(?>(?:\0{0,3}[ \t\r\n])*)\0{0,3}")
 """White space, as it comes before JSON in UTF-8, UTF-16 and UTF-32, after a byte order mark or none."""
 _JSON_START: Final = re.compile(rb'\{["}]|\[[\[{"]|"[\[{"\\]')
@@ -102,7 +94,7 @@ class UnsignedContent:
     """The content of an unsigned request, as some reader may read it. Each thing is found out once, and if it matters.
 
     A word is found without its case, and without what some reader may drop: all but ASCII letters and digits. Each step
-    is one pass over the octets in C, so that no content costs more than a few times what it costs to parse it.
+    is one pass in C, so that no content costs more than a few times what it costs to parse it.
 
     Args:
         request: the request, with its content if it may be JSON.
@@ -110,7 +102,6 @@ class UnsignedContent:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._is_json = bool(request.body and may_be_json(request.body, request.fields, ended=True))
 
     @cached_property
     def _value(self) -> tuple[JSONValue] | None:
@@ -122,39 +113,62 @@ class UnsignedContent:
 
     @cached_property
     def _plain(self) -> bytes | None:
-        """The octets without escapes, or None if they may have words that this does not show."""
+        """The octets without escapes, none if nobody reads them as JSON, or None if they may have hidden words."""
         octets = self._request.body
+        if not octets or not may_be_json(octets, self._request.fields, ended=True):
+            return b""
         # In UTF-16 and UTF-32, NUL is next to the first character.
         is_wide = octets.lstrip(_BEFORE_JSON)[:2] in {b"{\0", b"[\0", b'"\0'}
         if is_wide or _is_decoded(self._request.fields):
             return None
+        if b"\\" in octets and self._value is None:
+            if rb"\0" in octets.replace(b"\\\\", b"").translate(_AS_OCTAL):
+                return None
+            # Some readers drop octets, and others a backslash that is before a line feed.
+            plain = self._unescaped(octets.translate(None, _UNSEEN))
+            return plain and plain.replace(b"\\", b"")
+        return self._unescaped(octets)
+
+    def _unescaped(self, octets: bytes) -> bytes | None:
+        """Return octets without their escapes, or None if one is of a letter or digit, which no JSON needs.
+
+        JSON in a string has one backslash more for each string around it.
+        """
         if b"\\" not in octets:
             return octets
-        if self._value is None and _NOT_JSON.search(octets) is not None:
-            return None
-        if b"\\u" not in octets:
-            return octets
-        digits = octets.translate(_DIGITS)
-        if any(one in digits for one in _MAYBE_HIDING) and _HIDING.search(octets) is not None:
-            return None
-        return _unescaped(octets)
+        escaped = octets
+        while b"\\\\" in escaped:
+            escaped = escaped.replace(b"\\\\", b"\\")
+        escaped = escaped.replace(rb"\/", b"/")
+        if rb"\u" not in escaped:
+            return escaped
+        try:
+            text = escaped.decode("raw_unicode_escape")
+        except UnicodeDecodeError:
+            # A string may have backslashes of its own, as a path has.
+            if self._value is None or octets.count(rb"\\u") > MOST_DAMAGED_ESCAPES:
+                return None
+            escaped = escaped.replace(rb"\U", b"U")
+            text = escaped.decode("raw_unicode_escape", "replace")
+        plain = text.encode("utf-8", "ignore")
+        # After its backslash, an escape has letters and digits only: as many fewer as the text gets shorter.
+        before, after = (len(one.translate(None, _NOT_LETTERS)) for one in (escaped, plain))
+        return plain if before - after == len(escaped) - len(text) and rb"\u" not in plain else None
 
     @cached_property
     def _dropped(self) -> bytes:
         """What no word has. If a letter has a double in the content, neither of them counts."""
-        octets = self._request.body
-        has_doubles = not octets.isascii() and any(one[:1] in octets and one in octets for one in _ALIKE)
+        texts = [one for one in (self._request.body, self._plain or b"") if not one.isascii()]
+        has_doubles = any(double[:1] in one and double in one for one in texts for double in _ALIKE)
         return _NOT_LETTERS + (b"kKsS" if has_doubles else b"")
 
-    def _squeezed(self, octets: bytes, kept: bytes = b"") -> bytes:
-        return octets.translate(_LOWER, self._dropped.translate(None, kept))
+    def _squeezed(self, octets: bytes, kept: bytes = b"", *, by: bytes = _LOWER) -> bytes:
+        return octets.translate(by, self._dropped.translate(None, kept))
 
     @cached_property
-    def _text(self) -> bytes | None:
-        """The words and quotation marks of its octets, or None if some reader may find other words."""
-        if not self._is_json:
-            return b""
-        return None if self._plain is None else self._squeezed(self._plain, b'"')
+    def _words(self) -> bytes | None:
+        """The words, apart where a string or an escape ends, or None if some reader may find other words."""
+        return None if self._plain is None else self._squeezed(self._plain, b'"\\', by=_APART)
 
     def registers_webhook(self, *, inside: bool) -> bool:
         """Return whether it registers a webhook with an `authentication` of its own.
@@ -166,38 +180,37 @@ class UnsignedContent:
         Args:
             inside: whether the whole request registers a webhook. Then an `authentication` anywhere counts.
         """
-        text, octets = self._text, self._request.body
+        text, octets = self._words, self._request.body
         if text is None:
             return True
         if _AUTHENTICATION not in text or not (inside or any(self._squeezed(word) in text for word in _WEBHOOKS)):
             return False
         if len(octets) > LONGEST_SEARCHED or self._value is None:
             return True
-        squeezed = self._squeezed(_unescaped(octets.replace(rb"\u0022", rb"\"")), b'":\\')
-        return _IN_A_STRING.search(squeezed) is not None or self._registers(self._value[0], inside=inside)
-
-    def _registers(self, value: JSONValue, *, inside: bool) -> bool:
-        """Search a value, one level after the other. Content may be nested deeper than calls may be."""
+        inner = self._unescaped(octets.replace(rb"\u0022", rb"\""))
+        if inner is None or _IN_A_STRING.search(self._squeezed(inner, b'":\\')) is not None:
+            return True
         hook, config = map(self._squeezed, _WEBHOOKS)
-        level: list[JSONValue] = [] if inside else [value]
-        hooks: list[JSONValue] = [value] if inside else []
+        hooks = [*self._value] if inside else self._members(self._value[0], lambda name: hook in name or config in name)
+        return any(one is not None for one in self._members(hooks, lambda name: name == _AUTHENTICATION))
+
+    def _members(self, value: JSONValue, is_named: Callable[[bytes], bool]) -> list[JSONValue]:
+        """Return the values of the members with such names, at any depth. Nothing is sought in these."""
+        found: list[JSONValue] = []
+        level = [value]
         while level:
             objects = [one for one in level if isinstance(one, dict)]
             names = [*set(chain.from_iterable(objects))]
-            squeezed = self._squeezed("\n".join(names).encode("ascii", "ignore"), b"\n").split(b"\n")
-            if len(squeezed) > max(len(names), 1):
-                # A name has a line feed.
-                return True
-            found = {name for name, one in zip(names, squeezed, strict=False) if hook in one or config in one}
+            octets = "\n".join(name.replace("\n", "") for name in names).encode("ascii", "ignore")
+            squeezed = self._squeezed(octets, b"\n\0").split(b"\n")
+            # Some readers drop a NUL, and for others a name ends there.
+            read = [[one.replace(b"\0", b""), *one.split(b"\0")] for one in squeezed]
+            named = {name for name, ones in zip(names, read, strict=False) if any(map(is_named, ones))}
             members = [pair for one in objects for pair in one.items()]
-            hooks += [member for name, member in members if name in found]
+            found += [member for name, member in members if name in named]
             level = [*chain.from_iterable(one for one in level if isinstance(one, list))]
-            level += [member for name, member in members if name not in found]
-        try:
-            octets = json.dumps(hooks, ensure_ascii=False).encode("ascii", "ignore")
-        except RecursionError:
-            return True
-        return _GIVEN.search(self._squeezed(octets, b'":[{\\')) is not None
+            level += [member for name, member in members if name not in named]
+        return found
 
     def may_name(self, names: Iterable[str]) -> bool:
         """Return whether some reader may find one of the names in it.
@@ -207,19 +220,12 @@ class UnsignedContent:
         Args:
             names: names in ASCII.
         """
-        text, words = self._text, {self._squeezed(name.encode()) for name in names}
+        text, words = self._words, {self._squeezed(name.encode()) for name in names}
         if text is None:
             return True
         if self._value is None:
             return any(word in text for word in words)
-        return not words.isdisjoint(text.split(b'"'))
-
-
-def _unescaped(octets: bytes) -> bytes:
-    """Return octets without their escapes. JSON in a string has one backslash more for each string around it."""
-    while b"\\\\" in octets:
-        octets = octets.replace(b"\\\\", b"\\")
-    return octets.decode("raw_unicode_escape", "ignore").encode("ascii", "ignore")
+        return not {before + word for before in _BEFORE_NAMES for word in words}.isdisjoint(text.split())
 
 
 def _is_decoded(fields: HeaderFields) -> bool:

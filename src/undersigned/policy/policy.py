@@ -136,22 +136,11 @@ class Policy:
                 return demand
         return "none"
 
-    def registers_webhook(
-        self, operation: Operation | UnresolvedOperation, request: Request, profile: Profile, *, path: str = ""
-    ) -> bool:
-        """Return whether a request registers a webhook with credentials, so that it must be signed (AdCP's profiles).
-
-        Args:
-            operation: what the resolver returned or raised.
-            request: the request, with its content if that was read.
-            profile: the profile. Only AdCP's have this rule.
-            path: the percent-decoded path, if the operation is not resolved.
-        """
-        return self._registers_webhook(operation, UnsignedContent(request), profile, path)
-
+    @staticmethod
     def _registers_webhook(
-        self, operation: Operation | UnresolvedOperation, content: UnsignedContent, profile: Profile, path: str
+        operation: Operation | UnresolvedOperation, content: UnsignedContent, profile: Profile, path: str = ""
     ) -> bool:
+        """Return whether a request registers a webhook with credentials, so that it must be signed (AdCP)."""
         if not profile.is_of_adcp:
             return False
         inside = names_webhook(path)
@@ -291,7 +280,7 @@ class Policy:
         """Return why a request must be signed whatever the lists say, or None."""
         if operation.is_unknown:
             return _UNKNOWN
-        return _WEBHOOK if self.registers_webhook(operation, request, profile) else None
+        return _WEBHOOK if self._registers_webhook(operation, UnsignedContent(request), profile) else None
 
 
 def _squeezed(text: str) -> str:

@@ -184,27 +184,6 @@ def test_adding_a_name_to_a_list_never_weakens_a_requirement(made, operation, op
     assert order.index(more.demand(operation)) <= order.index(made.demand(operation))
 
 
-HOOK = {"push_notification_config": {"url": "https://b.example", "authentication": {"schemes": ["Bearer"]}}}
-
-
-def test_verdict_on_an_operation_follows_from_its_lists():
-    made = Policy(required_for=["create_media_buy"], warn_for=["get_products"])
-    failed = profiles.ADCP_3_2.error("signature_invalid", step=10, detail="")
-    outcomes = [
-        made.decide(Operation(name), signature, REQUEST, fallback=fallback, profile=profiles.ADCP_3_2).outcome
-        for name, signature, fallback in [
-            ("create_media_buy", "unsigned", False),
-            ("create_media_buy", "unsigned", True),
-            ("create_media_buy", failed, True),
-            ("get_products", "unsigned", False),
-            ("get_products", failed, True),
-            ("get_products", failed, False),
-            ("other", "unsigned", False),
-        ]
-    ]
-    assert outcomes == ["reject", "ask", "reject", "accept", "ask", "reject", "accept"]
-
-
 UNRESOLVED = UnresolvedOperation("the skill is not a name")
 FAILED = profiles.ADCP_3_2.error("signature_header_malformed", step=1, detail="")
 

@@ -101,26 +101,7 @@ def test_signer_whose_server_is_down_stops_no_other(world, pair, server):
         world.find_all(pair, lookup())
 
 
-def test_sources_may_be_of_any_kind(world, server):
-    class Own:
-        def find(self, asked):
-            return KEYS.find(asked)
-
-    server.answers["/a"] = jwks(es256_pair("far")[1])
-    remote = world.jwks(server.url("/a"), network=server.network())
-    sources = world.sources(
-        {
-            "own": Own(),
-            "set": KeySet.from_jwks({"keys": [OTHER_PUBLIC | {"kid": "other-ed25519"}]}, owner="set"),
-            "far": remote,
-        }
-    )
-    assert owners(world.find_all(sources, lookup())) == ["own"]
-    assert owners(world.find_all(sources, lookup("other-ed25519"))) == ["set"]
-    assert owners(world.find_all(sources, lookup("far"))) == ["far"]
-
-
-def test_sources_of_the_application_may_block_or_be_awaited_or_fail(world):
+def test_sources_may_be_of_any_kind_and_block_or_be_awaited_or_fail(world, server):
     class Awaited:
         blocking = False
         find = KEYS.find
@@ -130,8 +111,6 @@ def test_sources_of_the_application_may_block_or_be_awaited_or_fail(world):
             return KEYS.find(asked)
 
     class Blocking:
-        blocking = True
-
         def find(self, asked):
             time.sleep(0.01)
             return KeySet.from_jwks({"keys": [OTHER_PUBLIC]}).find(asked)
@@ -153,9 +132,15 @@ def test_sources_of_the_application_may_block_or_be_awaited_or_fail(world):
         def find(self, _asked):
             return None
 
-    sources = world.sources(
-        {"awaited": Awaited(), "blocking": Blocking(), "broken": Broken(), "broken later": BrokenLater(), "w": Wrong()}
-    )
+    server.answers["/a"] = jwks(es256_pair("far")[1])
+    fixed = {
+        "set": KeySet.from_jwks({"keys": [OTHER_PUBLIC | {"kid": "set"}]}, owner="its own"),
+        "far": world.jwks(server.url("/a"), network=server.network()),
+    }
+    own = {"awaited": Awaited(), "blocking": Blocking(), "broken": Broken(), "later": BrokenLater(), "wrong": Wrong()}
+    sources = world.sources(fixed | own)
+    for name in fixed:
+        assert owners(world.find_all(sources, lookup(name))) == [name]
     assert owners(world.find_all(sources, lookup())) == ["awaited"]
     assert owners(world.find_all(sources, lookup(OTHER_PUBLIC["kid"]))) == ["blocking"]
     with pytest.raises(RuntimeError, match="no nobody"):

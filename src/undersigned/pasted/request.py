@@ -183,7 +183,7 @@ def _sent_lines(text: str) -> Iterator[str]:
 def _head(lines: Sequence[str]) -> _Read:
     request_line = _REQUEST_LINE.fullmatch(lines[0])
     if request_line is None:
-        raise MalformedRequest("line 1 is not a request line: expected method, target and version")
+        raise MalformedRequest("line 1 is not a request line (method, target, version), and no log of level DEBUG")
     return _Read(request_line[1], request_line[2], [_field(line) for line in filter(None, lines[1:])], None)
 
 

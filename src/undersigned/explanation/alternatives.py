@@ -48,7 +48,7 @@ _TARGETS: Final = ("x-original-uri", "x-original-url", "x-forwarded-uri", "x-env
 _TYPES: Final = (
     "application/json", "text/plain", "application/x-www-form-urlencoded", "text/json", "application/octet-stream",
     "application/activity+json", "application/ld+json", "application/problem+json", "application/vnd.api+json",
-    "text/html", "application/xml", "text/xml",
+    "text/html", "application/xml", "text/xml", "Application/JSON",
 )  # fmt: skip
 _CHARSETS: Final = ("", "; charset=utf-8", ";charset=utf-8", "; charset=UTF-8", ";charset=UTF-8")
 

@@ -1,12 +1,12 @@
-"""What is pasted into the page: the request, the keys and the options, as the form sends them."""
+"""What is pasted into the page, as the form sends it: the request, the keys and the options, and what they tell."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from undersigned import ConfigurationError, profiles
 from undersigned.errors import UndersignedError
+from undersigned.explanation import explain_request
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.pasted import MalformedRequest, PastedRequest, parse_pasted_keys, parse_pasted_request
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undersigned import Profile, Request
+    from undersigned.explanation import ExplainedRequest
 
 _MOST_FIELDS: Final = 1000
 
@@ -33,27 +34,8 @@ class Unusable(UndersignedError):
         self.field = field
 
 
-@dataclass(frozen=True, slots=True)
-class Pasted:
-    """A pasted request with what is needed to explain it.
-
-    Attributes:
-        request: the request.
-        keys: the keys to verify with.
-        profile: the profile, or None for the published one that the tag names.
-        origins: the origins of the server.
-        base: the signer's base, or None.
-    """
-
-    request: PastedRequest
-    keys: ExaminedKeys
-    profile: Profile | None
-    origins: tuple[Origin, ...]
-    base: bytes | None
-
-
-def read_pasted(texts: Mapping[str, str], own: Mapping[str, Profile]) -> Pasted:
-    """Read the texts of the form. A text that is not given is empty.
+def explain_pasted(texts: Mapping[str, str], own: Mapping[str, Profile]) -> tuple[PastedRequest, ExplainedRequest]:
+    """Return the request of a form and its explanation. A text that is not given is empty.
 
     Args:
         texts: the texts.
@@ -80,9 +62,16 @@ def read_pasted(texts: Mapping[str, str], own: Mapping[str, Profile]) -> Pasted:
         keys = parse_pasted_keys(_octets(given["keys"]), keyid=_keyid(pasted.request)) if "keys" in given else None
     except ConfigurationError as error:
         raise Unusable("keys", str(error)) from None
-    profile = {**profiles.BY_NAME, **own}.get(given.get("profile", ""))
-    base = _octets(given["base"]) if "base" in given else None
-    return Pasted(pasted, keys or ExaminedKeys({}), profile, origins, base)
+    explained = explain_request(
+        pasted.request,
+        {**{one.name: one for one in profiles.FOR_REQUESTS}, **own}.get(given.get("profile", "")),
+        keys or ExaminedKeys({}),
+        now=pasted.received_at,
+        signers_base=_octets(given["base"]) if "base" in given else None,
+        origins=origins,
+        clock_offsets=pasted.clock_offsets,
+    )
+    return pasted, explained
 
 
 def _keyid(request: Request) -> str:

@@ -6,22 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from undersigned import profiles
-from undersigned.explanation import CHECKS, explain_request
+from undersigned.explanation import CHECKS
 from undersigned.limits import LONGEST_TARGET
 from undersigned.log_text import printable
 from undersigned.message.timestamps import moment
 from undersigned.url import ADCP_RECEIVED, URL, explain
 
 from .html import HTML, element, join
-from .pasted import Unusable, read_pasted
+from .pasted import Unusable, explain_pasted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from undersigned import Profile
     from undersigned.explanation import ExplainedRequest
-
-    from .pasted import Pasted
+    from undersigned.pasted import PastedRequest
 
 _NO_OWN: Final[Mapping[str, Profile]] = {}
 _CONTENT: Final = 11
@@ -69,10 +68,10 @@ def paste(path: str, texts: Mapping[str, str], own: Mapping[str, Profile] = _NO_
     if not texts:
         return document(_form(texts, names))
     try:
-        pasted = read_pasted(texts, own)
+        result = _explanation(*explain_pasted(texts, own))
     except Unusable as unusable:
         return document(_form(texts, names, unusable))
-    return document(_explanation(pasted), _form(texts, names))
+    return document(result, _form(texts, names))
 
 
 def _form(texts: Mapping[str, str], names: Iterable[str], fault: Unusable | None = None) -> HTML:
@@ -117,17 +116,8 @@ def _form(texts: Mapping[str, str], names: Iterable[str], fault: Unusable | None
     )
 
 
-def _explanation(pasted: Pasted) -> HTML:
-    request, whole = pasted.request.request, pasted.request.is_whole
-    explained = explain_request(
-        request,
-        pasted.profile,
-        pasted.keys,
-        now=pasted.request.received_at,
-        signers_base=pasted.base,
-        origins=pasted.origins,
-        clock_offsets=pasted.request.clock_offsets,
-    )
+def _explanation(pasted: PastedRequest, explained: ExplainedRequest) -> HTML:
+    request, whole = pasted.request, pasted.is_whole
     unread = not whole and explained.error is not None and explained.error.step == _CONTENT
     if unread:
         explained = replace(explained, error=None, cause=None)
@@ -142,7 +132,7 @@ def _explanation(pasted: Pasted) -> HTML:
         "section",
         verdict(title, is_good=error is None and not unread),
         element("p", explained.summary, class_="cause") if error is not None else "",
-        facts([("Read as", pasted.request.form), ("Profile", explained.profile), *_facts(explained, whole=whole)]),
+        facts([("Read as", pasted.form), ("Profile", explained.profile), *_facts(explained, whole=whole)]),
         _steps(explained, unread=unread),
         _bases(explained),
         message(request.method, url, request.fields.lines, explained.base, body),

@@ -59,7 +59,8 @@ class ChangedRequest:
 
 
 def _target(name: str, signed: str, received: str, words: str = "", *, fields=(), **options) -> ChangedRequest:
-    """A request signed for one URL and received for another."""
+    """A request signed for one URL and received for another; a URL without a scheme is below `SITE`."""
+    signed, received = (SITE + url if url[0] in "/:" else url for url in (signed, received))
     own = [("Host", received.split("/")[2]), *fields]
     added = keys.foreign_fields(Request("GET", signed), by=keys.signer(), nonce=keys.NONCE)
     return ChangedRequest(name, Request("GET", received, [*own, *added]), words, **options)
@@ -248,6 +249,10 @@ BASES: dict[str, Callable[[str], str | bytes]] = {
     "@path in place of @target-uri": lambda base: base.replace(
         '"@target-uri": https://seller.example.com', '"@path": '
     ),
+    "no @ in its names": lambda base: base.replace('"@', '"'),
+    "a space before the parameters": lambda base: base.replace(");", ") ;"),
+    "commas between the parameters": lambda base: base.replace(";", ","),
+    "two line ends after the last line": lambda base: f"{base}\n\n",
     "its text in UTF-16-LE": lambda base: base.encode("utf-16-le"),
 }
 """Bases that a signer writes by hand."""
@@ -264,104 +269,83 @@ VALUES = {
 
 
 CHANGED = {
-    "a decoded slash": _target(
-        "decoded octets", f"{SITE}/a%2Fb", f"{SITE}/a/b", "the sender signed /a%2Fb; you received /a/b"
-    ),
-    "several decoded slashes": _target("decoded octets", f"{SITE}/x/a%2Fb%2Fc/y", f"{SITE}/x/a/b/c/y"),
+    "a decoded slash": _target("decoded octets", "/a%2Fb", "/a/b", "the sender signed /a%2Fb; you received /a/b"),
+    "several decoded slashes": _target("decoded octets", "/x/a%2Fb%2Fc/y", "/x/a/b/c/y"),
     "a URL in the path": _target(
-        "decoded octets", f"{SITE}/r/https%3A%2F%2Fb.example%2Fc%2Fd%2Fe%2Ff", f"{SITE}/r/https://b.example/c/d/e/f"
+        "decoded octets", "/r/https%3A%2F%2Fb.example%2Fc%2Fd%2Fe%2Ff", "/r/https://b.example/c/d/e/f"
     ),
-    "decoded reserved octets": _target("decoded octets", f"{SITE}/a%3Ab%40c", f"{SITE}/a:b@c"),
-    "one kind of decoded octets": _target("decoded octets", f"{SITE}/a%3Ab@c%3A", f"{SITE}/a:b@c:"),
-    "an escape decoded once": _target("decoded octets", f"{SITE}/a%252Fb", f"{SITE}/a%2Fb"),
-    "an encoded slash": _target(
-        "encoded octets", f"{SITE}/a/b", f"{SITE}/a%2Fb", "the sender signed /a/b; you received /a%2Fb"
-    ),
-    "encoded reserved octets": _target("encoded octets", f"{SITE}/a:b@c", f"{SITE}/a%3Ab%40c"),
-    "one kind of encoded octets": _target("encoded octets", f"{SITE}/a:b%40c:", f"{SITE}/a%3Ab%40c%3A"),
-    "an escape encoded again": _target("encoded octets", f"{SITE}/a%2Fb", f"{SITE}/a%252Fb"),
-    "merged slashes": _target("merged slashes", f"{SITE}/a//b", f"{SITE}/a/b", "signed /a//b; you received /a/b"),
-    "merged slashes in several places": _target("merged slashes", f"{SITE}/a//b//c/d", f"{SITE}/a/b/c/d"),
-    "added slashes": _target("added slashes", f"{SITE}/a/b", f"{SITE}//a/b"),
-    "a lost slash at the end": _target("trailing slash", f"{SITE}/a/", f"{SITE}/a"),
-    "an added slash at the end": _target("trailing slash", f"{SITE}/a", f"{SITE}/a/"),
-    "a stripped prefix": _target(
-        "stripped prefix", f"{SITE}/api/v1/a", f"{SITE}/a", "signed /api/v1/a; you received /a"
-    ),
+    "decoded reserved octets": _target("decoded octets", "/a%3Ab%40c", "/a:b@c"),
+    "one kind of decoded octets": _target("decoded octets", "/a%3Ab@c%3A", "/a:b@c:"),
+    "an escape decoded once": _target("decoded octets", "/a%252Fb", "/a%2Fb"),
+    "an encoded slash": _target("encoded octets", "/a/b", "/a%2Fb", "the sender signed /a/b; you received /a%2Fb"),
+    "encoded reserved octets": _target("encoded octets", "/a:b@c", "/a%3Ab%40c"),
+    "one kind of encoded octets": _target("encoded octets", "/a:b%40c:", "/a%3Ab%40c%3A"),
+    "an escape encoded again": _target("encoded octets", "/a%2Fb", "/a%252Fb"),
+    "merged slashes": _target("merged slashes", "/a//b", "/a/b", "signed /a//b; you received /a/b"),
+    "merged slashes in several places": _target("merged slashes", "/a//b//c/d", "/a/b/c/d"),
+    "added slashes": _target("added slashes", "/a/b", "//a/b"),
+    "a lost slash at the end": _target("trailing slash", "/a/", "/a"),
+    "an added slash at the end": _target("trailing slash", "/a", "/a/"),
+    "a stripped prefix": _target("stripped prefix", "/api/v1/a", "/a", "signed /api/v1/a; you received /a"),
     "a stripped prefix that a field names": _target(
-        "stripped prefix", f"{SITE}/tenant7/a", f"{SITE}/a", fields=[("X-Forwarded-Prefix", "/tenant7")]
+        "stripped prefix", "/tenant7/a", "/a", fields=[("X-Forwarded-Prefix", "/tenant7")]
     ),
     "a stripped prefix of an origin": _target(
-        "stripped prefix", f"{SITE}/tenant8/a", f"{SITE}/a", origins=(Origin.parse(f"{SITE}/tenant8"),)
+        "stripped prefix", "/tenant8/a", "/a", origins=(Origin.parse(f"{SITE}/tenant8"),)
     ),
-    "an added prefix": _target("added prefix", f"{SITE}/a", f"{SITE}/backend/internal/a"),
+    "an added prefix": _target("added prefix", "/a", "/backend/internal/a"),
     "a rewritten target": _target(
         "rewritten target",
-        f"{SITE}/shop/7?x=1",
-        f"{SITE}/index.php?shop=7",
+        "/shop/7?x=1",
+        "/index.php?shop=7",
         f"the sender signed {SITE}/shop/7?x=1; you received {SITE}/index.php?shop=7",
         fields=[("X-Original-URI", "/shop/7?x=1")],
     ),
     "a rewritten target in absolute form": _target(
-        "rewritten target", f"{SITE}/shop/7", f"{SITE}/index.php", fields=[("X-Original-URL", f"{SITE}/shop/7")]
+        "rewritten target", "/shop/7", "/index.php", fields=[("X-Original-URL", f"{SITE}/shop/7")]
     ),
-    "a lost ?": _target("lost ?", f"{SITE}/a?", f"{SITE}/a", "the sender signed a lone ?; you received no query"),
-    "an added ?": _target("added ?", f"{SITE}/a", f"{SITE}/a?", "the sender signed no query; you received a lone ?"),
+    "a lost ?": _target("lost ?", "/a?", "/a", "the sender signed a lone ?; you received no query"),
+    "an added ?": _target("added ?", "/a", "/a?", "the sender signed no query; you received a lone ?"),
     "a sorted query": _target(
-        "reordered query",
-        f"{SITE}/a?z=1&b=2&a=3",
-        f"{SITE}/a?a=3&b=2&z=1",
-        "signed ?z=1&b=2&a=3; you received ?a=3&b=2&z=1",
+        "reordered query", "/a?z=1&b=2&a=3", "/a?a=3&b=2&z=1", "signed ?z=1&b=2&a=3; you received ?a=3&b=2&z=1"
     ),
-    "a moved parameter of many": _target(
-        "reordered query", f"{SITE}/?f=6&a=1&b=2&c=3&d=4&e=5", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6"
-    ),
-    "an unsorted query of many": _target(
-        "reordered query", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6", f"{SITE}/?f=6&c=3&a=1&e=5&b=2&d=4"
-    ),
-    "a query encoded again": _target("encoded octets", f"{SITE}/?a=x,y:z", f"{SITE}/?a=x%2Cy%3Az"),
-    "escapes of a query encoded again": _target("encoded octets", f"{SITE}/?a=%C3%A9%20", f"{SITE}/?a=%25C3%25A9%2520"),
-    "escapes of a query decoded once": _target("decoded octets", f"{SITE}/?a=%25C3%2525", f"{SITE}/?a=%C3%25"),
-    "several kinds of encoded octets": _target("encoded octets", f"{SITE}/%C3%A9:a@b", f"{SITE}/%C3%A9%3Aa%40b"),
-    "one kind of encoded octets in a query": _target(
-        "encoded octets", f"{SITE}/?a=x,y%3Az,", f"{SITE}/?a=x%2Cy%3Az%2C"
-    ),
-    "a query with its plus as %20": _target("+ for a space", f"{SITE}/?a=x+y", f"{SITE}/?a=x%20y"),
-    "a decoded query": _target("decoded octets", f"{SITE}/?a=x%2Cy%3Az", f"{SITE}/?a=x,y:z"),
-    "a query with %20 as its plus": _target("+ for a space", f"{SITE}/?a=x%20y%20z", f"{SITE}/?a=x+y+z"),
-    "a query with upper-case hex digits": _target("other case", f"{SITE}/?a=%c3%a9", f"{SITE}/?a=%C3%A9"),
-    "a query with lower-case hex digits": _target("other case", f"{SITE}/?a=%C3%A9", f"{SITE}/?a=%c3%a9"),
-    "a query with an = after each name": _target("rewritten query", f"{SITE}/?a&b=1&c", f"{SITE}/?a=&b=1&c="),
-    "a query without empty values": _target("rewritten query", f"{SITE}/?a=&b=1", f"{SITE}/?a&b=1"),
-    "a query without an empty parameter": _target("rewritten query", f"{SITE}/?a=1&", f"{SITE}/?a=1"),
-    "two kinds of encoded octets in a query": _target("encoded octets", f"{SITE}/?a[]=x%2C", f"{SITE}/?a%5B%5D=x%2C"),
-    "an added parameter": _target("added query", f"{SITE}/?a=1&b=2", f"{SITE}/?a=1&utm=x&b=2"),
+    "a moved parameter of many": _target("reordered query", "/?f=6&a=1&b=2&c=3&d=4&e=5", "/?a=1&b=2&c=3&d=4&e=5&f=6"),
+    "an unsorted query of many": _target("reordered query", "/?a=1&b=2&c=3&d=4&e=5&f=6", "/?f=6&c=3&a=1&e=5&b=2&d=4"),
+    "a query encoded again": _target("encoded octets", "/?a=x,y:z", "/?a=x%2Cy%3Az"),
+    "escapes of a query encoded again": _target("encoded octets", "/?a=%C3%A9%20", "/?a=%25C3%25A9%2520"),
+    "escapes of a query decoded once": _target("decoded octets", "/?a=%25C3%2525", "/?a=%C3%25"),
+    "several kinds of encoded octets": _target("encoded octets", "/%C3%A9:a@b", "/%C3%A9%3Aa%40b"),
+    "one kind of encoded octets in a query": _target("encoded octets", "/?a=x,y%3Az,", "/?a=x%2Cy%3Az%2C"),
+    "a query with its plus as %20": _target("+ for a space", "/?a=x+y", "/?a=x%20y"),
+    "a decoded query": _target("decoded octets", "/?a=x%2Cy%3Az", "/?a=x,y:z"),
+    "a query with %20 as its plus": _target("+ for a space", "/?a=x%20y%20z", "/?a=x+y+z"),
+    "a query with upper-case hex digits": _target("other case", "/?a=%c3%a9", "/?a=%C3%A9"),
+    "a query with lower-case hex digits": _target("other case", "/?a=%C3%A9", "/?a=%c3%a9"),
+    "a query with an = after each name": _target("rewritten query", "/?a&b=1&c", "/?a=&b=1&c="),
+    "a query without empty values": _target("rewritten query", "/?a=&b=1", "/?a&b=1"),
+    "a query without an empty parameter": _target("rewritten query", "/?a=1&", "/?a=1"),
+    "two kinds of encoded octets in a query": _target("encoded octets", "/?a[]=x%2C", "/?a%5B%5D=x%2C"),
+    "an added parameter": _target("added query", "/?a=1&b=2", "/?a=1&utm=x&b=2"),
     "an added parameter of many": _target(
-        "added query", f"{SITE}/?a=1&b=2&c=3&d=4&e=5&f=6", f"{SITE}/?a=1&b=2&c=3&utm=x&d=4&e=5&f=6"
+        "added query", "/?a=1&b=2&c=3&d=4&e=5&f=6", "/?a=1&b=2&c=3&utm=x&d=4&e=5&f=6"
     ),
-    "an added query": _target(
-        "added query", f"{SITE}/a", f"{SITE}/a?gclid=1&x=2", "signed no query; you received ?gclid=1&x=2"
-    ),
-    "another scheme": _target(
-        "other scheme", f"{SITE}/a", "http://seller.example.com/a", "signed https; you received http"
-    ),
-    "a lost port": _target("other port", f"{SITE}:8443/a", f"{SITE}/a", "signed seller.example.com:8443; you received"),
-    "an added port": _target("other port", f"{SITE}/a", f"{SITE}:5000/a"),
-    "a lost port that a field names": _target(
-        "other port", f"{SITE}:7443/a", f"{SITE}/a", fields=[("X-Forwarded-Port", "7443")]
-    ),
+    "an added query": _target("added query", "/a", "/a?gclid=1&x=2", "signed no query; you received ?gclid=1&x=2"),
+    "another scheme": _target("other scheme", "/a", "http://seller.example.com/a", "signed https; you received http"),
+    "a lost port": _target("other port", ":8443/a", "/a", "signed seller.example.com:8443; you received"),
+    "an added port": _target("other port", "/a", ":5000/a"),
+    "a lost port that a field names": _target("other port", ":7443/a", "/a", fields=[("X-Forwarded-Port", "7443")]),
     "another host that a field names": _target(
         "other host",
-        f"{SITE}/a",
+        "/a",
         "https://backend:8000/a",
         "signed seller.example.com; you received backend:8000",
         fields=[("X-Forwarded-Host", "seller.example.com")],
     ),
     "another host that Forwarded names": _target(
-        "other host", f"{SITE}/a", "https://backend/a", fields=[("Forwarded", "for=1.2.3.4;host=seller.example.com")]
+        "other host", "/a", "https://backend/a", fields=[("Forwarded", "for=1.2.3.4;host=seller.example.com")]
     ),
     "another host of the origins": _target(
-        "other host", f"{SITE}/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE), Origin.parse("https://b.example"))
+        "other host", "/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE), Origin.parse("https://b.example"))
     ),
     "a host as it was typed": _sign_as_typed("https://Seller.Example.com/a"),
     "a path as it was typed": _sign_as_typed(f"{SITE}/%7Ea/../b"),
@@ -457,6 +441,11 @@ CHANGED = {
     "a base with lines in another order": _hand_written(
         "reordered lines", lambda base: "\n".join([*sorted(base.split("\n")[:-1]), base.split("\n")[-1]]), "@authority"
     ),
+    "fewer parameters, and a line end": _hand_written(
+        "added parameters and other base form",
+        lambda base: re.sub(";alg=[^;]*", "", base) + "\n",
+        "tag, in a base with a",
+    ),
     "a hash of the base": _hand_written(
         "hashed base", lambda base: hashlib.sha256(base.encode()).digest(), "the sha256 of the base, in place of"
     ),
@@ -521,26 +510,26 @@ CHANGED = {
         "added parameters", lambda value: f'{value};x="1"', "signed created expires nonce keyid alg tag; you"
     ),
     "host and scheme": _target(
-        "other scheme and other host",
-        "http://backend:8080/a",
-        f"{SITE}/a",
-        "signed http://backend:8080/a; you received",
+        "other scheme and other host", "http://backend:8080/a", "/a", "signed http://backend:8080/a; you received"
     ),
     "host and slash": _target(
-        "other host and trailing slash", f"{SITE}/a", "https://10.0.0.7/a/", origins=(Origin.parse(SITE),)
+        "other host and trailing slash", "/a", "https://10.0.0.7/a/", origins=(Origin.parse(SITE),)
     ),
     "host and scheme that a field names": _target(
-        "other scheme and other host",
-        "http://shop.example/a",
-        f"{SITE}/a",
-        fields=[("X-Forwarded-Host", "shop.example")],
+        "other scheme and other host", "http://shop.example/a", "/a", fields=[("X-Forwarded-Host", "shop.example")]
     ),
     "host and prefix": _target(
-        "other host and stripped prefix", f"{SITE}/api/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE),)
+        "other host and stripped prefix", "/api/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE),)
     ),
-    "scheme and prefix": _target("other scheme and stripped prefix", f"{SITE}/api/a", "http://seller.example.com/a"),
-    "prefix and slashes": _target("stripped prefix and merged slashes", f"{SITE}/api/a//b", f"{SITE}/a/b"),
-    "prefix and slash": _target("added prefix and trailing slash", f"{SITE}/c", f"{SITE}/backend/b/c/"),
-    "prefix and query": _target("stripped prefix and + for a space", f"{SITE}/api/a?b=c+d", f"{SITE}/a?b=c%20d"),
+    "scheme and prefix": _target("other scheme and stripped prefix", "/api/a", "http://seller.example.com/a"),
+    "prefix and slashes": _target("stripped prefix and merged slashes", "/api/a//b", "/a/b"),
+    "prefix and slash": _target("added prefix and trailing slash", "/c", "/backend/b/c/"),
+    "prefix and query": _target("stripped prefix and + for a space", "/api/a?b=c+d", "/a?b=c%20d"),
+    "prefix and octets": _target("stripped prefix and decoded octets", "/api/a%2Fb", "/a/b"),
+    "scheme and octets": _target("other scheme and decoded octets", "/a%2Fb", "http://seller.example.com/a/b"),
+    "octets and query": _target("decoded octets and + for a space", "/a%2Fb?c=d+e", "/a/b?c=d%20e"),
+    "host and query": _target(
+        "other host and reordered query", "/a?c=1&b=2", "https://10.0.0.7/a?b=2&c=1", origins=(Origin.parse(SITE),)
+    ),
 }
 """Each kind of change, with the names of the variants that explain it."""

@@ -19,7 +19,7 @@ from undersigned.url import Origin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undersigned.explanation import BaseDifference, ContentDigests, ExplainedRequest, ValidityPeriod
+    from undersigned.explanation import BaseDifference, ExplainedRequest
     from undersigned.signature.profile import Profile
 
 _MARKS: Final = {"passed": "+", "failed": "x", "not checked": "-", "not reached": " "}
@@ -134,45 +134,31 @@ def explained_lines(explained: ExplainedRequest) -> Iterator[str]:
     if explained.cause is not None:
         yield f"Who usually does this: {', '.join(explained.cause.makers)}"
     yield f"Profile: {explained.profile or '(none)'}"
-    if explained.validity is not None:
-        yield from _validity(explained.validity)
+    if (validity := explained.validity) is not None:
+        how = "when it was signed" if validity.is_signing_time else "the verifier's clock"
+        yield f"Checked as of: {moment(validity.judged_at)}, {how}"
+        if validity.fault:
+            end = "" if validity.expires is None else f", expires {moment(validity.expires)}"
+            yield f"Now: {validity.fault}{end}"
     for step, outcome in explained.steps:
         note = "  (not checked: needs a revocation list or a replay store)" if outcome == "not checked" else ""
         line = f"{_MARKS[outcome]} {step!s:>2}  {CHECKS[step]}{note}"
         yield click.style(line, fg={"passed": "green", "failed": "red"}.get(outcome))
         if outcome == "failed" and explained.error is not None:
             yield f"      {explained.error.code}: {printable(explained.error.detail)}"
-    if explained.digests is not None:
-        yield from _digests(explained.digests)
-    yield ""
-    if explained.base is None:
-        yield "The signature base cannot be rebuilt from this request."
-    else:
-        yield "The signature base, rebuilt from this request:"
-        for line in explained.base.split("\n"):
-            yield f"  {printable(line)}"
+    if (digests := explained.digests) is not None:
+        yield f"\nContent-Digest of the body:    {digests.computed}"
+        if digests.declared is not None and not digests.matches:
+            yield f"Content-Digest as received:    {printable(digests.declared)}"
+    lines = [] if explained.base is None else explained.base.split("\n")
+    yield f"\nThe signature base{', rebuilt from this request:' if lines else ' cannot be rebuilt from this request.'}"
+    yield from (f"  {printable(line)}" for line in lines)
     if explained.difference is not None:
         yield from _difference(explained.difference)
 
 
-def _validity(validity: ValidityPeriod) -> Iterator[str]:
-    how = "when it was signed" if validity.is_signing_time else "the verifier's clock"
-    yield f"Checked as of: {moment(validity.judged_at)}, {how}"
-    if validity.fault:
-        gap = "" if validity.expires is None else f", expires {moment(validity.expires)}"
-        yield f"Now: {validity.fault}{gap}"
-
-
-def _digests(digests: ContentDigests) -> Iterator[str]:
-    yield ""
-    yield f"Content-Digest of the body:    {digests.computed}"
-    if digests.declared is not None and not digests.matches:
-        yield f"Content-Digest as received:    {printable(digests.declared)}"
-
-
 def _difference(gap: BaseDifference) -> Iterator[str]:
-    yield ""
-    yield f"The signer's base first differs at byte {gap.offset}, which is line {gap.line}, column {gap.column}:"
+    yield f"\nThe signer's base first differs at byte {gap.offset}, which is line {gap.line}, column {gap.column}:"
     at = gap.column - 1
     for name, line in (("rebuilt", gap.rebuilt), ("signer", gap.signers)):
         marked = click.style(printable(line[at : at + 1]) or "(its end)", reverse=True)

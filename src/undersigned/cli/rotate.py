@@ -6,7 +6,6 @@ import os
 import stat
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
@@ -82,12 +81,13 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
     try:
         jwks = read_jwks(path.read_bytes())
         kept, dropped = _drop_ended(jwks, now)
+        told = [f"dropped, as its overlap is over: {kid}" for kid in dropped]
         private = _private_path(beside, is_first=not any(map(_signs, kept)))
         if finish:
-            rotation = _Rotation.of(jwks, kept, dropped)
+            text, ends = _with_keys(jwks, kept)
             if dropped:
-                write_file(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
-            lines = _finished(rotation, path)
+                write_file(path, stat.S_IMODE(path.stat().st_mode), text)
+            lines = _finished(ends, told, path)
         else:
             unfinished = _unfinished(private, kept)
             if unfinished and (algorithm or keyid):
@@ -96,15 +96,15 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
                 )
             pair = None if unfinished else key_pair(algorithm, keyid, None)
             new = unfinished or cast("list[_JWK]", cast("KeyPair", pair).public["keys"])[0]
-            ends = now + (overlap or 3600)
-            retiring = [{**jwk, "exp": ends} if _signs(jwk) and _end(jwk) is None else jwk for jwk in kept]
-            rotation = _Rotation.of(jwks, [*retiring, new], dropped)
+            end = now + (overlap or 3600)
+            retiring = [{**jwk, "exp": end} if _signs(jwk) and _end(jwk) is None else jwk for jwk in kept]
+            text, ends = _with_keys(jwks, [*retiring, new])
             # The private key comes first, so that the set never has a public key without a private key.
             if pair is not None:
                 write_file(private, PRIVATE_MODE, json_text(pair.private), is_new=True)
-            write_file(path, stat.S_IMODE(path.stat().st_mode), rotation.text)
+            write_file(path, stat.S_IMODE(path.stat().st_mode), text)
             lines = [f"{_unpublished(private)}: this run publishes it"] if pair is None else []
-            lines += _begun(rotation, str(new["kid"]), path, private, now)
+            lines += [f"kid of the new key: {new['kid']}", *_begun(ends, told, path, private, now)]
     except ConfigurationError as wrong:
         raise click.UsageError(f"{click.format_filename(path)}: {wrong}") from None
     except OSError as failure:
@@ -115,31 +115,16 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
     click.echo("\n".join(lines))
 
 
-@dataclass(frozen=True, slots=True)
-class _Rotation:
-    """A public JWK set after a step of a rotation.
+def _with_keys(jwks: _JWK, keys: Sequence[_JWK]) -> tuple[bytes, Mapping[str, int]]:
+    """Return the text of the set with other keys, and when each old key is to be dropped, by its `kid`.
 
-    Attributes:
-        text: its JSON text.
-        retiring: the old keys that are still published, by `kid`, with the time at which they are to be dropped.
-        dropped: the `kid` of each key that is dropped.
+    Raises:
+        ConfigurationError: it must not be published, or has no key for request signing.
     """
-
-    text: bytes
-    retiring: Mapping[str, int]
-    dropped: tuple[str, ...]
-
-    @classmethod
-    def of(cls, jwks: _JWK, keys: Sequence[_JWK], dropped: tuple[str, ...]) -> _Rotation:
-        """Return the set with other keys.
-
-        Raises:
-            ConfigurationError: it must not be published, or has no key for request signing.
-        """
-        if not any(map(_signs, keys)):
-            raise ConfigurationError("no key for request signing would be left; add one first, without --finish")
-        ends = {cast("str", jwk["kid"]): end for jwk in keys if _signs(jwk) and (end := _end(jwk)) is not None}
-        return cls(public_jwks_text({**jwks, "keys": list(keys)}), ends, dropped)
+    if not any(map(_signs, keys)):
+        raise ConfigurationError("no key for request signing would be left; add one first, without --finish")
+    ends = {cast("str", jwk["kid"]): end for jwk in keys if _signs(jwk) and (end := _end(jwk)) is not None}
+    return public_jwks_text({**jwks, "keys": list(keys)}), ends
 
 
 def _drop_ended(jwks: _JWK, now: int) -> tuple[list[_JWK], tuple[str, ...]]:
@@ -213,30 +198,25 @@ def _unpublished(private: Path) -> str:
     return f"{click.format_filename(private)} has a key that the last run did not publish"
 
 
-def _begun(rotation: _Rotation, keyid: str, public: Path, private: Path, now: int) -> list[str]:
+def _begun(ends: Mapping[str, int], told: Sequence[str], public: Path, private: Path, now: int) -> list[str]:
     published, signing = click.format_filename(public), click.format_filename(private)
     lines = [
-        f"kid of the new key: {keyid}",
         f"private JWK for signing, mode 0600: {signing}",
         f"public JWK set to publish: {published}",
-        *_dropped(rotation),
+        *told,
         f"next: 1. Publish {published} at once.",
         f"      2. From {moment(now + _SPREAD)} on, sign with {signing}: by then receivers know the key.",
         "         The kid changes: receivers must know you by signature.signer, not by the keyid.",
     ]
-    for step, (old, end) in zip(count(4, 2), rotation.retiring.items(), strict=False):
+    for step, (old, end) in zip(count(4, 2), ends.items(), strict=False):
         lines.append(f"      {step - 1}. Before {moment(end - _LAST_SIGNATURE)}, stop signing with {old}.")
         lines.append(f"      {step}. From {moment(end)} on, drop it: undersigned rotate --finish --jwks {published}")
     return lines
 
 
-def _finished(rotation: _Rotation, public: Path) -> list[str]:
-    kept = [f"kept until {moment(end)}: {keyid}" for keyid, end in rotation.retiring.items()]
-    if not rotation.dropped:
+def _finished(ends: Mapping[str, int], told: Sequence[str], public: Path) -> list[str]:
+    kept = [f"kept until {moment(end)}: {keyid}" for keyid, end in ends.items()]
+    if not told:
         return [*kept, "nothing is dropped: no overlap is over"]
     name = click.format_filename(public)
-    return [*_dropped(rotation), *kept, f"next: publish {name}, and delete the private keys of what was dropped."]
-
-
-def _dropped(rotation: _Rotation) -> list[str]:
-    return [f"dropped, as its overlap is over: {keyid}" for keyid in rotation.dropped]
+    return [*told, *kept, f"next: publish {name}, and delete the private keys of what was dropped."]

@@ -5,45 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from undersigned.normalization.encoding import (
-    decode_all,
-    escape,
-    hex_case_elsewhere,
-    hex_case_userinfo,
-    host_case,
-    iri_to_uri,
-    nfc,
-    plus_as_space,
-    unreserved,
-    unreserved_elsewhere,
-    unreserved_userinfo,
-)
-from undersigned.normalization.heuristics import (
-    DIRECTORY_INDEXES,
-    address_to_name,
-    default_parameters,
-    directory_index,
-    empty_query,
-    http_only,
-    https_only,
-    name_to_address,
-    no_www,
-    single_slashes,
-    sorted_query,
-    trailing_slash,
-    unused_parameters,
-    www,
-)
-from undersigned.normalization.reference import absolute, default_scheme, dot_segments, resolved_against
-from undersigned.normalization.schemes import (
-    default_authority,
-    default_port,
-    empty_port,
-    host_dots,
-    idn,
-    mailto_domain,
-    urn_namespace,
-)
+from undersigned.normalization import encoding, heuristics, reference, schemes
 from undersigned.url.path import empty_path, hex_case
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED, RuleSet
 from undersigned.url.scheme_and_port import scheme_case
@@ -56,54 +18,61 @@ if TYPE_CHECKING:
 _SYNTAX: Final[RuleSet] = (
     scheme_case,
     hex_case,
-    hex_case_elsewhere,
-    hex_case_userinfo,
-    unreserved,  # before the rules for case and dots, which process the decoded characters
-    unreserved_elsewhere,
-    unreserved_userinfo,
-    host_case,
-    dot_segments,
+    encoding.hex_case_elsewhere,
+    encoding.hex_case_userinfo,
+    encoding.unreserved,  # before the rules for case and dots, which process the decoded characters
+    encoding.unreserved_elsewhere,
+    encoding.unreserved_userinfo,
+    encoding.host_case,
+    reference.dot_segments,
 )
-_SCHEME: Final[RuleSet] = (empty_port, default_port, empty_path, default_authority, mailto_domain, urn_namespace)
+_SCHEME: Final[RuleSet] = (
+    schemes.empty_port,
+    schemes.default_port,
+    empty_path,
+    schemes.default_authority,
+    schemes.mailto_domain,
+    schemes.urn_namespace,
+)
 
-RFC3986_SYNTAX: Final[RuleSet] = (absolute, *_SYNTAX)
+RFC3986_SYNTAX: Final[RuleSet] = (reference.absolute, *_SYNTAX)
 """Syntax-based normalization (RFC 3986 section 6.2.2), for any scheme."""
 
 RFC3986_SCHEME: Final[RuleSet] = (*RFC3986_SYNTAX, *_SCHEME)
 """Scheme-based normalization: `RFC3986_SYNTAX` and the rules of the schemes (RFC 3986 section 6.2.3)."""
 
-IRI_SYNTAX: Final[RuleSet] = (absolute, iri_to_uri, *_SYNTAX)
+IRI_SYNTAX: Final[RuleSet] = (reference.absolute, encoding.iri_to_uri, *_SYNTAX)
 """Syntax-based normalization of IRIs (IRI draft section 4.2): converts them to URIs, without normalizing characters."""
 
-IRI: Final[RuleSet] = (*IRI_SYNTAX, idn, *_SCHEME)
+IRI: Final[RuleSet] = (*IRI_SYNTAX, schemes.idn, *_SCHEME)
 """Scheme-based normalization of IRIs (IRI draft section 4.3): the highest rung whose rules always preserve meaning."""
 
 POWDER: Final[RuleSet] = (
-    decode_all,  # first, and on the whole text: delimiters may be encoded too
-    plus_as_space,
-    default_scheme,
+    encoding.decode_all,  # first, and on the whole text: delimiters may be encoded too
+    encoding.plus_as_space,
+    reference.default_scheme,
     scheme_case,
-    host_case,
-    host_dots,
+    encoding.host_case,
+    schemes.host_dots,
     empty_path,
 )
 """URI canonicalization before POWDER matching (mail to public-powderwg, 3 May 2007). Use the result for matching only.
 Applying the rules twice decodes twice, so the result is not a fixed point."""
 
 ATOM: Final[RuleSet] = (
-    escape,  # first, because the other rules expect a URI
+    encoding.escape,  # first, because the other rules expect a URI
     scheme_case,
     hex_case,
-    hex_case_elsewhere,
-    unreserved,
-    unreserved_elsewhere,
-    nfc,  # after decoding, because a mark composes with the letter before it
-    host_case,
-    dot_segments,
-    empty_port,
-    default_port,
+    encoding.hex_case_elsewhere,
+    encoding.unreserved,
+    encoding.unreserved_elsewhere,
+    encoding.nfc,  # after decoding, because a mark composes with the letter before it
+    encoding.host_case,
+    reference.dot_segments,
+    schemes.empty_port,
+    schemes.default_port,
     empty_path,
-    default_authority,
+    schemes.default_authority,
 )
 """Normalization of Atom identifiers (Atom post; draft-ietf-atompub-format-02 section 3.5)."""
 
@@ -122,10 +91,23 @@ RULE_SETS: Final[Mapping[str, RuleSet]] = MappingProxyType(
 
 _ALL: Final[tuple[Rule, ...]] = (
     *(*ADCP_RECEIVED, *IRI, *POWDER, *ATOM),
-    *(trailing_slash, directory_index(DIRECTORY_INDEXES), single_slashes, no_www, www, http_only, https_only),
-    *(address_to_name, name_to_address),
-    *(sorted_query, unused_parameters(()), default_parameters({}), empty_query),
-    resolved_against("http://host/"),
+    *(
+        heuristics.trailing_slash,
+        heuristics.directory_index(heuristics.DIRECTORY_INDEXES),
+        heuristics.single_slashes,
+        heuristics.no_www,
+        heuristics.www,
+        heuristics.http_only,
+        heuristics.https_only,
+    ),
+    *(heuristics.address_to_name, heuristics.name_to_address),
+    *(
+        heuristics.sorted_query,
+        heuristics.unused_parameters(()),
+        heuristics.default_parameters({}),
+        heuristics.empty_query,
+    ),
+    reference.resolved_against("http://host/"),
 )
 
 CATALOGUE: Final[tuple[Rule, ...]] = tuple({rule.name: rule for rule in _ALL}.values())

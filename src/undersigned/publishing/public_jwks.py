@@ -34,7 +34,7 @@ _MOST: Final = {"kid": 320, "x": 96, "y": 96, "n": 4096, "x5u": 320, "x5t#S256":
 _SHORT: Final = 32
 """The characters of any other member. A private key has 43 at least, in Base64url."""
 
-_MOST_DIGITS: Final = 116
+_DECIMALS: Final = 116
 """The decimal digits of a number of 48 octets."""
 
 _BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -160,7 +160,7 @@ def _from_number(alphabet: str) -> Callable[[str], bytes]:
 
     def read(text: str) -> bytes:
         number = 0
-        for digit in text[:_MOST_DIGITS]:
+        for digit in text[:_DECIMALS]:
             number = number * len(alphabet) + alphabet.index(digit)
         return number.to_bytes(32 if number < 2**256 else 48, "big")
 

@@ -42,21 +42,18 @@ class SignatureScheme(SecurityBase):
     scheme_name = "Signature"
 
     async def __call__(self, connection: HTTPConnection) -> VerifiedSignature:
-        """Return the verified signature of a request or handshake.
-
-        An unsigned one gets 401, as by any `HTTPException`: FastAPI answers `{"detail":
-        "request_signature_required"}`, and handlers of `HTTPException` get it. If the server cannot send a response to
-        a handshake, the handshake is closed with code 1008.
-
-        Raises:
-            SignatureRequired: it is unsigned.
-            ConfigurationError: no middleware has verified it.
-        """
+        """Return the signature; for an unsigned request raise `SignatureRequired`."""
         return verified_signature(connection)
 
 
 signature_required = SignatureScheme()
-"""The dependency that lets an endpoint or a router run only for a signed request: `Depends(signature_required)`."""
+"""The dependency that lets an endpoint or a router run only for a signed request: `Depends(signature_required)`.
+
+It returns the verified signature of the request or handshake. An unsigned one raises `SignatureRequired` and gets 401,
+as by any `HTTPException`: FastAPI answers `{"detail": "request_signature_required"}`, and handlers of `HTTPException`
+get it. If the server cannot send a response to a handshake, the handshake is closed with code 1008. If no middleware
+has verified it, `ConfigurationError` is raised.
+"""
 
 Signature = Annotated[VerifiedSignature, Depends(signature_required)]
 """The signature of the request, as a parameter of a FastAPI endpoint."""

@@ -33,9 +33,6 @@ _MOST_MIDDLEWARES: Final = 64
 """The most middlewares around an application that are looked at."""
 
 
-_POLICY_VIOLATION = 1008
-
-
 class SignatureRequired(HTTPException):
     """The 401 for an unsigned request, with the code as its `detail`; `error` is the reason, for the log.
 
@@ -52,7 +49,7 @@ class SignatureRequired(HTTPException):
 def rejection(scope: Scope, error: SignatureError) -> SignatureRequired | WebSocketException:
     """Return the exception that rejects a request, or that closes a handshake which the server cannot answer."""
     if is_closed_only(scope):
-        return WebSocketException(_POLICY_VIOLATION, error.code)
+        return WebSocketException(1008, error.code)
     return SignatureRequired(error)
 
 

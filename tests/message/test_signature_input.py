@@ -193,6 +193,7 @@ def test_short_member_is_read_with_any_delimiters_in_its_strings(keyid):
         write_input(keyid=f'"{" :" * 512}\\""'),
         write_input() + ";p=?1" * 130,
         f'{write_input()};d=%"{"%41" * 130}"',
+        ", ".join(f's{at}=("@method");created=1' for at in range(33)),
     ],
 )
 def test_field_over_the_limit_is_malformed(value):

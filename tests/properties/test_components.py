@@ -22,7 +22,7 @@ from tests.resolver import CanonicalResolver, Lines, Sent, item
 from undersigned import MalformedURL, Request, canonicalize
 from undersigned.message import Component, Reading, Response
 from undersigned.message.signature_input import parse_signature_input
-from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
+from undersigned.signature import ComponentValues, UnresolvableComponent
 
 QUERY_NAMES = st.sampled_from(["a", "b", "a b", "~", "ü", ""])
 tokens = st.text(TOKEN, min_size=1, max_size=8)
@@ -75,29 +75,6 @@ def assert_resolver_agrees(request, target, component):
         assert expected is None or not (expected.isascii() and expected.replace("\t", " ").isprintable())
         return
     assert value == expected
-
-
-@given(
-    methods | any_text,
-    urls(),
-    field_lists,
-    st.lists(component_names | st.sampled_from(["a", "b", "set-cookie", "content-digest", "@method"]), max_size=3),
-    st.sampled_from([None, "", "sha-256=:AAAA:"]),
-    st.booleans(),
-)
-def test_line_consists_of_the_identifier_and_the_value(method, url, fields, names, digest, bare):
-    values = ComponentValues(Request(method, url, fields), canonicalize(url), digest)
-    components = [Component(name, f'"{name}"' if bare else f'"{name}";sf', bare=bare) for name in names]
-
-    def outcome(made):
-        try:
-            return made()
-        except UnresolvableComponent as unresolvable:
-            return str(unresolvable)
-
-    expected = outcome(lambda: [f"{component.text}: {values.value(component)}" for component in components])
-    base = outcome(lambda: signature_base(values, components, "()").split("\n")[:-1])
-    assert base == expected
 
 
 @given(methods, urls(), field_lists)

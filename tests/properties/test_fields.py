@@ -70,18 +70,6 @@ def test_wrong_spelling_is_found_after_any_other_member(members, parameters, key
         parse_byte_sequences(with_fault, "base64")
 
 
-@given(
-    st.builds("s=:{}:{}".format, st.text("AQgw+/-_=bE", max_size=9), st.sampled_from(["", ";a", " ", ",", ", t=::"])),
-    st.lists(encodings, min_size=1, max_size=2, unique=True),
-)
-def test_byte_sequence_alone_is_read_as_in_the_whole_field(value, accepted):
-    try:
-        alone = parse_byte_sequences(value, *accepted)
-    except MalformedField:
-        return
-    assert parse_byte_sequences(f"{value}, {OTHER}=::", *accepted) == {**alone, OTHER: b""}
-
-
 @given(keys, st.text("AQgw+/-_=bE", max_size=9), encodings)
 def test_spelling_is_accepted_when_it_is_the_only_one(key, text, encoding):
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Final, cast
 
@@ -19,8 +20,7 @@ from undersigned.testing.contract import finish, naming_exceptions, require
 from undersigned.verification.asking import awaited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from typing import TypeAlias
+    from collections.abc import Callable
 
     from undersigned.signature.key_source import AsyncKeySource, KeySource
 
@@ -47,8 +47,7 @@ def check_key_source(source: KeySource, *, keyid: str, owner: str | None = None)
         AssertionError: the source breaks the contract; the message says how.
     """
     require(not iscoroutinefunction(source.find), _AWAITED)
-    if not isinstance(getattr(source, "blocking", None), bool):
-        raise AssertionError("blocking: must be True or False")  # noqa: TRY004 - what tests raise
+    require(isinstance(getattr(source, "blocking", None), bool), "blocking: must be True or False")
     contract = _Contract(source, source.find, keyid, owner)
     for check in _CHECKS:
         finish(check(contract), otherwise=_AWAITED)
@@ -71,14 +70,14 @@ async def check_async_key_source(source: AsyncKeySource, *, keyid: str, owner: s
     await asyncio.gather(*(_race(contract) for _ in range(_AT_ONCE)))
 
 
+@dataclass(frozen=True, slots=True)
 class _Contract:
     """The source under check, its method that is asked, and a key that it has."""
 
-    def __init__(self, source: object, ask: Callable[[KeyLookup], object], keyid: str, owner: str | None) -> None:
-        self.source = source
-        self._ask = ask
-        self.keyid = keyid
-        self.owner = owner
+    source: object
+    ask: Callable[[KeyLookup], object]
+    keyid: str
+    owner: str | None
 
     async def find(
         self, keyid: str, *, is_second_try: bool = False, url: str = "https://seller.example.com/"
@@ -89,7 +88,7 @@ class _Contract:
             keyid, {"keyid": keyid, "alg": "ed25519"}, frozenset({"@method"}), "GET", url, fields, is_second_try
         )
         with naming_exceptions("find", "keys, or none"):
-            answer: object = await awaited(self._ask(lookup))
+            answer: object = await awaited(self.ask(lookup))
         kind = type(answer).__name__
         require(
             isinstance(answer, Sequence) and not isinstance(answer, str),
@@ -157,14 +156,7 @@ async def _takes_a_second_look(contract: _Contract) -> None:
         )
 
 
-_Check: TypeAlias = "Callable[[_Contract], Coroutine[object, object, None]]"
-_CHECKS: Final[tuple[_Check, ...]] = (
-    _has_the_key,
-    _has_it_every_time,
-    _has_none_for_others,
-    _takes_any_request,
-    _takes_a_second_look,
-)
+_CHECKS: Final = (_has_the_key, _has_it_every_time, _has_none_for_others, _takes_any_request, _takes_a_second_look)
 
 
 async def _race(contract: _Contract) -> None:

@@ -77,8 +77,7 @@ def check_replay_store(store: ReplayStore) -> None:
         AssertionError: the store breaks the contract; the message says how.
     """
     require(not iscoroutinefunction(store.claim), _AWAITED)
-    if not isinstance(getattr(store, "blocking", None), bool):
-        raise AssertionError("blocking: must be True or False")  # noqa: TRY004 - what tests raise
+    require(isinstance(getattr(store, "blocking", None), bool), "blocking: must be True or False")
     contract = _Contract(store)
     for check in _CHECKS:
         finish(check(contract), otherwise=_AWAITED)
@@ -424,17 +423,7 @@ async def _look_after_an_interruption(contract: _Contract, known: _Attempt, turn
     raise AssertionError("claim: raises an exception after an interrupted claim, each time")
 
 
-_CHECKS = (
-    _once,
-    _any_text,
-    _last_moment,
-    _cap,
-    _total,
-    _clock_set_back,
-    _clock_ahead,
-    _content,
-    _repeated,
-)
+_CHECKS = (_once, _any_text, _last_moment, _cap, _total, _clock_set_back, _clock_ahead, _content, _repeated)
 
 
 async def _race(contract: _Contract, racer: int) -> list[Claim]:

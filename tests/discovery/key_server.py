@@ -9,6 +9,9 @@ import ssl
 import threading
 from typing import TYPE_CHECKING
 
+import pytest
+
+from undersigned import KeySourceError
 from undersigned.discovery import Network
 
 if TYPE_CHECKING:
@@ -121,6 +124,13 @@ class KeyServer:
                 connection.sendall(chunk)
 
         return send
+
+
+def failure(ask, *arguments, **options) -> KeySourceError:
+    """The error of a source that is asked."""
+    with pytest.raises(KeySourceError) as raised:
+        ask(*arguments, **options)
+    return raised.value
 
 
 def network_of(pem: Path, **options) -> Network:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.discovery.activitypub.test_sources import pem
-from tests.discovery.key_server import response
+from tests.discovery.key_server import failure, response
 from tests.discovery.test_revocations import publish
 from tests.discovery.web_bot_auth.test_sources import ask_about
 from tests.keys import KEYS, NOW, OTHER_PUBLIC, PUBLIC, lookup
@@ -381,9 +381,8 @@ def test_failures_of_more_hosts_than_are_remembered_are_logged(world, server, ca
 def test_uploaded_file_is_no_actor(world, server, kind):
     url = server.url("/media/cat.txt")
     server.answers["/media/cat.txt"] = response({"id": url}, f"Content-Type: {kind}")
-    with pytest.raises(KeySourceError) as raised:
-        world.find_all(world.actors(network=server.network()), lookup(f"{url}#key"))
-    assert raised.value.reason == "signature_jwks_untrusted"
+    actors = world.actors(network=server.network())
+    assert failure(world.find_all, actors, lookup(f"{url}#key")).reason == "signature_jwks_untrusted"
 
 
 @pytest.mark.parametrize(("later", "revoked"), [(-1, {"a"}), (0, {"a", "b"}), (1, {"b"})])

@@ -6,10 +6,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.discovery.key_server import redirect, response
+from tests.discovery.key_server import failure, redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 
-from undersigned import ConfigurationError, KeySourceError, Request, SignatureError, Signer, SigningKey
+from undersigned import ConfigurationError, Request, SignatureError, Signer, SigningKey
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.message import HeaderFields
 from undersigned.profiles import UCP
@@ -45,12 +45,6 @@ def find(world, server, make):
         return world.find_all(source, ask_about(f'profile="{server.url(path)}"', keyid))
 
     return find
-
-
-def reason_of(ask, *arguments, **options) -> str:
-    with pytest.raises(KeySourceError) as raised:
-        ask(*arguments, **options)
-    return raised.value.reason
 
 
 def test_key_of_a_profile_is_owned_by_its_url(find, server):
@@ -93,7 +87,7 @@ def test_large_profile_is_read_up_to_128_kib(find, server):
     server.answers[PATH] = response(PROFILE | {"more": "x" * 120_000})
     assert find()
     server.answers["/larger"] = response(PROFILE | {"more": "x" * 131_072})
-    assert reason_of(find, "/larger") == "signature_jwks_malformed"
+    assert failure(find, "/larger").reason == "signature_jwks_malformed"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +102,7 @@ def test_large_profile_is_read_up_to_128_kib(find, server):
 )
 def test_reason_says_what_is_wrong_with_a_profile(find, server, answer, reason):
     server.answers |= {PATH: answer, "/other": response(PROFILE)}
-    assert reason_of(find) == reason
+    assert failure(find).reason == reason
     assert server.asked("/other") == 0
 
 
@@ -128,13 +122,13 @@ def test_reason_says_what_is_wrong_with_a_profile(find, server, answer, reason):
 )
 def test_reason_says_what_is_wrong_with_ucp_agent(world, make, server, value, reason):
     source = make(network=server.network(allowed=()))
-    assert reason_of(world.find_all, source, ask_about(value)) == reason
+    assert failure(world.find_all, source, ask_about(value)).reason == reason
     assert not server.requests
 
 
 def test_ucp_agent_that_is_not_covered_is_not_read(world, make, server):
     value = f'profile="{server.url(PATH)}"'
-    assert reason_of(world.find_all, make(), ask_about(value, covered=False)) == "signature_identity_missing"
+    assert failure(world.find_all, make(), ask_about(value, covered=False)).reason == "signature_identity_missing"
     assert not server.requests
 
 
@@ -142,13 +136,13 @@ def test_url_of_a_business_ends_in_the_well_known_path(find, make, server):
     server.answers |= {PATH: response(PROFILE), "/ucp.json": response(PROFILE)}
     source = make(is_business=True)
     assert find(source=source)
-    assert reason_of(find, "/ucp.json", source=source) == "signature_identity_malformed"
+    assert failure(find, "/ucp.json", source=source).reason == "signature_identity_malformed"
     assert find("/ucp.json")
 
 
 def test_list_of_trusted_urls_is_asked_before_any_fetch(find, make, server):
     server.answers[PATH] = response(PROFILE)
-    assert reason_of(find, source=make(trusted=["https://platform.example/"])) == "signature_jwks_untrusted"
+    assert failure(find, source=make(trusted=["https://platform.example/"])).reason == "signature_jwks_untrusted"
     assert not server.requests
     for trusted in ([server.url(PATH)], lambda url: url == server.url(PATH)):
         assert find(source=make(trusted=trusted))
@@ -160,7 +154,7 @@ def test_url_that_is_not_trusted_any_more_is_rejected_although_its_keys_are_kept
     source = make(trusted=trusted.__contains__)
     assert find(source=source)
     trusted.clear()
-    assert reason_of(find, source=source) == "signature_jwks_untrusted"
+    assert failure(find, source=source).reason == "signature_jwks_untrusted"
 
 
 def test_unknown_key_is_looked_for_once_a_minute(find, server, clock):

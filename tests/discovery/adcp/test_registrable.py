@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 from tests.discovery.adcp.agent_server import Operator
+from tests.discovery.key_server import failure
 from tests.keys import lookup
 
-from undersigned import KeySourceError
 from undersigned.discovery.adcp import AdCPAgent
 from undersigned.discovery.registrable_domain import site_of
 
@@ -27,9 +27,7 @@ def test_brand_json_speaks_for_the_domain_that_its_owner_registered(host, brand,
     if found:
         assert source.find(lookup())
         return
-    with pytest.raises(KeySourceError) as raised:
-        source.find(lookup())
-    assert raised.value.reason == "signature_brand_origin_mismatch"
+    assert failure(source.find, lookup()).reason == "signature_brand_origin_mismatch"
 
 
 @pytest.mark.parametrize(

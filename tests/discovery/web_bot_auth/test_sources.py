@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.discovery.key_server import response
+from tests.discovery.key_server import failure, response
 from tests.keys import OTHER_PUBLIC, PUBLIC, ed25519_pair, lookup
 
 from undersigned import (
     ConfigurationError,
-    KeySourceError,
     Request,
     SignatureError,
     Signer,
@@ -63,12 +62,6 @@ def find(world, server, make):
         return world.find_all(source, ask_about(f'sig1="{server.url(path)}"', keyid))
 
     return find
-
-
-def failure(ask, *arguments, **options) -> KeySourceError:
-    with pytest.raises(KeySourceError) as raised:
-        ask(*arguments, **options)
-    return raised.value
 
 
 def test_key_of_a_set_is_owned_by_its_url_with_its_query(find, server):

@@ -176,6 +176,7 @@ def test_backslashes_of_paths_and_escapes_that_readers_skip_hide_nothing():
     path = rb'"path":"C:\\users\\u00\\Users"'
     assert not registers(b"{%b}" % path)
     assert registers(rb'{"webhook":{"authen\u200btication":1},%b}' % path)
+    assert not registers(b"{%b,}" % path)
     assert registers(b'{"webhook":{"x":"\\u00\x0061"}}')
 
 

@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 _WEBHOOK: Final = re.compile(r"web[\W_]*hook|notification[\W_]*config", re.IGNORECASE)
 _WEBHOOKS: Final = b"webhook", b"notificationconfig"
 _AUTHENTICATION: Final = b"authentication"
-_IN_A_STRING: Final = re.compile(rb'authentication\\+"(?:\\+[nrt])*:')
-"""A member of JSON that is in a string of JSON, in squeezed octets."""
+_IN_A_STRING: Final = re.compile(rb"authentication {2,}(?: +[nrt])*:")
+"""A member of JSON that is in a string of JSON, in squeezed octets with spaces for quotation marks and backslashes."""
 _BEFORE_NAMES: Final = b"", b"b", b"f", b"n", b"r", b"t"
 """What remains before a name of an escape, such as that of a line feed, which a reader may strip."""
 
-_LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
-_APART: Final = bytes.maketrans(ascii_uppercase.encode() + b'"\\', ascii_lowercase.encode() + b"  ")
+_LOWER: Final = bytes.maketrans(ascii_uppercase.encode() + b'"\\', ascii_lowercase.encode() + b"  ")
 _NOT_LETTERS: Final = bytes({*range(256)} - {*(ascii_letters + digits).encode()})
 _ALIKE: Final = b"\xc5\xbf", b"\xe2\x84\xaa"
 """The characters that are ASCII letters in another case: the long s and the Kelvin sign."""
@@ -51,7 +50,7 @@ _BEFORE_JSON: Final = b" \t\r\n\0\xef\xbb\xbf\xfe\xff"
 _UNSEEN: Final = bytes(set(range(256)) - set(range(0x21, 0x7F)))
 """Octets that some readers drop before they parse: all but the visible ones of ASCII."""
 _AS_OCTAL: Final = bytes.maketrans(_UNSEEN + b"1234567xU", b"0" * (len(_UNSEEN) + 9))
-"""Makes each escape that JSON does not have begin as `\\0` does. Only one with a `u` is found where it is decoded."""
+"""Makes each escape that JSON does not have begin as `\\0` does, but those that begin as `\\u` does."""
 _BLANK: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|(?:\0\0)?\xfe\xff)?(?>(?:\0{0,3}[ \t\r\n])*)\0{0,3}")
 """White space, as it comes before JSON in UTF-8, UTF-16 and UTF-32, after a byte order mark or none."""
 _JSON_START: Final = re.compile(rb'\{["}]|\[[\[{"]|"[\[{"\\]')
@@ -122,38 +121,13 @@ class UnsignedContent:
         if is_wide or _is_decoded(self._request.fields):
             return None
         if b"\\" in octets and self._value is None:
-            if rb"\0" in octets.replace(b"\\\\", b"").translate(_AS_OCTAL):
+            single = octets.replace(b"\\\\", b"")
+            if rb"\0" in single.translate(_AS_OCTAL) or _decoded(single) is None:
                 return None
             # Some readers drop octets, and others a backslash that is before a line feed.
-            plain = self._unescaped(octets.translate(None, _UNSEEN))
+            plain = _unescaped(octets.translate(None, _UNSEEN))
             return plain and plain.replace(b"\\", b"")
-        return self._unescaped(octets)
-
-    def _unescaped(self, octets: bytes) -> bytes | None:
-        """Return octets without their escapes, or None if one is of a letter or digit, which no JSON needs.
-
-        JSON in a string has one backslash more for each string around it.
-        """
-        if b"\\" not in octets:
-            return octets
-        escaped = octets
-        while b"\\\\" in escaped:
-            escaped = escaped.replace(b"\\\\", b"\\")
-        escaped = escaped.replace(rb"\/", b"/")
-        if rb"\u" not in escaped:
-            return escaped
-        try:
-            text = escaped.decode("raw_unicode_escape")
-        except UnicodeDecodeError:
-            # A string may have backslashes of its own, as a path has.
-            if self._value is None or octets.count(rb"\\u") > MOST_DAMAGED_ESCAPES:
-                return None
-            escaped = escaped.replace(rb"\U", b"U")
-            text = escaped.decode("raw_unicode_escape", "replace")
-        plain = text.encode("utf-8", "ignore")
-        # After its backslash, an escape has letters and digits only: as many fewer as the text gets shorter.
-        before, after = (len(one.translate(None, _NOT_LETTERS)) for one in (escaped, plain))
-        return plain if before - after == len(escaped) - len(text) and rb"\u" not in plain else None
+        return _unescaped(octets)
 
     @cached_property
     def _dropped(self) -> bytes:
@@ -162,13 +136,13 @@ class UnsignedContent:
         has_doubles = any(double[:1] in one and double in one for one in texts for double in _ALIKE)
         return _NOT_LETTERS + (b"kKsS" if has_doubles else b"")
 
-    def _squeezed(self, octets: bytes, kept: bytes = b"", *, by: bytes = _LOWER) -> bytes:
-        return octets.translate(by, self._dropped.translate(None, kept))
+    def _squeezed(self, octets: bytes, kept: bytes = b"") -> bytes:
+        return octets.translate(_LOWER, self._dropped.translate(None, kept))
 
     @cached_property
     def _words(self) -> bytes | None:
         """The words, apart where a string or an escape ends, or None if some reader may find other words."""
-        return None if self._plain is None else self._squeezed(self._plain, b'"\\', by=_APART)
+        return None if self._plain is None else self._squeezed(self._plain, b'"\\')
 
     def registers_webhook(self, *, inside: bool) -> bool:
         """Return whether it registers a webhook with an `authentication` of its own.
@@ -187,7 +161,7 @@ class UnsignedContent:
             return False
         if len(octets) > LONGEST_SEARCHED or self._value is None:
             return True
-        inner = self._unescaped(octets.replace(rb"\u0022", rb"\""))
+        inner = _unescaped(octets.replace(rb"\u0022", rb"\""))
         if inner is None or _IN_A_STRING.search(self._squeezed(inner, b'":\\')) is not None:
             return True
         hook, config = map(self._squeezed, _WEBHOOKS)
@@ -226,6 +200,40 @@ class UnsignedContent:
         if self._value is None:
             return any(word in text for word in words)
         return not {before + word for before in _BEFORE_NAMES for word in words}.isdisjoint(text.split())
+
+
+def _unescaped(octets: bytes) -> bytes | None:
+    """Return octets without their escapes, or None if one is of a letter or digit, which no JSON needs.
+
+    JSON in a string has one backslash more for each string around it.
+    """
+    if b"\\" not in octets:
+        return octets
+    escaped = octets
+    while b"\\\\" in escaped:
+        escaped = escaped.replace(b"\\\\", b"\\")
+    escaped = escaped.replace(rb"\/", b"/")
+    if rb"\u" not in escaped:
+        return escaped
+    text = _decoded(escaped)
+    if text is None:
+        # A string may have backslashes of its own, as a path has.
+        if octets.count(rb"\\u") > MOST_DAMAGED_ESCAPES:
+            return None
+        escaped = escaped.replace(rb"\U", b"U")
+        text = escaped.decode("raw_unicode_escape", "replace")
+    plain = text.encode("utf-8", "ignore")
+    # After its backslash, an escape has letters and digits only: as many fewer as the text gets shorter.
+    before, after = (len(one.translate(None, _NOT_LETTERS)) for one in (escaped, plain))
+    return plain if before - after == len(escaped) - len(text) and rb"\u" not in plain else None
+
+
+def _decoded(octets: bytes) -> str | None:
+    """Return octets without their escapes of one level, or None if one of these is damaged."""
+    try:
+        return octets.decode("raw_unicode_escape")
+    except UnicodeDecodeError:
+        return None
 
 
 def _is_decoded(fields: HeaderFields) -> bool:

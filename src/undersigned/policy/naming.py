@@ -50,7 +50,8 @@ def check_names(policy: Policy) -> str | None:
     for name, option in wrong.items():
         close = get_close_matches(name, where, 1, cutoff=_LIKE if is_open else 0.0)
         if close or not is_open:
-            told.append(f"{option}: no route is named {name!r}; {_closest(close, where)}")
+            closest = f"the closest name is {close[0]!r}, of {where[close[0]]}" if close else "there are no routes"
+            told.append(f"{option}: no route is named {name!r}; {closest}")
     if told and not is_open:
         raise ConfigurationError("; ".join(told))
     return "; ".join(told) or None
@@ -58,7 +59,3 @@ def check_names(policy: Policy) -> str | None:
 
 def _shown(key: object) -> str:
     return key if isinstance(key, str) else str(getattr(key, "__name__", type(key).__name__))
-
-
-def _closest(close: list[str], where: dict[str, str]) -> str:
-    return f"the closest name is {close[0]!r}, of {where[close[0]]}" if close else "the application has no routes"

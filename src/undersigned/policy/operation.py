@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 
-_REPLACED = "\N{REPLACEMENT CHARACTER}"
-"""What servers put in the place of octets that are not UTF-8."""
-
-
 @dataclass(frozen=True, slots=True)
 class Operation:
     """The operation that a request asks for.
@@ -149,7 +145,8 @@ def check_path(decoded: str) -> None:
     Raises:
         UnresolvedOperation: they may not.
     """
-    if not decoded.isprintable() or _REPLACED in decoded:
+    # Servers put U+FFFD in the place of octets that are not UTF-8.
+    if not decoded.isprintable() or "\N{REPLACEMENT CHARACTER}" in decoded:
         # In a router's pattern, `$` also matches before a final newline, and `.` does not match every character.
         raise _unresolved_path("the percent-decoded path holds an unprintable character")
     if not {".", ".."}.isdisjoint(decoded.split("/")):

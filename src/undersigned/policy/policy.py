@@ -260,15 +260,14 @@ class Policy:
     ) -> Verdict:
         # It is in no list, so nothing is forgiven.
         resolver = self.resolver
-        is_lenient = isinstance(resolver, A2AResolver) and not resolver.adcp
-        is_strict = resolver.comes_first or (resolver.reads_body and profile.is_of_adcp and not is_lenient)
-        if isinstance(signature, SignatureError) and not self.resolver.comes_first:
+        is_a2a = isinstance(resolver, A2AResolver)
+        is_strict = resolver.comes_first or (resolver.reads_body and profile.is_of_adcp and not is_a2a)
+        if isinstance(signature, SignatureError) and not resolver.comes_first:
             return Verdict("reject", signature)
         # Nobody knows which path of A2A's HTTP+JSON binding a router reads, if it is malformed.
         methods = self.protocol_methods_required_for
-        is_listed = not operation.methods.isdisjoint(methods) or (
-            operation.reason == "target_uri_malformed" and isinstance(resolver, A2AResolver) and bool(methods)
-        )
+        is_any = is_a2a and operation.reason == "target_uri_malformed" and bool(methods)
+        is_listed = is_any or not operation.methods.isdisjoint(methods)
         content = UnsignedContent(request)
         if is_strict or (signature == "unsigned" and (is_listed or self._may_name(content, path))):
             return Verdict("reject", operation.as_error(profile))

@@ -22,11 +22,7 @@ BOTTOM = "return Math.round(document.querySelector('pre').getBoundingClientRect(
 
 
 def main() -> None:
-    with (
-        PageServer(paste) as server,
-        tempfile.TemporaryDirectory() as profile,
-        chromium(Path(profile)) as driver,
-    ):
+    with PageServer(paste) as server, tempfile.TemporaryDirectory() as profile, chromium(Path(profile)) as driver:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         driver.set_window_size(WIDTH, 1400)

@@ -11,10 +11,7 @@ SPELLING = "HTTPS://A.example:443/%62?c"
 def test_dash_writes_one_canonical_form_per_line():
     done = run("canonicalize", "-", stdin=lines(SPELLING, "http://b.example:8080"))
     assert (done.returncode, done.stderr) == (0, b"")
-    assert objects(done.stdout) == [
-        ANSWER,
-        {"target_uri": "http://b.example:8080/", "authority": "b.example:8080"},
-    ]
+    assert objects(done.stdout) == [ANSWER, {"target_uri": "http://b.example:8080/", "authority": "b.example:8080"}]
 
 
 def test_malformed_url_gives_its_code_and_rule_and_the_command_continues():

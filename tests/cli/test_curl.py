@@ -52,14 +52,7 @@ def bash(text: str, *more: str, cwd=None) -> tuple[int, dict]:
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        '{"a": 1}',
-        '"it\'s"',
-        '"$HOME `id` \\\\ \\" !! {a,b} *"',
-        '{"a": "#&;|<>"}',
-        ' ""',
-    ],
+    "content", ['{"a": 1}', '"it\'s"', '"$HOME `id` \\\\ \\" !! {a,b} *"', '{"a": "#&;|<>"}', ' ""']
 )
 def test_content_arrives_as_it_was_given(content, origin, keys):
     text = command("--key", keys.private, "-d", content, f"{origin}/orders")

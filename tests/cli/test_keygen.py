@@ -18,8 +18,7 @@ def read(directory, name: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "own"),
-    [("ed25519", ("OKP", "Ed25519", "EdDSA")), ("ecdsa-p256-sha256", ("EC", "P-256", "ES256"))],
+    ("algorithm", "own"), [("ed25519", ("OKP", "Ed25519", "EdDSA")), ("ecdsa-p256-sha256", ("EC", "P-256", "ES256"))]
 )
 def test_files_are_named_and_the_public_one_verifies_signatures_of_the_private_one(algorithm, own, tmp_path):
     directory = tmp_path / "made" / "here"

@@ -5,18 +5,7 @@ import os
 
 import pytest
 from hypothesis import given
-from tests.cli.command import (
-    GET,
-    POST,
-    REQUESTS,
-    TEXT,
-    URL,
-    answers,
-    invoke,
-    lines,
-    objects,
-    run,
-)
+from tests.cli.command import GET, POST, REQUESTS, TEXT, URL, answers, invoke, lines, objects, run
 from tests.cli.conftest import KEYID
 
 NONCE = "KXYnfEfJ0PBRZXQyVXfVQA"

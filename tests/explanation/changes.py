@@ -365,8 +365,7 @@ CHANGED = {
     "a value in lower case": _fields("other case", "x-list", ["a"], ["A"]),
     "a value in upper case": _fields("other case", "x-list", ["A"], ["a"]),
     "the digest of compact JSON": _content(
-        "other content",
-        lambda request: _digest_again(request, b'{\n  "b": [\n    1,\n    2\n  ],\n  "a": "x"\n}'),
+        "other content", lambda request: _digest_again(request, b'{\n  "b": [\n    1,\n    2\n  ],\n  "a": "x"\n}')
     ),
     "content that was written again": _content(
         "other content",
@@ -374,12 +373,10 @@ CHANGED = {
         "the sender signed the same JSON written with spaces, as json.dumps does",
     ),
     "a digest of the content in place of another": _content(
-        "other content",
-        lambda request: keys.with_field(request, "content-digest", keys.digest_of(b"x")),
+        "other content", lambda request: keys.with_field(request, "content-digest", keys.digest_of(b"x"))
     ),
     "a digest by another algorithm": _content(
-        "other content",
-        lambda request: keys.with_field(request, "content-digest", keys.digest_of(JSON, "sha-512")),
+        "other content", lambda request: keys.with_field(request, "content-digest", keys.digest_of(JSON, "sha-512"))
     ),
     "a signature in Base64url": _content(
         "other Base64",
@@ -482,8 +479,7 @@ CHANGED = {
         f"sha-256=:{base64.b64encode(PLAIN.encode()).decode()}:", "by sha-256, in Base64 twice; expected"
     ),
     "a digest that is cut": _digest_as(
-        f"sha-256=:{base64.b64encode(SHA_256[:16]).decode()}:",
-        "the first 16 bytes of the digest of the body by",
+        f"sha-256=:{base64.b64encode(SHA_256[:16]).decode()}:", "the first 16 bytes of the digest of the body by"
     ),
     "a digest in the form of the field Digest": _digest_as(f"SHA-256={PLAIN}", "as the old field Digest has it"),
     "a digest by sha-384": _digest_as(f"sha-384=:{base64.b64encode(SHA_384).decode()}:", "by sha-384, in Base64"),

@@ -78,8 +78,7 @@ def test_empty_reference_is_its_base_without_fragment():
 
 
 @pytest.mark.parametrize(
-    ("base", "reference"),
-    [("http://a", "b"), ("http://a?q", "b"), ("http://a", ""), ("http://a/b/", "../../c")],
+    ("base", "reference"), [("http://a", "b"), ("http://a?q", "b"), ("http://a", ""), ("http://a/b/", "../../c")]
 )
 def test_base_with_a_short_path_resolves_as_urllib_does(base, reference):
     assert after(resolved_against(base), reference) == urljoin(base, reference)

@@ -54,8 +54,7 @@ def _show_version(context: click.Context, _option: click.Parameter, value: bool)
 
 
 undersigned = Commands(
-    "undersigned",
-    help="HTTP message signatures (RFC 9421): canonicalize URLs, sign requests, verify signed requests.",
+    "undersigned", help="HTTP message signatures (RFC 9421): canonicalize URLs, sign requests, verify signed requests."
 )
 click.option(
     "--version",

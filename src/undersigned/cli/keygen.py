@@ -31,12 +31,7 @@ algorithm_option = click.option(
 @click.command()
 @algorithm_option
 @click.option("--kid", "keyid", metavar="ID", help="The key's kid.  [default: the RFC 7638 thumbprint]")
-@click.option(
-    "--pem",
-    type=click.File("rb"),
-    metavar="FILE",
-    help="A private key in PEM to take instead of a new one.",
-)
+@click.option("--pem", type=click.File("rb"), metavar="FILE", help="A private key in PEM to take instead of a new one.")
 @password_option
 @click.option(
     "--out",

@@ -85,9 +85,7 @@ jwks_option = click.option(
     help="The public keys to verify with: a JWK set, such as public.jwks.json, a public JWK, or a public key in PEM.",
 )
 keyid_option = click.option(
-    "--keyid",
-    metavar="ID",
-    help="For a key in PEM, which has no key ID: the kid under which verifiers know it.",
+    "--keyid", metavar="ID", help="For a key in PEM, which has no key ID: the kid under which verifiers know it."
 )
 
 

@@ -82,12 +82,7 @@ def verify(
             counts["rejected"] += 1
             return _rejection(error.code, error.step, error.detail)
         counts["verified"] += 1
-        return {
-            "ok": True,
-            "keyid": verified.keyid,
-            "label": verified.label,
-            "signature_base": verified.signature_base,
-        }
+        return {"ok": True, "keyid": verified.keyid, "label": verified.label, "signature_base": verified.signature_base}
 
     def line_error(message: str) -> JSONObject:
         counts["rejected"] += 1

@@ -3,9 +3,4 @@
 from undersigned.pasted.keys import parse_pasted_keys
 from undersigned.pasted.request import MalformedRequest, PastedRequest, parse_pasted_request
 
-__all__ = [
-    "MalformedRequest",
-    "PastedRequest",
-    "parse_pasted_keys",
-    "parse_pasted_request",
-]
+__all__ = ["MalformedRequest", "PastedRequest", "parse_pasted_keys", "parse_pasted_request"]

@@ -32,11 +32,7 @@ class Spelling(NamedTuple):
 
 SPELLINGS: Final = (
     Spelling("repeated slashes", "/a//b", {"/a/b": "the slashes are merged"}),
-    Spelling(
-        "an encoded slash",
-        "/a%2Fb",
-        {"/a/b": "%2F is decoded", "/a%252Fb": "% is encoded again"},
-    ),
+    Spelling("an encoded slash", "/a%2Fb", {"/a/b": "%2F is decoded", "/a%252Fb": "% is encoded again"}),
     Spelling("dot segments", "/a/./b/../c", {}),
     Spelling(
         "dots between encoded slashes",

@@ -9,16 +9,11 @@ from tests.cli.command import GET, answers, invoke, lines
 SECRET = "A_rC9vrZ2D1xJWLBXGdRW7CYLAh_f83Gqv8nhly7N2M"
 
 
-def sign(path) -> str:
-    result = invoke("sign", "--key", str(path), "-")
+def rejected(option: str, path) -> str:
+    """Return what is said of a file that `--key` or `--jwks` names."""
+    result = invoke({"--key": "sign", "--jwks": "verify"}[option], option, str(path), "-")
     assert (result.exit_code, result.stdout) == (2, "")
-    return result.stderr
-
-
-def verify(path) -> str:
-    result = invoke("verify", "--jwks", str(path), "-")
-    assert (result.exit_code, result.stdout) == (2, "")
-    return result.stderr
+    return " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -37,15 +32,15 @@ def verify(path) -> str:
 def test_key_file_that_is_no_key_is_rejected_by_option_and_form(content, form, tmp_path):
     path = tmp_path / "key"
     path.write_bytes(content)
-    for option, said in (("--key", sign(path)), ("--jwks", verify(path))):
-        assert f"'{option}': " in said
-        assert form in " ".join(said.split())
+    for option in ("--key", "--jwks"):
+        assert f"'{option}': " in (said := rejected(option, path))
+        assert form in said
 
 
 def test_key_file_is_rejected_when_it_does_not_exist(tmp_path):
-    assert "No such file" in sign(tmp_path / "absent")
-    assert "No such file" in verify(tmp_path / "absent")
-    assert "Is a directory" in sign(tmp_path)
+    assert "No such file" in rejected("--key", tmp_path / "absent")
+    assert "No such file" in rejected("--jwks", tmp_path / "absent")
+    assert "Is a directory" in rejected("--key", tmp_path)
 
 
 def test_other_users_who_can_read_a_private_key_are_warned_about(keys, tmp_path):
@@ -80,7 +75,7 @@ def test_every_file_can_be_standard_input(keys, tmp_path):
 def test_unusable_key_is_rejected_without_quoting_it(tmp_path):
     path = tmp_path / "key"
     path.write_text(json.dumps({"kid": "a", "kty": "OKP", "crv": "Ed25519", "alg": "ES256", "d": SECRET}))
-    said = sign(path)
+    said = rejected("--key", path)
     assert "kty, crv and alg must agree" in said
     assert SECRET not in said
 
@@ -89,7 +84,7 @@ def test_key_set_is_an_array(keys, tmp_path):
     path = tmp_path / "set"
     members = json.loads(pathlib.Path(keys.public).read_bytes())["keys"]
     path.write_text(json.dumps({"keys": members[0]}))
-    assert '"keys" array' in verify(path)
+    assert '"keys" array' in rejected("--jwks", path)
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,16 @@ def put_signature(request: Asked, signature: VerifiedSignature | str | None = "t
         fields = Signer(pair.signing_key()).sign(Request("GET", _URL))
         signature = verifier.verify(Request("GET", _URL, fields))
     service = SyncGuard(verifier=verifier, origins=[_URL[:-1]], mode="optional").service
-    received = EnvironReceived.of({"REQUEST_METHOD": "GET", "PATH_INFO": "/", "SERVER_PROTOCOL": "HTTP/1.1"})
     # REST framework keeps the request of Django in its own, and shows every attribute of it.
     asked: Any = getattr(request, "_request", request)
-    _published(asked).publish(asked, Admission(service, received, signature))
+    published = _published(asked)
+    if hasattr(asked, "path"):
+        method, path = asked.method, asked.path
+    else:
+        scope: Any = getattr(asked, "scope", asked)
+        method, path = scope.get("method", "GET"), scope.get("path", "/")
+    received = EnvironReceived.of({"REQUEST_METHOD": method, "PATH_INFO": path, "SERVER_PROTOCOL": "HTTP/1.1"})
+    published.publish(asked, Admission(service, received, signature))
     return request
 
 

@@ -12,7 +12,7 @@ from tests import keys
 from tests.drive import Message, call_wsgi, environ_of
 from tests.proxies import haproxy, nginx
 
-from undersigned import asgi, wsgi
+from undersigned import asgi, profiles, wsgi
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
 
@@ -35,8 +35,8 @@ def test_page_shows_exactly_the_tested_configurations(page, language, run):
 
 
 def test_page_shows_the_log_line_of_a_foreign_authority(page, party, caplog):
-    app = wsgi.SignatureMiddleware(None, verifier=party.verifier(), origins=[keys.ORIGIN])
-    environ = environ_of(Message("/adcp/a", "GET", party.fields("GET", "/adcp/a")), "gunicorn")
+    app = wsgi.SignatureMiddleware(None, verifier=party.verifier(profiles.DEFAULT), origins=[keys.ORIGIN])
+    environ = environ_of(Message("/orders", "GET", party.fields("GET", "/orders")), "gunicorn")
     with caplog.at_level("WARNING", "undersigned"):
         call_wsgi(app, {**environ, "HTTP_HOST": "127.0.0.1:8000"})
     assert f"{caplog.records[-1].getMessage()}\n" in page

@@ -45,9 +45,6 @@ def test_dash_is_a_usage_error_when_combined_with_urls():
         result = invoke("canonicalize", "-", other)
         assert (result.exit_code, result.stdout) == (2, "")
         assert "as the only argument" in result.stderr
-
-
-def test_missing_argument_is_a_usage_error():
     assert invoke("canonicalize").exit_code == 2
 
 

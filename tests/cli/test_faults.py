@@ -57,16 +57,11 @@ def test_rotate_finish_rejects_an_option_for_a_new_key(options, pair):
     assert "--finish makes no key: leave out --alg, --kid and --overlap" in result.output
 
 
-@pytest.mark.parametrize("stdin", [b"5\n", b"{\n", lines({**UNSIGNED, "url": "https://a.example\\b"})])
-def test_sign_exits_with_1_if_a_line_is_not_signed(stdin, pair):
-    assert invoke("sign", "--key", pair[0], "-", stdin=lines(UNSIGNED) + stdin).exit_code == 1
-    assert invoke("sign", "--key", pair[0], "-", stdin=lines(UNSIGNED)).exit_code == 0
-
-
-@pytest.mark.parametrize("stdin", [b"5\n", b"{\n", lines("no URL")])
-def test_canonicalize_exits_with_1_if_a_line_has_no_canonical_form(stdin):
-    assert invoke("canonicalize", "-", stdin=lines(URL) + stdin).exit_code == 1
-    assert invoke("canonicalize", "-", stdin=lines(URL)).exit_code == 0
+@pytest.mark.parametrize("stdin", [b"5\n", b"{\n", lines({**UNSIGNED, "url": "https://a.example\\b"}), lines("no URL")])
+def test_command_exits_with_1_if_a_line_has_an_error(stdin, pair):
+    for good, *command in ((lines(UNSIGNED), "sign", "--key", pair[0]), (lines(URL), "canonicalize")):
+        assert invoke(*command, "-", stdin=good + stdin).exit_code == 1
+        assert invoke(*command, "-", stdin=good).exit_code == 0
 
 
 def test_request_names_another_key_under_the_same_kid(tmp_path, pair):

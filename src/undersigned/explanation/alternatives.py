@@ -175,9 +175,7 @@ def _octets_of_path(values: SignedValues) -> Iterator[Alternative]:
             (path[:at] + quote(path[at:], safe="%") for start in slashes for at in (start, start + 1)),
             [quote(path, safe="%/")],
         ),
-        "encoded octets": [
-            quote(unquote(path, "latin-1"), safe="/!$&'()*+,;=:@", encoding="latin-1", errors="replace")
-        ],
+        "encoded octets": [quote(unquote(path, "latin-1"), "/!$&'()*+,;=:@", "latin-1", "replace")],
     }
     for several in (changes, _spellings(path)):
         yield from _each(lambda path: values._replace(path=path), several)

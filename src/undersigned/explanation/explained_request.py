@@ -291,9 +291,7 @@ def _cause(
         return Cause.of("other Base64", *spelled, keyid=key.keyid)
     for other in valid:
         return Cause.of("another profile", other, profile.name)
-    found = None
-    if values is not None and key is None and error.step in _SEARCHED:
-        found = find_change(values)
+    found = find_change(values) if values is not None and key is None and error.step in _SEARCHED else None
     if found is None and error.step in {_SYNTAX, _CONTENT}:
         found = find_digest(request, profile)
     if found is None and error.step == _CONTENT:

@@ -208,7 +208,7 @@ MOST_KEYS: Final = 256
 """keys of a JWK set: making one takes some 50 us"""
 
 LONGEST_KEYID: Final = 1024
-"""characters of a key ID in a JWK set: a longer one is ignored, as no signature field is long enough for it"""
+"""characters of a key ID that a replay store keeps as it is, not as its SHA-256: indexes take no text without end"""
 
 MOST_LIST_BYTES: Final = 262_144
 """bytes of a revocation list with its signature: some 5,000 key IDs"""

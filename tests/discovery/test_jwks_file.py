@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.keys import EC_PUBLIC, JWKS, OTHER_PRIVATE, PUBLIC, ed25519_key, es256_key, lookup
 
-from undersigned import ConfigurationError, VerificationKey
+from undersigned import ConfigurationError, KeySet, VerificationKey
 from undersigned.discovery import JWKSFile
 
 
@@ -53,6 +53,15 @@ def test_file_is_read_again_when_it_changes_and_only_then(source, path, clock):
     assert find(source, "buyer-es256") is None
     clock.now += 1
     assert find(source, "buyer-es256") is not None
+
+
+def test_key_of_any_key_id_is_found_as_in_a_key_set(source, path, clock):
+    long = "x" * 5000
+    jwks = {"keys": [PUBLIC | {"kid": long}]}
+    replace(path, json.dumps(jwks))
+    clock.now += 1
+    given = KeySet.from_jwks(jwks, owner="acme")
+    assert find(source, long).thumbprint == find(given, long).thumbprint
 
 
 def test_file_without_keys_leaves_none(source, path, clock):

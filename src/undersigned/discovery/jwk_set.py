@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.discovery.fetch_errors import UnusableDocument
-from undersigned.limits import LONGEST_KEYID, MOST_CANDIDATES, MOST_KEYS
+from undersigned.limits import MOST_CANDIDATES, MOST_KEYS
 from undersigned.message.strict_json import loads
 from undersigned.signature.verification_key import VerificationKey
 
@@ -113,8 +113,8 @@ def read_jwk_set(
 ) -> Keys:
     """Return the keys of a JWK set.
 
-    A member that is not an object or has no `kid` of 1 to 1,024 characters is ignored: no signature can name it. A key
-    that cannot be used is kept with its fault, so that a signature naming it is rejected for what is wrong with it.
+    A member that is not an object or has no `kid` is ignored: no signature can name it. A key that cannot be used is
+    kept with its fault, so that a signature naming it is rejected for what is wrong with it.
 
     Args:
         document: the JWK set.
@@ -126,11 +126,7 @@ def read_jwk_set(
     Raises:
         UnusableDocument: as `members_of`.
     """
-    named = [
-        (keyid, jwk)
-        for jwk in members_of(document, arrays)
-        if isinstance(keyid := jwk.get("kid"), str) and 0 < len(keyid) <= LONGEST_KEYID
-    ]
+    named = [(keyid, jwk) for jwk in members_of(document, arrays) if isinstance(keyid := jwk.get("kid"), str) and keyid]
     return Keys(
         [one for one in named if wanted is None or wanted(one[1])][:most],
         make=lambda jwk: VerificationKey.from_jwk(jwk, owner=owner),

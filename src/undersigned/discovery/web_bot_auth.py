@@ -18,7 +18,6 @@ from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import (
-    LONGEST_KEYID,
     MOST_AGENT_FETCHES,
     MOST_AGENTS,
     MOST_CARD_BYTES,
@@ -185,7 +184,7 @@ def _read_keys(document: Mapping[str, object], agent: SignatureAgent) -> Keys:
         if name is None or (agent.document == "directory" and kid != name):
             continue
         named.append((name, jwk))
-        if isinstance(kid, str) and kid != name and 0 < len(kid) <= LONGEST_KEYID:
+        if isinstance(kid, str) and kid not in ("", name):
             named.append((kid, jwk))
     return Keys(named, make=partial(VerificationKey.from_jwk, owner=agent.location), is_empty=not named)
 

@@ -5,6 +5,7 @@ import functools
 import re
 import threading
 import types
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -831,7 +832,9 @@ def aiohttp(site: Site) -> Any:
 
 
 def bottle(site: Site) -> Any:
-    from bottle import Bottle
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from bottle import Bottle
 
     app = Bottle()
     for e in site.endpoints:
@@ -842,8 +845,10 @@ def bottle(site: Site) -> Any:
 
 
 def pyramid(site: Site) -> Any:
-    from pyramid.config import Configurator
-    from pyramid.response import Response
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyramid.config import Configurator
+        from pyramid.response import Response
 
     config = Configurator()
 

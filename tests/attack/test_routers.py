@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from tests.attack.applications import Framework
     from tests.attack.asking import Answer
 
-pytestmark = [
-    # What Pyramid imports.
-    pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:pkg_resources is deprecated:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Deprecated call to `pkg_resources:DeprecationWarning"),
-]
-
 
 @contextlib.contextmanager
 def asking(framework: Framework, site: Site) -> Iterator[dict[str, Callable[[Message], Answer]]]:

@@ -192,14 +192,9 @@ def test_covered_field_is_seen_as_it_was_signed_or_the_request_is_rejected(party
                 continue
             signed = signer.sign(Request("GET", f"{ORIGIN}/~a", [(COVERED, value)]))
             head = b"GET /~a HTTP/1.1\r\nHost: %b\r\n" % HOST.encode()
-            sent = [
-                *lines,
-                f"{OTHER}: \xe9, n",
-                f"{OTHER}: m",
-                *(": ".join(one) for one in signed),
-                "Connection: close",
-            ]
-            answer = ask(port, head + "\r\n".join(sent).encode("latin-1") + b"\r\n\r\n")
+            fields = [*lines, f"{OTHER}: \xe9, n", f"{OTHER}: m", *(": ".join(one) for one in signed)]
+            head += "\r\n".join([*fields, "Connection: close", "", ""]).encode("latin-1")
+            answer = ask(port, head)
             if answer.status == 200:
                 accepted.add(name)
                 covered, other = json.loads(answer.content)

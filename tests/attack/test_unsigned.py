@@ -188,9 +188,6 @@ def is_refused(answer: Answer) -> bool:
     return answer[0] in {401, 403, 500, 0}
 
 
-@pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:pkg_resources is deprecated:UserWarning")
-@pytest.mark.filterwarnings("ignore:Deprecated call to `pkg_resources:DeprecationWarning")
 @pytest.mark.parametrize(
     ("framework", "by_route"),
     [

@@ -18,9 +18,6 @@ from tests.serving import uvicorn_server, waitress_server
 NAMES = ("starlette", "fastapi", "flask", "bottle", "pyramid")
 
 
-@pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:pkg_resources is deprecated:UserWarning")
-@pytest.mark.filterwarnings("ignore:Deprecated call to `pkg_resources:DeprecationWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_no_unsigned_target_runs_what_must_be_signed_on_a_real_server(search, name):
     [framework] = [one for one in ROUTERS if one.name == name]

@@ -130,12 +130,8 @@ def _components() -> Iterator[Recipe]:
 def _digests(flavor: Flavor) -> Iterator[Recipe]:
     code = "signature_digest_mismatch"
     right = flavor.digest_of(BODY)
-    for name, rule, body in (
-        ("body-changed", "the content was changed", BODY.replace("250.5", "999.5")),
-        ("body-changed-in-white-space", "a space was added", f"{BODY} "),
-        ("body-cut-off", "the content was cut off", BODY[:-1]),
-    ):
-        yield Recipe(name, rule, changes={"body": body}, code=code)
+    changed = {"body": BODY.replace("250.5", "999.5")}
+    yield Recipe("body-changed", "the content was changed", changes=changed, code=code)
     for name, rule, digest in (
         ("second-digest-wrong", "of two digests the second is wrong", f"{right}, {flavor.digest_of('', 'sha-512')}"),
         (

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from undersigned.client.signer import url_as_sent
+from undersigned.client.origins import url_as_sent
 from undersigned.discovery.fetch import FetchRequest, fetch, fetch_async
 from undersigned.discovery.fetch_errors import FetchError, NotConnected, Unreachable, UnusableDocument
 from undersigned.discovery.network import Network

@@ -31,7 +31,7 @@ from undersigned import (
 )
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cli.explain import explained_json, explained_lines
-from undersigned.client.signers import asked_nonce
+from undersigned.client.double_knock import asked_nonce
 from undersigned.discovery.activitypub import check_owner, owner_of, published_key, verification_key
 from undersigned.discovery.adcp.brand import authorized_until, brand_url, check_key_origins, jwks_url
 from undersigned.discovery.adcp.protocols import EventStream

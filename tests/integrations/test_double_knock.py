@@ -153,7 +153,7 @@ def test_wrong_argument_is_a_configuration_error(arguments, options, fault):
 
 
 def test_remembered_origins_are_bounded(monkeypatch):
-    monkeypatch.setattr("undersigned.client.signers.MOST_HINTS", 1)
+    monkeypatch.setattr("undersigned.client.double_knock.MOST_HINTS", 1)
     pair = knock()
     for origin in ("https://a.example", "https://b.example"):
         pair.note_answer(origin, 200, modern=False)

@@ -5,20 +5,20 @@ function that sends the `SignedRequest`. It passes content that is not bytes thr
 here imports a client library or opens a connection.
 """
 
+from undersigned.client.bot_auth import BotAuth
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, Spool, UnchangedFile, is_seekable
+from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.origins import ConfiguredOrigins, ListedOrigins
 from undersigned.client.responses import ResponseVerification, VerifiedResponse
 from undersigned.client.signer import (
     SIGNATURE_FIELDS,
     ClientSigner,
-    ConfiguredOrigins,
     Headers,
-    ListedOrigins,
     Received,
     SignedRequest,
     SignerSource,
     SigningOptions,
 )
-from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock
 from undersigned.verification.asking import finish
 
 __all__ = [

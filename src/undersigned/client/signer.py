@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Generic, Required, TypeAlias, TypedDict, TypeVar, cast
-from urllib.parse import quote
 
 from undersigned.cavage.signer import CavageSigner
+from undersigned.client.bot_auth import BotAuth
 from undersigned.client.content import DEFAULT_MAX_SPOOLED, Spool, UnchangedFile, as_octets, is_seekable
-from undersigned.client.signers import AnySigner, BotAuth, DoubleKnock, asked_nonce
-from undersigned.errors import ConfigurationError, MalformedURL, SigningError
+from undersigned.client.double_knock import AnySigner, DoubleKnock, asked_nonce
+from undersigned.client.origins import ConfiguredOrigins, ListedOrigins, origin_of
+from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
-from undersigned.message.request_target import check_sent
 from undersigned.signature.signer import Signer
-from undersigned.url import canonicalize, canonicalize_authority
-from undersigned.url.origin import Origins
+from undersigned.url import canonicalize_authority
 from undersigned.verification.asking import awaited, finish
 
 if TYPE_CHECKING:
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
 SignerSource: TypeAlias = AnySigner | BotAuth | DoubleKnock | Callable[[], AnySigner | BotAuth]
 """A signer, or a function that returns the one to use now, so that keys change without a restart."""
 
-ConfiguredOrigins: TypeAlias = Iterable[str] | Callable[[str], bool]
-"""The origins that a client signs for: a list, or a function of an origin, such as `https://site.example`."""
-
 Headers: TypeAlias = Iterable[tuple[str, str]]
 """Headers as a client sends or receives them. Text is bytes decoded as Latin-1."""
 
@@ -44,13 +38,7 @@ SIGNATURE_FIELDS: Final = frozenset({"signature-input", "signature", "content-di
 ResponseT = TypeVar("ResponseT")
 
 _LEGACY_FIELDS: Final = SIGNATURE_FIELDS | {"date", "digest"}
-_SCHEMES: Final = {"ws": "http", "wss": "https"}
-"""A WebSocket handshake is an http request (RFC 6455 section 3)."""
 _CHUNK: Final = 65_536
-_URLS_KEPT: Final = 128
-_AFTER_AUTHORITY: Final = re.compile(r"[/?#].*", re.DOTALL)
-_UNQUOTED: Final = re.compile(r"""["<>[\]^`{|}]""")
-"""What RFC 3986 forbids in a URL, and HTTP libraries encode or send as it is, each in its own way."""
 
 
 class SigningOptions(TypedDict, total=False):
@@ -102,50 +90,6 @@ class SignedRequest:
         """The request without its content: the parts that a signed response can cover (RFC 9421 section 2.4)."""
         host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
         return Request(self.method, self.url, [*host, *self.headers])
-
-
-class ListedOrigins:
-    """The origins that a client signs for. Requests to any other origin are not sent.
-
-    Args:
-        origins: as in `SigningOptions`.
-
-    Attributes:
-        listed: the listed origins, or none if there is a function.
-
-    Raises:
-        ConfigurationError: an origin has the wrong type or form.
-    """
-
-    __slots__ = ("_canonical", "_is_listed", "listed")
-
-    def __init__(self, origins: ConfiguredOrigins) -> None:
-        self.listed = () if callable(origins) or isinstance(origins, str) else tuple(origins)
-        self._is_listed = _function(origins) if callable(origins) else Origins(self.listed or origins).lists
-        # A client sends to a few URLs again and again.
-        self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(url_as_sent)
-
-    def check(self, url: str) -> CanonicalURL:
-        """Return the canonical form of a URL whose origin is listed.
-
-        Raises:
-            MalformedURL: the URL has no canonical form.
-            SigningError: the origin is not listed.
-        """
-        target = self._canonical(url)
-        if not self._is_listed(target):
-            raise SigningError(
-                f"origins: {_origin_of(target)} is not listed for this path; add it to origins=, "
-                "do not follow the redirect that leads there, or send the request with a client that does not sign"
-            )
-        return target
-
-    def find(self, url: str) -> str:
-        """Return the origin of a URL, or "" if it is not listed."""
-        try:
-            return _origin_of(self.check(url))
-        except (MalformedURL, SigningError):
-            return ""
 
 
 @dataclass(slots=True)
@@ -327,7 +271,7 @@ class ClientSigner:
     ) -> SignedRequest:
         """Sign a request as `sign` does. Only an async key is awaited."""
         target = self.origins.check(url)
-        origin = _origin_of(target)
+        origin = origin_of(target)
         added: list[tuple[str, str]] = []
         if isinstance(signer, BotAuth):
             added.append(signer.field)
@@ -360,34 +304,6 @@ class ClientSigner:
         else:
             made = await signer.async_sign(request, digest=digest) if is_async else signer.sign(request, digest=digest)
         return SignedRequest(request.method, target.target_uri, origin, target.authority, (*kept, *added), made.fields)
-
-
-def url_as_sent(url: str) -> CanonicalURL:
-    """Return the canonical form of a URL as every client sends it.
-
-    Args:
-        url: an absolute URL. `ws` and `wss` become `http` and `https`.
-
-    Raises:
-        MalformedURL: it has no canonical form, or one that no receiver reads, as with a bad escape in its query.
-    """
-    scheme, separator, rest = url.partition("://")
-    after = _AFTER_AUTHORITY.search(rest)
-    if after is not None:
-        rest = rest[: after.start()] + _UNQUOTED.sub(lambda found: quote(found[0]), after[0])
-    canonical = canonicalize(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
-    check_sent(canonical)
-    return canonical
-
-
-def _function(ask: Callable[[str], bool]) -> Callable[[CanonicalURL], bool]:
-    """Return a check of a target by a function of its origin. Only True lists it: another function may return text."""
-    return lambda target: ask(_origin_of(target)) is True
-
-
-def _origin_of(target: CanonicalURL) -> str:
-    """Return the scheme and authority of a URL (RFC 6454 section 6.2)."""
-    return f"{target.scheme}://{target.authority}"
 
 
 def _canonical_host(value: str, target: CanonicalURL) -> str:

@@ -1,4 +1,4 @@
-"""Signers of more than one kind: for bots (Web Bot Auth), and for receivers of either of two schemes."""
+"""Double-knocking: a pair of signers, for receivers of either of two schemes (swicg/activitypub-http-signature)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from undersigned.cavage.signer import CavageSigner
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
-from undersigned.message.signature_agent import SignatureAgentForm, write_signature_agent
 from undersigned.message.structured_fields import MalformedField, check_size, parse_dictionary
 from undersigned.signature.signer import Signer
 
@@ -22,38 +21,6 @@ _NOT_OF_THE_SCHEME: Final = frozenset({404, 410, 429})
 """Client errors that another scheme does not change: nobody is there, or there are too many requests."""
 
 _DELIVERED: Final = range(200, 300)
-
-
-class BotAuth:
-    """A signer for bots: each request says with Signature-Agent where the bot's keys are, and the signature covers it.
-
-    Any client takes it as its signer. With `origins=lambda origin: True`, a crawler signs for every site.
-
-    Args:
-        signer: signs with a profile of Web Bot Auth.
-        agent: the URL that names the keys: the origin of the key directory, or in the form `jwks` the JWK set.
-        form: the wire form of Signature-Agent, as the sites read it.
-
-    Attributes:
-        signer: as given.
-        field: the field, as a name and a value.
-
-    Raises:
-        ConfigurationError: no receiver would read the URL in this form, or the profile is for another form.
-    """
-
-    __slots__ = ("field", "signer")
-
-    def __init__(self, signer: Signer, *, agent: str, form: SignatureAgentForm = "string") -> None:
-        rule = signer.profile.coverage
-        if rule.member_of not in rule.if_sent and (form == "string") == bool(rule.member_of):
-            raise ConfigurationError(f"form: {signer.profile.name} does not cover Signature-Agent in the form {form}")
-        try:
-            value = write_signature_agent(agent, form=form, label=signer.profile.selection.label)
-        except ValueError as wrong:
-            raise ConfigurationError(f"agent: {wrong}") from None
-        self.signer = signer
-        self.field = ("Signature-Agent", value)
 
 
 class DoubleKnock:

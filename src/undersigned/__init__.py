@@ -21,7 +21,7 @@ from undersigned.message.content import Content
 from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.middleware.decision import Decision
-from undersigned.middleware.service import Mode
+from undersigned.middleware.options import Mode
 from undersigned.policy.a2a import A2AResolver
 from undersigned.policy.jsonrpc import JSONRPCResolver
 from undersigned.policy.operation import Operation, PathResolver
@@ -38,7 +38,7 @@ from undersigned.signature.signer import PreparedSignature, SignedFields, Signer
 from undersigned.signature.signing_key import SigningKey
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL, canonicalize, same_url
-from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
+from undersigned.verification.revocation_list import AsyncRevocationSource, RevocationList, RevocationSource
 from undersigned.verification.verified_signature import VerifiedSignature
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 

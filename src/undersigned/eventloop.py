@@ -20,8 +20,8 @@ from undersigned.message.request_target import RequestTarget, application_path
 from undersigned.middleware.answer import UnreadRequest
 from undersigned.middleware.body import Body
 from undersigned.middleware.guard import Guard
+from undersigned.middleware.options import Service
 from undersigned.middleware.received import HTTP1_VERSIONS, NO_FIELDS, Received
-from undersigned.middleware.service import Service
 from undersigned.url import Origins
 from undersigned.verification.verifier import Verifier
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.content import Content
     from undersigned.message.content_digest import RunningDigest
-    from undersigned.middleware.service import AsyncOptions
+    from undersigned.middleware.options import AsyncOptions
     from undersigned.url import CanonicalURL, Origin
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verifier import AsyncVerifier

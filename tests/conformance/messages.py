@@ -17,7 +17,7 @@ from tests.conformance.case import Case, Difference, File, Held, same, verificat
 
 from undersigned import MemoryReplayStore, Profile, Request, Response, SignatureError, SigningKey, Verifier, profiles
 from undersigned.activitypub import ActivityPubVerifier
-from undersigned.cavage.header import CavageParameters, signing_string
+from undersigned.cavage.signing_string import CavageParameters, signing_string
 from undersigned.message import LENIENT, HeaderFields, Reading
 from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import parse_signature_input

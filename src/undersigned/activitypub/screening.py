@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.cavage.header import (
+from undersigned.cavage.signing_string import (
     CREATED,
     EXPIRES,
     HS2019,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undersigned.activitypub.screening import screen_cavage
-from undersigned.cavage.header import SIGNED_NAME
+from undersigned.cavage.signing_string import SIGNED_NAME
 from undersigned.errors import ConfigurationError
 from undersigned.message.request import Request
 from undersigned.message.timestamps import system_clock
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from undersigned.replay.store import AsyncReplayStore
     from undersigned.signature.key_source import AsyncKeySource
     from undersigned.signature.profile import Profile
-    from undersigned.verification.revocation import AsyncRevocationSource
+    from undersigned.verification.revocation_list import AsyncRevocationSource
     from undersigned.verification.verifier import ReceivedSignature
 
 

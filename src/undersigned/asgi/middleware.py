@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from undersigned.asgi.scope import ASGIApp, Message, Receive, Scope, Send
-    from undersigned.middleware.service import AsyncOptions, Service
+    from undersigned.middleware.options import AsyncOptions, Service
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.verification.verifier import AsyncVerifier, Verifier
 

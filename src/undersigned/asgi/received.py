@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.admission import Admission
     from undersigned.middleware.answer import UnreadRequest
-    from undersigned.middleware.service import Service
+    from undersigned.middleware.options import Service
     from undersigned.url import CanonicalURL, Origin
 
 _TAKEN: Final = "a layer outside the middleware has read the body before"

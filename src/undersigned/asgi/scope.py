@@ -8,8 +8,8 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 from undersigned.errors import MalformedURL
 from undersigned.message.request_target import RequestTarget, application_path
+from undersigned.middleware.options import HTTP2_SERVERS
 from undersigned.middleware.received import UnsupportedServer
-from undersigned.middleware.service import HTTP2_SERVERS
 
 if TYPE_CHECKING:
     from undersigned.url import CanonicalURL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from undersigned.cavage.header import (
+from undersigned.cavage.signing_string import (
     REQUEST_TARGET,
     CavageParameters,
     http_date,

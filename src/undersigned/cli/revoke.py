@@ -18,7 +18,7 @@ from undersigned.log_text import printable
 from undersigned.message.strict_json import loads
 from undersigned.message.timestamps import read_time
 from undersigned.signature.key_pair import Algorithm, KeyPair
-from undersigned.verification.revocation import RevocationList
+from undersigned.verification.revocation_list import RevocationList
 
 if TYPE_CHECKING:
     import ssl

@@ -10,8 +10,8 @@ from undersigned.discovery.jwk_set import Keys, read_json_object, read_jwk_set
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_FILE_BYTES
 from undersigned.signature.jwk import PRIVATE_FAULT, SHARED_FAULT
-from undersigned.signature.known_keys import TEST_KEY_FAULT
 from undersigned.signature.pem import is_pem, pem_jwks
+from undersigned.signature.published_test_keys import TEST_KEY_FAULT
 from undersigned.watched_file import WatchedFile
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from undersigned.discovery.threads_and_tasks import in_thread, wait_in_thread
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
 from undersigned.process import ProcessLock
-from undersigned.verification.revocation import RevocationList
+from undersigned.verification.revocation_list import RevocationList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

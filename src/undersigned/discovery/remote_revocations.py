@@ -21,7 +21,7 @@ from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import KeySet
 from undersigned.tokens.jwt import read_token
 from undersigned.verification.asking import finish
-from undersigned.verification.revocation import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
+from undersigned.verification.revocation_list import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping

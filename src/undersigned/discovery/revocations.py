@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_LIST_BYTES
 from undersigned.verification.asking import Several, from_tasks
-from undersigned.verification.revocation import RevocationList
+from undersigned.verification.revocation_list import RevocationList
 from undersigned.watched_file import WatchedFile
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Awaitable, Callable, Mapping
 
-    from undersigned.verification.revocation import AsyncRevocationSource
+    from undersigned.verification.revocation_list import AsyncRevocationSource
 
 
 class RevocationFile:

@@ -3,11 +3,9 @@
 from undersigned.message.preflight import is_preflight
 from undersigned.middleware.admission import ADMISSION, Admission, shown_outside
 from undersigned.middleware.answer import ErrorResponse, incomplete
-from undersigned.middleware.configuration import configured_options
 from undersigned.middleware.decision import Decision, Evidence
 from undersigned.middleware.openapi import SCHEME, document_signature, must_be_signed
-from undersigned.middleware.published import Published
-from undersigned.middleware.service import (
+from undersigned.middleware.options import (
     ASGISetup,
     AsyncOptions,
     AsyncSetup,
@@ -17,6 +15,8 @@ from undersigned.middleware.service import (
     WSGIOptions,
     WSGISetup,
 )
+from undersigned.middleware.published import Published
+from undersigned.middleware.settings import configured_options
 from undersigned.url.origin import ConfiguredOrigins
 
 __all__ = [

@@ -11,7 +11,7 @@ from undersigned.errors import SignatureError, VerificationUnavailable
 from undersigned.limits import LONGEST_NAMES, LONGEST_TARGET
 from undersigned.message.request import Request
 from undersigned.middleware.answer import ErrorResponse, UnreadRequest, logger
-from undersigned.middleware.recording import record
+from undersigned.middleware.decision_log import record
 from undersigned.policy.route import RouteResolver
 from undersigned.reasons import fix_of
 from undersigned.verification.verifier import SIGNATURE_FIELDS
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
     from undersigned.message.content import Content
+    from undersigned.middleware.options import Service
     from undersigned.middleware.received import Received
-    from undersigned.middleware.service import Service
     from undersigned.policy.operation import Operation
     from undersigned.policy.policy import Verdict
     from undersigned.policy.route import MatchedRoute

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from undersigned.message.content_digest import RunningDigest
     from undersigned.message.request import Request
+    from undersigned.middleware.options import Service
     from undersigned.middleware.received import Received
-    from undersigned.middleware.service import Service
     from undersigned.policy.policy import Policy
     from undersigned.url import CanonicalURL, Origin
     from undersigned.verification.verified_signature import VerifiedSignature

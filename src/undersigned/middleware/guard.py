@@ -17,9 +17,9 @@ from undersigned.log_text import printable
 from undersigned.message.draft_signature import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger
+from undersigned.middleware.decision_log import record
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
 from undersigned.middleware.received import NO_FIELDS, UnsupportedServer
-from undersigned.middleware.recording import record
 from undersigned.policy.naming import check_names
 from undersigned.policy.operation import Operation, UnresolvedOperation
 from undersigned.policy.policy import is_forgivable
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.body import Body
     from undersigned.middleware.decision import Outcome
+    from undersigned.middleware.options import Service
     from undersigned.middleware.received import Received
-    from undersigned.middleware.service import Service
     from undersigned.policy.policy import Policy, SignatureResult
     from undersigned.url import Origin
 

@@ -10,7 +10,7 @@ from undersigned.policy.route import RouteResolver
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undersigned.middleware.service import Mode
+    from undersigned.middleware.options import Mode
     from undersigned.policy.policy import Policy
     from undersigned.policy.route import MatchedRoute
 

@@ -13,13 +13,13 @@ from undersigned.message import token
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.decision import without_query
+from undersigned.middleware.options import HTTP2_SERVERS
 from undersigned.middleware.received import HTTP1_VERSIONS, UnsupportedServer
-from undersigned.middleware.service import HTTP2_SERVERS
 
 if TYPE_CHECKING:
     from undersigned.errors import SignatureError
+    from undersigned.middleware.options import Service
     from undersigned.middleware.received import Received
-    from undersigned.middleware.service import Service
     from undersigned.signature.profile import Profile
 
 _NO_ORIGIN: Final = "https://unsigned.invalid"

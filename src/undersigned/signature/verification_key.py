@@ -36,8 +36,8 @@ from undersigned.signature.jwk import (
     thumbprint,
     written_thumbprint,
 )
-from undersigned.signature.known_keys import TEST_KEY_FAULT, TEST_KEYS
 from undersigned.signature.pem import read_public_pem
+from undersigned.signature.published_test_keys import TEST_KEY_FAULT, TEST_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

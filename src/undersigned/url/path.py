@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _BAD_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")
 _UNRESERVED: Final = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"  # RFC 3986 section 2.3
+# `%2F` is none of them, so it stays: `/a%2Fb` and `/a/b` are two paths.
 # The first digit of each triplet is decimal, so these are all its spellings.
 _DECODED: Final[Mapping[str, str]] = {
     triplet: char for char in _UNRESERVED for triplet in (f"%{ord(char):02X}", f"%{ord(char):02x}")

@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from undersigned.message.structured_fields import Parameter
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeySource
-    from undersigned.verification.revocation import AsyncRevocationSource, RevocationList, RevocationSource
+    from undersigned.verification.revocation_list import AsyncRevocationSource, RevocationList, RevocationSource
 
 _WARNED_BEFORE: Final = 3600
 """The seconds between the warning of a late revocation list and the first signature that is rejected for it."""

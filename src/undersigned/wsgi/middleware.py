@@ -11,8 +11,8 @@ from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.middleware.admission import shown_outside
 from undersigned.middleware.answer import ErrorResponse, logger
 from undersigned.middleware.guard import Guard
+from undersigned.middleware.options import Service
 from undersigned.middleware.readiness import Readiness
-from undersigned.middleware.service import Service
 from undersigned.process import is_first_time
 from undersigned.url import Origins
 from undersigned.verification.asking import finish
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from undersigned.middleware.admission import Admission
-    from undersigned.middleware.service import WSGIOptions
+    from undersigned.middleware.options import WSGIOptions
     from undersigned.url.origin import ConfiguredOrigins
     from undersigned.wsgi.environ import Environ, StartResponse, WSGIApp
 

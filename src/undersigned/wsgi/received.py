@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from undersigned.middleware.admission import Admission
-    from undersigned.middleware.service import Service
+    from undersigned.middleware.options import Service
     from undersigned.url import CanonicalURL, Origin
 
 _CHUNK = 64 * 1024

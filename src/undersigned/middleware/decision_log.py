@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from undersigned.message.content import Content
     from undersigned.message.request import Request
     from undersigned.middleware.decision import Outcome
+    from undersigned.middleware.options import Service
     from undersigned.middleware.received import Received
-    from undersigned.middleware.service import Service
     from undersigned.verification.verified_signature import VerifiedSignature
 
 _LOGGED: Final = (

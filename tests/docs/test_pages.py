@@ -70,7 +70,7 @@ def test_every_bound_is_defined_in_limits():
         "key_sources._MOST_AT_ONCE",
         "sender_limits._MOST_FOR_A_SITE",
         "sender_limits._MOST_HANGING",
-        "revocation.LONGEST_INTERVAL",
+        "revocation_list.LONGEST_INTERVAL",
         "route._MOST_WRAPPERS",
         "sqlite._LONGEST_TIMEOUT",
     }

@@ -124,4 +124,4 @@ def test_page_has_every_example_with_what_it_is():
         path.name: path.read_text("utf-8").partition('"""')[2].partition("\n")[0].removesuffix('"""')
         for path in (ROOT / "examples").glob("*.py")
     }
-    assert rows == said
+    assert rows == said, "docs/examples.md needs a row for each example, with the first sentence of its docstring"

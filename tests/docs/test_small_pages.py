@@ -157,4 +157,4 @@ def test_table_of_the_security_page_says_what_a_signature_covers_at_least(name):
 
 def test_table_of_the_security_page_has_every_profile_for_requests():
     named = {name for name in profiles.__all__ if getattr(getattr(profiles, name), "message", "") == "request"}
-    assert named - {"UCP_MCP"} == {*COVERED}
+    assert named - {"UCP_MCP"} == {*COVERED}, "add a row to the table of SECURITY.md"

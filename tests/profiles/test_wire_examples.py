@@ -6,7 +6,7 @@ import re
 
 import pytest
 from tests.keys import OneKey, signing_key
-from tests.profiles.examples import EXAMPLES, RESPONSES
+from tests.profiles.examples import EXAMPLES, FILE, RESPONSES
 from tests.verification.stages import Found
 
 from undersigned import KeySet, MemoryReplayStore, Request, SignatureError, Signer, Verifier, profiles
@@ -39,7 +39,7 @@ def test_every_published_profile_has_an_example():
         "web-bot-auth",
     }
     shown = {example.profile.name for example in [*EXAMPLES.values(), *RESPONSES.values()]}
-    assert shown | elsewhere == profiles.BY_NAME.keys()
+    assert shown | elsewhere == profiles.BY_NAME.keys(), f"add a whole message to {FILE}"
 
 
 @pytest.mark.parametrize("example", [*EXAMPLES.values(), *RESPONSES.values()], ids=lambda example: example.name)

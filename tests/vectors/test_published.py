@@ -7,6 +7,7 @@ import shutil
 import pytest
 from tests.conformance.__main__ import run
 from tests.conformance.corpus import find, read
+from tests.conformance.messages import PROFILES
 from tests.vectors.corpora import PUBLISHED, ROOT, check_each, of_sets
 
 SETS = {
@@ -45,7 +46,7 @@ def test_every_published_vector_has_a_copy_and_is_run():
     counts = {name: len(PUBLISHED.sets(name)) for name in SETS}
     assert counts == SETS
     examples = PUBLISHED.sets("profiles/wire-examples")
-    assert sum(not case.name.endswith("verdict") for case in examples) == 13
+    assert sum(not case.name.endswith("verdict") for case in examples) == len(PROFILES)
     assert len(PUBLISHED.cases) == sum(SETS.values()) + len(examples)
     assert not PUBLISHED.not_run
 

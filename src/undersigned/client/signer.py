@@ -186,10 +186,9 @@ class ClientSigner:
             SignatureError: the response is rejected.
         """
         parts = method, url, tuple(fields), content
-        again: AnySigner | None = None
-        nonce = ""
+        signer, nonce, is_second = self._current(), "", False
         while True:
-            signed = await self._sign(*parts, again or self._current(), nonce=nonce or None, is_async=self._is_async)
+            signed = await self._sign(*parts, signer, nonce=nonce or None, is_async=self._is_async)
             received = await send(signed)
             headers = received.headers
             if self._responses is not None:
@@ -200,16 +199,21 @@ class ClientSigner:
                     raise
                 await awaited(received.replace(verified))
                 headers = verified.headers
-            was_second = again is not None
-            if isinstance(self._signer, DoubleKnock):
-                pair, modern = self._signer, any(name == "Signature-Input" for name, _ in signed.signature)
-                again = pair.note_answer(signed.origin, received.status, modern=modern)
-                asked = ", ".join([value for name, value in headers if name.lower() == "accept-signature"])
-                if modern and again is not None and (nonce := asked_nonce(asked, pair.modern.profile)):
-                    again = pair.modern
-            if was_second or again is None:
+            other, nonce = self._second_try(signed, received.status, headers)
+            if other is None or is_second:
                 return received.response
             await awaited(received.close())
+            signer, is_second = other, True
+
+    def _second_try(self, signed: SignedRequest, status: int, headers: Headers) -> tuple[AnySigner | None, str]:
+        """Return the signer and the nonce of a second try, or None if the response asks for none."""
+        if not isinstance(self._signer, DoubleKnock):
+            return None, ""
+        pair, modern = self._signer, any(name == "Signature-Input" for name, _ in signed.signature)
+        other = pair.note_answer(signed.origin, status, modern=modern)
+        asked = ", ".join([value for name, value in headers if name.lower() == "accept-signature"])
+        nonce = asked_nonce(asked, pair.modern.profile) if modern and other is not None else ""
+        return pair.modern if nonce else other, nonce
 
     def read(self, body: object) -> bytes | FileDigest:
         """Return the body of a request so that it can be signed before it is sent.

@@ -107,6 +107,8 @@ def _check_head(received: Received, profile: Profile) -> None:
 def routed_request(received: Received) -> tuple[Request, str]:
     """Return an unsigned request as a policy reads it, and its percent-decoded path. Its Host does not matter.
 
+    If routers may read the target in two ways, the path is both, each on a line.
+
     Raises:
         UnsupportedServer: the server or framework hides part of it.
         MalformedURL: it routes something else.

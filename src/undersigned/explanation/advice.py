@@ -52,7 +52,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "trailing slash": "framework, client: a redirect, a router or the sender changed the end: sign the path as sent",
     "merged slashes": f"proxy, server: servers and proxies merge repeated slashes: {PATH}",
     "added slashes": "client: a base URL with a slash at its end was joined with a path: sign the URL that is sent",
-    "stripped prefix": "proxy, framework: a proxy strips a prefix: add it to origins=, or forward the path with it",
+    "stripped prefix": "proxy, framework: a proxy strips a prefix: add it after the host in origins=, or forward it",
     "added prefix": "proxy, server: a proxy or server adds a prefix: remove it from origins=, or do not add it",
     "rewritten target": f"proxy: a proxy rewrote the target, and names the original in a header: {PATH}",
     "decoded octets": f"proxy, server, client: clients, proxies and servers decode percent-encoding: {PATH}",

@@ -71,7 +71,11 @@ class RequestTarget(NamedTuple):
         """
         path = script_name + path_info
         if _PLAIN.fullmatch(path) is None:
-            raise MalformedURL("a target with other characters than unreserved ones cannot be rebuilt", rule=_RULE)
+            raise MalformedURL(
+                "this server hides the raw target, which has other characters than unreserved ones, so it cannot be "
+                "rebuilt: use gunicorn or waitress",
+                rule=_RULE,
+            )
         # A character beyond Latin-1 is not an octet. It becomes a backslash escape, which a target must not contain.
         return cls.parse((f"{path}?{query}" if query else path).encode("latin-1", "backslashreplace"))
 

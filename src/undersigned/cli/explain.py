@@ -99,7 +99,7 @@ def explain(
     error = explained.error
     if not pasted.is_whole and (error is None or error.reason == "signature_digest_mismatch"):
         # Every step before the content is checked without it.
-        raise click.ClickException(f"{name}: {pasted.fault}")
+        raise click.ClickException(f"{name}: all checks before the body pass, and {pasted.fault}")
     if as_json:
         write_object(explained_json(explained))
     else:

@@ -64,7 +64,7 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_components_incomplete": Advice(
         "the server expects more covered components, or a request without a body arrives with one",
         _OTHER_PROFILE,
-        f"{_PROFILE}; for a body, most profiles also require content-digest",
+        f"{_PROFILE}; for a body, most profiles require content-type and content-digest",
     ),
     "signature_components_unexpected": Advice("the server expects fewer covered components", _OTHER_PROFILE, _PROFILE),
     "signature_identity_missing": Advice(
@@ -80,7 +80,8 @@ REASONS: Final[Mapping[Reason, Advice]] = {
     "signature_key_unknown": Advice(
         "the server does not know this key",
         "give the server the public key, with the kid of the private key",
-        "if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid",
+        "if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid; a key "
+        "that was just published is found within a minute",
     ),
     "signature_key_purpose_invalid": Advice(
         "the server knows this key for another purpose or algorithm, or as a published test key",

@@ -58,7 +58,8 @@ def test_line_says_the_code_the_check_the_reason_the_request_the_keyid_and_the_f
         "request rejected: request_signature_key_unknown (key lookup): no key source knows the key ID "
         "(POST /p?(withheld); origin: https://seller.example.com; client: 127.0.0.1; status: 401; "
         "keyid: buyer-2027). "
-        "Fix: if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid"
+        "Fix: if you know the sender, its public key must be where keys= looks for it, with the key ID as its kid; "
+        "a key that was just published is found within a minute"
     )
     fields = (record.signature_code, record.signature_step, record.signature_keyid, record.signature_detail)
     assert fields == ("request_signature_key_unknown", "key lookup", "buyer-2027", "no key source knows the key ID")

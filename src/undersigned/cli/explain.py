@@ -37,7 +37,10 @@ def _origins(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...
 @keyid_option
 @click.option("--body", type=click.File("rb"), metavar="FILE", help="A file with the body, if FILE has none.")
 @click.option(
-    "--base", type=click.File("rb"), metavar="FILE", help="A file with the signature base that the signer signed."
+    "--base",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="A file with the base that the sender signed, not that of the server's log.",
 )
 @click.option(
     "--origin",

@@ -386,7 +386,7 @@ def _of_base(values: SignedValues, base: str | None, signers_base: bytes, error:
     signed, key = next((one for one in tried if one[1] is not None), (saved, None))
     gap = None if base is None else _compare(base, signed.decode("latin-1"))
     if key is None and gap is None and base is not None:
-        return "Cause: the two bases are equal, so another key signed, or the signature was changed"
+        return "Cause: if this base is the sender's, not the server's, another key signed, or the signature was changed"
     seen = f": {printable(error.received)} has no value" if error.received else ""
     where = f"the request has no base to compare with{seen}"
     if gap is not None:
@@ -472,7 +472,7 @@ def _other_body(request: Request) -> str:
     return (
         "No cause found: neither JSON written again, other line ends or charsets nor usual compression explains the "
         f"digest. Left: the body, of {len(request.body)} bytes, was cut or changed otherwise, or the sender digested "
-        "other bytes. To tell them apart, compare its length with that of the body that was sent"
+        "other bytes. To tell them apart, compare it with the body that was sent"
     )
 
 

@@ -81,7 +81,7 @@ def test_pool_is_opened_before_the_fork_or_after_it(database):
 
 def test_asyncio_store_of_another_process_or_event_loop_says_so(redis_server, monkeypatch):
     client = pooled_redis(redis_server.port)
-    store = AsyncRedisReplayStore(client)
+    store = AsyncRedisReplayStore(client, prefix="another")
 
     async def claim():
         return await store.claim("k", str(time.monotonic()), now=0, until=360, caps=Caps(10))

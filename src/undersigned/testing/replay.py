@@ -114,7 +114,7 @@ def check_replay_store_after_fork(store: ReplayStore) -> None:
     Raises:
         AssertionError: the store accepts a nonce twice, rejects one that is new, or hangs.
     """
-    contract, is_over = _Contract(store), Event()
+    contract, is_over, have_begun = _Contract(store), Event(), Barrier(_FORKED + 1)
 
     def claim_all(nonces: Iterable[str]) -> None:
         for nonce in nonces:
@@ -124,6 +124,9 @@ def check_replay_store_after_fork(store: ReplayStore) -> None:
     counted = itertools.takewhile(lambda _: not is_over.is_set(), itertools.count())
     # A tool that traces, as for coverage, has a lock of its own. A thread that it does not trace never has that lock.
     with ThreadPoolExecutor(_FORKED, initializer=partial(sys.settrace, None)) as pool:
+        for _ in range(_FORKED):
+            pool.submit(have_begun.wait)
+        have_begun.wait()
         threads = [pool.submit(claim_all, map(f"{number} {{}}".format, counted)) for number in range(_FORKED)]
         try:
             finish(_forked(contract, partial(finish, otherwise=_AWAITED)), otherwise=_AWAITED)

@@ -27,6 +27,7 @@ from undersigned.limits import (
     MOST_NEW_ACTORS,
 )
 from undersigned.message.request import Request
+from undersigned.signature.jwk import read_base58
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ _RSA: Final = "rsa-v1_5-sha256"
 _LISTS: Final = ("publicKey", "assertionMethod")
 """The members of an actor that list its keys: in PEM, and as Multikeys (FEP-521a)."""
 
-_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _RSA_PUBLIC: Final = b"\x85\x24"
 _ED25519_PUBLIC: Final = b"\xed\x01"
 """The multicodec prefixes of an RSAPublicKey (RFC 8017 A.1.1) and of an Ed25519 key."""
@@ -256,9 +256,7 @@ def _multikey(multibase: str) -> tuple[PublicKey, str]:
     """Return the key of a Multikey in base58btc, and the RFC 9421 name of its algorithm."""
     if multibase[:1] != "z" or len(multibase) > LONGEST_MULTIBASE:
         raise ValueError("not base58btc, or too long")
-    number = 0
-    for character in multibase[1:]:
-        number = number * len(_BASE58) + _BASE58.index(character)
+    number = read_base58(multibase[1:])
     octets = number.to_bytes((number.bit_length() + 7) // 8, "big")
     codec, content = octets[:2], octets[2:]
     if codec == _ED25519_PUBLIC:

@@ -6,6 +6,7 @@ import json
 import re
 from base64 import a85decode, b32decode, b85decode, urlsafe_b64decode
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -15,7 +16,14 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import base64url
-from undersigned.signature.jwk import PRIVATE_MEMBERS, UnusableKey, private_key_of, public_jwk, thumbprint
+from undersigned.signature.jwk import (
+    PRIVATE_MEMBERS,
+    UnusableKey,
+    private_key_of,
+    public_jwk,
+    read_base58,
+    thumbprint,
+)
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -36,8 +44,6 @@ _SHORT: Final = 32
 
 _DECIMALS: Final = 116
 """The decimal digits of a number of 48 octets."""
-
-_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 _CURVES: Final = (("OKP", "Ed25519"), ("EC", "P-256"), ("EC", "P-384"))
 
@@ -155,16 +161,9 @@ def _from_base32(text: str) -> bytes:
     return b32decode(text + "=" * (-len(text) % 8), casefold=True)
 
 
-def _from_number(alphabet: str) -> Callable[[str], bytes]:
-    """Return a reader of numbers with these digits."""
-
-    def read(text: str) -> bytes:
-        number = 0
-        for digit in text[:_DECIMALS]:
-            number = number * len(alphabet) + alphabet.index(digit)
-        return number.to_bytes(32 if number < 2**256 else 48, "big")
-
-    return read
+def _from_number(text: str, read: Callable[[str], int]) -> bytes:
+    number = read(text[:_DECIMALS])
+    return number.to_bytes(32 if number < 2**256 else 48, "big")
 
 
 _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str], bytes]]]] = (
@@ -172,8 +171,8 @@ _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str
     (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64), _from_base64),
     (re.compile(r"[0-9A-Fa-f]{64,}"), (64, 96), bytes.fromhex),
     (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), _from_base32),
-    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116), _from_number("0123456789")),
-    (re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"), (43, 44, 65, 66), _from_number(_BASE58)),
+    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116), partial(_from_number, read=int)),
+    (re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"), (43, 44, 65, 66), partial(_from_number, read=read_base58)),
     (re.compile(r"[!-~]{40,}"), (40, 60), b85decode),
     (re.compile(r"[!-~]{40,}"), (40, 60), a85decode),
 )

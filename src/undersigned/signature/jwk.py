@@ -46,6 +46,7 @@ ALGS: Final[Mapping[str, str]] = {algorithm: name for name, algorithm in ALGORIT
 _COORDINATES: Final[Mapping[str, int]] = {"Ed25519": 32, "P-256": 32, "P-384": 48}
 _CURVES: Final[Mapping[str, type[ec.EllipticCurve]]] = {"P-256": ec.SECP256R1, "P-384": ec.SECP384R1}
 
+_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _FACTORS: Final = ("p", "q", "dp", "dq", "qi")
 """The members of a private RSA key that it has all of, or none (RFC 7518 section 6.3.2)."""
 
@@ -335,3 +336,17 @@ def public_jwk(key: PublicKey) -> dict[str, str]:
 def base64url_integer(number: int) -> str:
     """Return a number in Base64urlUInt (RFC 7518 section 2)."""
     return base64url(number.to_bytes(-(-number.bit_length() // 8), "big"))
+
+
+def read_base58(text: str) -> int:
+    """Return the number that a text in base58btc stands for, as in a Multikey (W3C Controlled Identifiers 1.0).
+
+    The time grows with the square of the length, so bound it before.
+
+    Raises:
+        ValueError: the text has another character.
+    """
+    number = 0
+    for character in text:
+        number = number * len(_BASE58) + _BASE58.index(character)
+    return number

@@ -32,7 +32,7 @@ def raw_request(method: str, target: str, fields=(), body: bytes = b"", *, host:
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
 
-def exchange(port: int, raw: bytes, *, timeout: float = 10, shut: bool = False) -> bytes:
+def exchange(port: int, raw: bytes, *, timeout: float = 60, shut: bool = False) -> bytes:
     """Send `raw` and return everything the server answers until it closes or says no more."""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
         connection.sendall(raw)
@@ -41,7 +41,7 @@ def exchange(port: int, raw: bytes, *, timeout: float = 10, shut: bool = False) 
         return read_response(connection)
 
 
-def read_all(port: int, raw: bytes, *, timeout: float = 10) -> bytes:
+def read_all(port: int, raw: bytes, *, timeout: float = 60) -> bytes:
     """Send `raw` and return everything the server answers until it closes the connection."""
     received = b""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:

@@ -21,9 +21,17 @@ if TYPE_CHECKING:
 
 
 def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return bound.getsockname()[1]
+    """Return a port that the kernel gives to nobody else while this process runs.
+
+    A socket that does not listen keeps it. A server that asks for the port by its number gets it all the same.
+    """
+    bound = socket.socket()
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        bound.setsockopt(socket.SOL_SOCKET, option, 1)
+    bound.bind(("127.0.0.1", 0))
+    port = bound.getsockname()[1]
+    bound.detach()
+    return port
 
 
 @contextlib.contextmanager

@@ -110,10 +110,13 @@ class Served(Neighbour):
 
 
 class Slow(Served):
-    """One whose faults take their time."""
+    """One whose faults take their time. A good answer has as much of it as a busy machine needs."""
 
-    seconds = 0.25
     faults = ("timeout", "slow drip")
+
+    def answer(self, fault: str) -> None:
+        super().answer(fault)
+        object.__setattr__(self.network, "total_timeout", 0.25 if fault in self.faults else self.seconds)
 
 
 class Several(Served):

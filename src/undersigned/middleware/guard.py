@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 from undersigned.errors import ConfigurationError, MalformedURL, SignatureError
 from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP, MOST_FIELDS
 from undersigned.log_text import printable
-from undersigned.message.draft_signature import unsigned_detail
+from undersigned.message.other_schemes import unsigned_detail
 from undersigned.middleware.admission import Admission
 from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.decision_log import record

@@ -50,8 +50,8 @@ from undersigned.log_text import cut_name
 from undersigned.message.content import Content, check_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
 from undersigned.message.covered import whole_field
-from undersigned.message.draft_signature import is_other_scheme, unsigned_detail, without_draft
 from undersigned.message.header_fields import check_fields
+from undersigned.message.other_schemes import is_other_scheme, unsigned_detail, without_draft
 from undersigned.message.request import Request
 from undersigned.message.signature_input import choose_signature_inputs
 from undersigned.message.strict_json import AmbiguousJSON

@@ -13,8 +13,8 @@ from urllib.parse import unquote_to_bytes
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_TARGET
 from undersigned.url import CanonicalURL
+from undersigned.url.parts import URL
 from undersigned.url.path import remove_dot_segments
-from undersigned.url.value import URL
 
 if TYPE_CHECKING:
     from undersigned.url.origin import Origin

@@ -13,8 +13,8 @@ from undersigned.errors import MalformedURL
 from undersigned.normalization.heuristics import trailing_slash
 from undersigned.normalization.reference import absolute
 from undersigned.normalization.rule_sets import IRI, IRI_SYNTAX, RFC3986_SCHEME, RFC3986_SYNTAX
+from undersigned.url.parts import URL
 from undersigned.url.scheme_and_port import fragment
-from undersigned.url.value import URL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import MalformedURL
 from undersigned.url.host import lower_ascii
+from undersigned.url.parts import URL
 from undersigned.url.path import upper_triplets
 from undersigned.url.rule import rule
-from undersigned.url.value import URL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from undersigned.url.rule import Rule, rule
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from undersigned.url.value import URL
+    from undersigned.url.parts import URL
 
 DIRECTORY_INDEXES: Final = frozenset(
     {"index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.htm"}

@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from undersigned.errors import ConfigurationError, MalformedURL
+from undersigned.url.parts import URL
 from undersigned.url.path import has_dot_segments, remove_dot_segments
 from undersigned.url.rule import Rule, quote, rule
-from undersigned.url.value import URL
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+")
 _PORT: Final = re.compile(r"[0-9]*+(?=/|$)")

@@ -9,7 +9,7 @@ from undersigned.url.host import lower_ascii, to_ascii
 from undersigned.url.rule import rule
 
 if TYPE_CHECKING:
-    from undersigned.url.value import URL
+    from undersigned.url.parts import URL
 
 _DEFAULT_PORTS: Final = frozenset({("https", "443"), ("http", "80"), ("wss", "443"), ("ws", "80"), ("ftp", "21")})
 """Pairs of scheme and default port, as text (RFC 9110 section 4.2, RFC 6455, RFC 1738)."""

@@ -9,9 +9,9 @@ from undersigned.errors import MalformedURL
 from undersigned.url.canonical import CanonicalURL, canonicalize, canonicalize_authority, same_url
 from undersigned.url.identifiers import Identifier, IdentifierSet, MalformedIdentifier
 from undersigned.url.origin import Origin, Origins
+from undersigned.url.parts import URL
 from undersigned.url.rule import Rule
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED, Change, Explanation, RuleSet, explain
-from undersigned.url.value import URL
 
 __all__ = [
     "ADCP",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.host import LONGEST_NAME, a_labels
+from undersigned.url.parts import URL
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
 from undersigned.url.scheme_and_port import authority as authority_rule
-from undersigned.url.value import URL
 
 if TYPE_CHECKING:
     from undersigned.url.rule_set import RuleSet

@@ -14,7 +14,7 @@ from undersigned.url.rule import quote, rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undersigned.url.value import URL
+    from undersigned.url.parts import URL
 
 LONGEST_NAME: Final = 253
 """The longest name in characters, without a trailing dot (RFC 1035 section 2.3.4)."""

@@ -11,7 +11,7 @@ from undersigned.url.rule import quote, rule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undersigned.url.value import URL
+    from undersigned.url.parts import URL
 
 _BAD_TRIPLET: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _LOWER_TRIPLET: Final = re.compile(r"(%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undersigned.url.value import URL
+    from undersigned.url.parts import URL
 
 _LONGEST_QUOTE: Final = 40
 

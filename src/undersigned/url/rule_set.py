@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from undersigned.errors import MalformedURL
 from undersigned.url.host import a_labels, as_received, host_case, ip_literal, reg_name, root_dot
+from undersigned.url.parts import URL
 from undersigned.url.path import dot_segments, empty_path, encoded_dots, hex_case, triplets, unreserved
 from undersigned.url.rule import Rule
 from undersigned.url.scheme_and_port import (
@@ -18,7 +19,6 @@ from undersigned.url.scheme_and_port import (
     userinfo,
     web_scheme,
 )
-from undersigned.url.value import URL
 
 RuleSet: TypeAlias = tuple[Rule, ...]
 """Rules in the order they run. Each rule takes the result of the rule before it."""

@@ -9,7 +9,7 @@ from undersigned.errors import MalformedURL
 from undersigned.url.rule import quote, rule
 
 if TYPE_CHECKING:
-    from undersigned.url.value import URL
+    from undersigned.url.parts import URL
 
 _FORBIDDEN: Final = re.compile(r"[^!-\[\]-~]")
 DEFAULT_PORTS: Final = frozenset({("https", "443"), ("http", "80")})  # RFC 9110 section 4.2

@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlencode
 
-from undersigned.explanation.json_forms import other_json
+from undersigned.explanation.json_serializers import other_json
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.content_digest import RunningDigest, read_digests
 

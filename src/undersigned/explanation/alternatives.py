@@ -25,7 +25,7 @@ from undersigned.explanation.mistakes import (
     signature_forms,
     two_mistakes,
 )
-from undersigned.explanation.values import Alternative, SignedValues
+from undersigned.explanation.signed_values import Alternative, SignedValues
 from undersigned.message.content_digest import content_digest
 from undersigned.message.preflight import METHOD_OVERRIDES
 from undersigned.url import canonicalize_authority

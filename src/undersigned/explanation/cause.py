@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.explanation.advice import Maker
-    from undersigned.explanation.values import SignedValues
+    from undersigned.explanation.signed_values import SignedValues
     from undersigned.message.request import Request
     from undersigned.message.structured_fields import Encoding
     from undersigned.signature.profile import Profile

@@ -22,7 +22,7 @@ from undersigned.explanation.cause import (
 )
 from undersigned.explanation.contents import digest_forms
 from undersigned.explanation.mistakes import syntax_fault
-from undersigned.explanation.values import SignedValues
+from undersigned.explanation.signed_values import SignedValues
 from undersigned.limits import MOST_CANDIDATES
 from undersigned.log_text import WITHHELD, printable
 from undersigned.message.content_digest import content_digest, has_digests, read_digests

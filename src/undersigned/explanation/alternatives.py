@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from undersigned.errors import MalformedURL
-from undersigned.explanation.contents import digest_forms, other_base64, other_contents
 from undersigned.explanation.mistakes import (
     base_forms,
     fewer_parts,
@@ -25,6 +24,7 @@ from undersigned.explanation.mistakes import (
     signature_forms,
     two_mistakes,
 )
+from undersigned.explanation.other_contents import digest_forms, other_base64, other_contents
 from undersigned.explanation.signed_values import Alternative, SignedValues
 from undersigned.message.content_digest import content_digest
 from undersigned.message.preflight import METHOD_OVERRIDES

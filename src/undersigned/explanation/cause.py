@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from undersigned.explanation.advice import CHANGES
 from undersigned.explanation.alternatives import alternatives
-from undersigned.explanation.contents import cut_contents, other_contents, written_digest
+from undersigned.explanation.other_contents import cut_contents, other_contents, written_digest
 from undersigned.log_text import printable
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences

@@ -20,8 +20,8 @@ from undersigned.explanation.cause import (
     find_digest,
     other_spelling,
 )
-from undersigned.explanation.contents import digest_forms
 from undersigned.explanation.mistakes import syntax_fault
+from undersigned.explanation.other_contents import digest_forms
 from undersigned.explanation.signed_values import SignedValues
 from undersigned.limits import MOST_CANDIDATES
 from undersigned.log_text import WITHHELD, printable

@@ -14,7 +14,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
-from undersigned.explanation.contents import MISSING, decoded, other_base64
+from undersigned.explanation.other_contents import MISSING, decoded, other_base64
 from undersigned.explanation.signed_values import Alternative
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
@@ -22,7 +22,7 @@ from undersigned.message.structured_fields import MalformedField
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from undersigned.explanation.contents import Described
+    from undersigned.explanation.other_contents import Described
     from undersigned.explanation.signed_values import SignedValues
 
     Orders: TypeAlias = Callable[[Sequence[str]], Iterator[Sequence[str]]]

@@ -21,7 +21,7 @@ from tests.keys import JWKS, KEYS, lookup
 from undersigned import AsyncVerifier, Caps, MemoryReplayStore, SqliteReplayStore, process, profiles
 from undersigned.discovery import JWKSFile, RemoteRevocationList, RevocationFile
 from undersigned.middleware.readiness import Readiness
-from undersigned.verification.asking import from_tasks
+from undersigned.verification.blocking_calls import from_tasks
 from undersigned_inspector import Inspector
 from undersigned_opentelemetry.replay import Claims, CountedReplayStore
 

@@ -22,7 +22,7 @@ from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES
 from undersigned.message.challenge import read_challenge
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
-from undersigned.verification.asking import awaited, finish
+from undersigned.verification.blocking_calls import awaited, finish
 
 if TYPE_CHECKING:
     from undersigned.discovery.fetch import FetchResponse

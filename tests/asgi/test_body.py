@@ -9,7 +9,7 @@ from tests.keys import ORIGIN
 from undersigned import SignatureError
 from undersigned.asgi import ScopeBody, ScopeReceived
 from undersigned.eventloop import AsyncGuard
-from undersigned.verification.asking import finish
+from undersigned.verification.blocking_calls import finish
 
 
 def receiving(*messages, before=None):

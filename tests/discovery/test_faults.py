@@ -37,7 +37,7 @@ from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.message import HeaderFields
 from undersigned.testing import FAULTS, Neighbour, check_async_faults, check_faults
 from undersigned.tokens import WorkloadTokenKeys
-from undersigned.verification.asking import awaited
+from undersigned.verification.blocking_calls import awaited
 
 ACTIVITY = "Content-Type: application/activity+json"
 JSON = "Content-Type: application/json"

@@ -19,7 +19,7 @@ from undersigned.client.signer import (
     SignerSource,
     SigningOptions,
 )
-from undersigned.verification.asking import finish
+from undersigned.verification.blocking_calls import finish
 
 __all__ = [
     "DEFAULT_MAX_SPOOLED",

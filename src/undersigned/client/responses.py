@@ -9,7 +9,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.response import Response
 from undersigned.signature.rules.coverage import ACTED_ON
-from undersigned.verification.asking import awaited
+from undersigned.verification.blocking_calls import awaited
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize_authority
-from undersigned.verification.asking import awaited, finish
+from undersigned.verification.blocking_calls import awaited, finish
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Awaitable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
 from undersigned.errors import KeySourceError
-from undersigned.verification.asking import finish
+from undersigned.verification.blocking_calls import finish
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -21,7 +21,7 @@ from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDI
 from undersigned.process import ProcessLock
 from undersigned.signature.key_source import is_key_source
 from undersigned.signature.verification_key import VerificationKey
-from undersigned.verification.asking import Several, finish, from_tasks, from_threads, may_block, needs_waiting
+from undersigned.verification.blocking_calls import Several, finish, from_tasks, from_threads, may_block, needs_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Hashable

@@ -20,7 +20,7 @@ from undersigned.limits import MOST_LIST_BYTES
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import KeySet
 from undersigned.tokens.jwt import read_token
-from undersigned.verification.asking import finish
+from undersigned.verification.blocking_calls import finish
 from undersigned.verification.revocation_list import LONGEST_INTERVAL, SHORTEST_INTERVAL, RevocationList
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_LIST_BYTES
-from undersigned.verification.asking import Several, from_tasks
+from undersigned.verification.blocking_calls import Several, from_tasks
 from undersigned.verification.revocation_list import RevocationList
 from undersigned.watched_file import WatchedFile
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.middleware.admission import ADMISSION, Admission
-from undersigned.verification.asking import finish
+from undersigned.verification.blocking_calls import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import ConfigurationError
 from undersigned.middleware.answer import ErrorResponse
 from undersigned.process import ProcessLock
-from undersigned.verification.asking import awaited
+from undersigned.verification.blocking_calls import awaited
 
 if TYPE_CHECKING:
     from undersigned.verification.verifier import AsyncVerifier, Part

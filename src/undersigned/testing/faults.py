@@ -20,7 +20,7 @@ from undersigned.discovery.key_sources import KeySources
 from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
 from undersigned.testing.contract import finish, require
-from undersigned.verification.asking import awaited, from_tasks
+from undersigned.verification.blocking_calls import awaited, from_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence

@@ -17,7 +17,7 @@ from undersigned.message.header_fields import HeaderFields
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.testing.contract import finish, naming_exceptions, require
-from undersigned.verification.asking import awaited
+from undersigned.verification.blocking_calls import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable

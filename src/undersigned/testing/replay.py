@@ -23,7 +23,7 @@ from undersigned.limits import LONGEST_CLOCK_STEP
 from undersigned.replay.store import Claim
 from undersigned.signature.rules import Caps
 from undersigned.testing.contract import ExceptionRaised, finish, naming_exceptions, require
-from undersigned.verification.asking import awaited
+from undersigned.verification.blocking_calls import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence

@@ -10,7 +10,7 @@ from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
-from undersigned.verification.asking import Several, awaited, finish, from_tasks
+from undersigned.verification.blocking_calls import Several, awaited, finish, from_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -73,7 +73,7 @@ from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.signature.rules.validity import SECONDS_EXPECTED, is_in_milliseconds
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.url import CanonicalURL
-from undersigned.verification.asking import awaited, finish, from_tasks, from_threads, is_ready, may_block
+from undersigned.verification.blocking_calls import awaited, finish, from_tasks, from_threads, is_ready, may_block
 from undersigned.verification.verified_signature import VerifiedSignature
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from undersigned.middleware.options import Service
 from undersigned.middleware.readiness import Readiness
 from undersigned.process import is_first_time
 from undersigned.url import Origins
-from undersigned.verification.asking import finish
+from undersigned.verification.blocking_calls import finish
 from undersigned.verification.verifier import Verifier
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
 from undersigned.wsgi.servers import NOTICES, may_have_workers

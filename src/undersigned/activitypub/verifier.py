@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undersigned.activitypub.screening import screen_cavage
+from undersigned.activitypub.cavage_checks import screen_cavage
 from undersigned.cavage.signing_string import SIGNED_NAME
 from undersigned.errors import ConfigurationError
 from undersigned.message.request import Request

@@ -20,7 +20,7 @@ from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.decision_log import record
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
 from undersigned.middleware.received import NO_FIELDS, UnsupportedServer
-from undersigned.policy.naming import check_names
+from undersigned.policy.misspelt_names import check_names
 from undersigned.policy.operation import Operation, UnresolvedOperation
 from undersigned.policy.policy import is_forgivable
 from undersigned.policy.route import RouteResolver

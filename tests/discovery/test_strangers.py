@@ -368,7 +368,7 @@ def test_failures_of_a_host_write_one_line_a_minute(world, server, caplog):
 
 
 def test_failures_of_more_hosts_than_are_remembered_are_logged(world, server, caplog, monkeypatch):
-    monkeypatch.setattr("undersigned.discovery.kept_document.MOST_LOGGED_HOSTS", 1)
+    monkeypatch.setattr("undersigned.discovery.document_cache.MOST_LOGGED_HOSTS", 1)
     source = world.actors(network=server.network())
     hosts = ("keys.example.com", "one.example")
     for host in hosts:

@@ -14,8 +14,8 @@ from undersigned.verification.blocking_calls import finish
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from undersigned.discovery.document_cache import Copy, Kept, Loader
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept_document import Copy, Kept, Loader
     from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.verification_key import VerificationKey

@@ -6,16 +6,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
-from undersigned.discovery.kept_document import Loader
+from undersigned.discovery.document_cache import Loader
 from undersigned.discovery.kept_keys import KeptKeys
 from undersigned.discovery.sender_limits import Senders
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
+    from undersigned.discovery.document_cache import Copy, Kept
     from undersigned.discovery.freshness import Freshness
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept_document import Copy, Kept
     from undersigned.discovery.network import Network
     from undersigned.signature.key_source import KeyLookup
 

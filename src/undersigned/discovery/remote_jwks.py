@@ -6,11 +6,11 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from undersigned.discovery.document_cache import Kept, Loader, source_errors
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
-from undersigned.discovery.kept_document import Kept, Loader, source_errors
 from undersigned.discovery.kept_keys import FoundKeys, KeptKeys, has_keys
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError
@@ -19,8 +19,8 @@ from undersigned.limits import MOST_JWKS_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from undersigned.discovery.document_cache import Copy, Flight
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept_document import Copy, Flight
     from undersigned.signature.key_source import KeyLookup
 
 JWK_SET_TYPES: Final = "application/jwk-set+json, application/json"

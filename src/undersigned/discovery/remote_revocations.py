@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
+from undersigned.discovery.document_cache import Kept, Loader, any_copy, source_errors
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object
-from undersigned.discovery.kept_document import Kept, Loader, any_copy, source_errors
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import check_url
 from undersigned.discovery.threads_and_tasks import wait_in_task, wait_in_thread
@@ -26,7 +26,7 @@ from undersigned.verification.revocation_list import LONGEST_INTERVAL, SHORTEST_
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
-    from undersigned.discovery.kept_document import Copy
+    from undersigned.discovery.document_cache import Copy
 
 LIST_FRESHNESS: Final = Freshness(
     least=SHORTEST_INTERVAL, default=SHORTEST_INTERVAL, most=LONGEST_INTERVAL, stale=10 * LONGEST_INTERVAL

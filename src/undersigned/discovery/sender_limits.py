@@ -6,8 +6,8 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from undersigned.discovery.document_cache import Kept
 from undersigned.discovery.fetch import Target
-from undersigned.discovery.kept_document import Kept
 from undersigned.discovery.registrable_domain import site_of
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import LONGEST_BACKOFF
@@ -15,8 +15,8 @@ from undersigned.limits import LONGEST_BACKOFF
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from undersigned.discovery.document_cache import Copy, Flight, Loader
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept_document import Copy, Flight, Loader
 
 _A_MINUTE = 60.0
 _MOST_FOR_A_SITE = 2

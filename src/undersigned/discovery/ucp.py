@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from undersigned.discovery.document_cache import source_errors
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
-from undersigned.discovery.kept_document import source_errors
 from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.errors import KeySourceError, MalformedURL
@@ -21,8 +21,8 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from undersigned.discovery.document_cache import Copy
     from undersigned.discovery.jwk_set import Keys
-    from undersigned.discovery.kept_document import Copy
     from undersigned.signature.key_source import KeyLookup
 
 __all__ = ["UCPKeys"]

@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from undersigned.discovery.document_cache import Copy, source_errors
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
-from undersigned.discovery.kept_document import Copy, source_errors
 from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES

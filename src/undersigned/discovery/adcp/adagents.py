@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from undersigned.discovery.adcp.protocols import objects
+from undersigned.discovery.document_cache import GONE, Copy
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import FetchError, Redirected, Unreachable, UntrustedURL, UnusableDocument
-from undersigned.discovery.kept_document import GONE, Copy
 from undersigned.discovery.registrable_domain import registrable_domain
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import (
@@ -33,7 +33,7 @@ from undersigned.url import canonicalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from undersigned.discovery.kept_document import Loader
+    from undersigned.discovery.document_cache import Loader
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def test_nobody_waits_for_an_expired_set_once_its_fetch_is_late(world, server, c
         return not waited
 
     for name in ("wait_in_thread", "wait_in_task"):
-        monkeypatch.setattr(f"undersigned.discovery.kept_keys.{name}", wait)
+        monkeypatch.setattr(f"undersigned.discovery.fetching_key_source.{name}", wait)
     assert not answers_at_once()
     wait_until(answers_at_once)
     assert all(answers_at_once() for _ in range(5))

@@ -33,7 +33,7 @@ from undersigned.signature.verification_key import VerificationKey
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
 
-    from undersigned.discovery.kept_keys import FoundKeys
+    from undersigned.discovery.fetching_key_source import FoundKeys
     from undersigned.signature.jwk import PublicKey
     from undersigned.signature.key_source import KeyLookup
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from undersigned.discovery.document_cache import Loader
-from undersigned.discovery.kept_keys import KeptKeys
+from undersigned.discovery.fetching_key_source import KeptKeys
 from undersigned.discovery.sender_limits import Senders
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.url import canonicalize

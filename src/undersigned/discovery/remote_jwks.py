@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from undersigned.discovery.document_cache import Kept, Loader, source_errors
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL
+from undersigned.discovery.fetching_key_source import FoundKeys, KeptKeys, has_keys
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set
-from undersigned.discovery.kept_keys import FoundKeys, KeptKeys, has_keys
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES

@@ -39,7 +39,7 @@ from undersigned.signature.verification_key import VerificationKey
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from undersigned.discovery.kept_keys import FoundKeys
+    from undersigned.discovery.fetching_key_source import FoundKeys
     from undersigned.discovery.threads_and_tasks import Wait
     from undersigned.signature.jwk import JWK
     from undersigned.signature.key_source import KeyLookup

@@ -14,7 +14,7 @@ from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwks_file import JWKSFile
 from undersigned.discovery.key_sources import KeySources
 from undersigned.discovery.network import FetchReport, Network
-from undersigned.discovery.revocations import RevocationFile, RevocationSources
+from undersigned.discovery.revocation_sources import RevocationFile, RevocationSources
 
 if TYPE_CHECKING:
     from undersigned.discovery.remote_jwks import RemoteJWKS

@@ -38,7 +38,7 @@ from undersigned.discovery.adcp.protocols import EventStream
 from undersigned.discovery.fetch_errors import UnusableDocument
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set, read_json_object
-from undersigned.discovery.remote_revocations import read_signed_list
+from undersigned.discovery.remote_revocation_list import read_signed_list
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.discovery.web_bot_auth import read_card
 from undersigned.errors import MalformedURL

@@ -18,7 +18,7 @@ from undersigned.discovery.revocation_sources import RevocationFile, RevocationS
 
 if TYPE_CHECKING:
     from undersigned.discovery.remote_jwks import RemoteJWKS
-    from undersigned.discovery.remote_revocations import RemoteRevocationList
+    from undersigned.discovery.remote_revocation_list import RemoteRevocationList
 
 __all__ = [
     "FetchReport",

@@ -18,7 +18,7 @@ from tests.discovery.key_server import KeyServer, network_of, response
 from tests.discovery.test_revocations import ISSUER, NOW, PINNED, publish, sign
 from tests.keys import JWKS, KEYS, lookup
 
-from undersigned import AsyncVerifier, Caps, MemoryReplayStore, SqliteReplayStore, process, profiles
+from undersigned import AsyncVerifier, Caps, MemoryReplayStore, SqliteReplayStore, fork_safety, profiles
 from undersigned.discovery import JWKSFile, RemoteRevocationList, RevocationFile
 from undersigned.middleware.readiness import Readiness
 from undersigned.verification.blocking_calls import from_tasks

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned import ConfigurationError
 from undersigned.errors import CHECKS
+from undersigned.fork_safety import ProcessLock
 from undersigned.message.timestamps import moment
-from undersigned.process import ProcessLock
 from undersigned.url import URL
 
 from .html import HTML, element, join

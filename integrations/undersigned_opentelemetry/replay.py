@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from opentelemetry.metrics import Observation
 
-from undersigned.process import PerProcess
+from undersigned.fork_safety import PerProcess
 from undersigned.replay import NoConnection
 from undersigned.verification import awaited, from_tasks, may_block
 

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
 
 from undersigned import ConfigurationError
-from undersigned.process import Home
+from undersigned.fork_safety import Home
 from undersigned.replay import NoConnection
 from undersigned.verification import awaited, finish
 from undersigned_postgres.exchange import ask, ask_async

@@ -13,8 +13,8 @@ from secrets import randbits
 from typing import TYPE_CHECKING, Final, cast
 
 from undersigned import ConfigurationError, UndersignedError
+from undersigned.fork_safety import PerProcess
 from undersigned.limits import LONGEST_CLOCK_STEP, LONGEST_NONCE
-from undersigned.process import PerProcess
 from undersigned.replay import bounded_keyid, bounded_nonce
 
 if TYPE_CHECKING:

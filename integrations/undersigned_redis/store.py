@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
-from undersigned.process import Home
+from undersigned.fork_safety import Home
 from undersigned.verification import awaited, finish
 from undersigned_redis.batches import Batches
 from undersigned_redis.client import NotReplicated, check_client, named_exhaustion

@@ -13,7 +13,7 @@ import pytest
 from tests.keys import ORIGIN, Party
 
 from undersigned import JSONRPCResolver, MemoryReplayStore, Policy, SqliteReplayStore, asgi, profiles, wsgi
-from undersigned.process import is_one_of_several
+from undersigned.fork_safety import is_one_of_several
 from undersigned.signature.rules import ReplayRule
 from undersigned.wsgi.servers import may_have_workers
 

@@ -13,7 +13,7 @@ from psycopg_pool import ConnectionPool
 from tests.stores.kinds import KINDS, kind_of, pooled_redis, redis_kind, valkey_cluster_kind, valkey_kind
 
 from undersigned import Caps, UndersignedError
-from undersigned.process import ForkedProcess
+from undersigned.fork_safety import ForkedProcess
 from undersigned.replay import NoConnection
 from undersigned.testing import (
     check_async_replay_store,

@@ -21,8 +21,8 @@ from undersigned.discovery.fetch_errors import FetchError, Unreachable, Untruste
 from undersigned.discovery.network import FetchReport
 from undersigned.discovery.threads_and_tasks import in_thread, wait_in_thread
 from undersigned.errors import KeySourceError
+from undersigned.fork_safety import ProcessLock
 from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_TASKS, MOST_WAITING_THREADS
-from undersigned.process import ProcessLock
 from undersigned.verification.revocation_list import RevocationList
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from undersigned.discovery.threads_and_tasks import in_thread, wait_in_task, wait_in_thread
 from undersigned.errors import ConfigurationError, KeySourceError
+from undersigned.fork_safety import ProcessLock
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
-from undersigned.process import ProcessLock
 from undersigned.signature.key_source import is_key_source
 from undersigned.signature.verification_key import VerificationKey
 from undersigned.verification.blocking_calls import Several, finish, from_tasks, from_threads, may_block, needs_waiting

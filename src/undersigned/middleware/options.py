@@ -10,11 +10,11 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Required, TypedDict, TypeVar, get_args
 
 from undersigned.errors import ConfigurationError
+from undersigned.fork_safety import is_first_time, is_one_of_several
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.log_text import printable
 from undersigned.middleware.answer import logger
 from undersigned.policy.policy import Policy
-from undersigned.process import is_first_time, is_one_of_several
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.ed25519 import library
 from undersigned.verification.verifier import AsyncVerifier

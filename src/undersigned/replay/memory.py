@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from os import getpid
 from typing import TYPE_CHECKING, Final
 
-from undersigned.process import ProcessLock
+from undersigned.fork_safety import ProcessLock
 from undersigned.replay.store import bounded_nonce, forgettable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from undersigned.errors import ConfigurationError, UndersignedError
-from undersigned.process import PerProcess, ProcessLock
+from undersigned.fork_safety import PerProcess, ProcessLock
 from undersigned.replay.store import bounded_keyid, bounded_nonce, forgettable
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from undersigned.errors import ConfigurationError
+from undersigned.fork_safety import PerProcess
 from undersigned.limits import MOST_VERIFYING_THREADS
-from undersigned.process import PerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable

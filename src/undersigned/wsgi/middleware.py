@@ -8,12 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from undersigned.errors import ConfigurationError, SignatureError
+from undersigned.fork_safety import is_first_time
 from undersigned.middleware.admission import shown_outside
 from undersigned.middleware.answer import ErrorResponse, logger
 from undersigned.middleware.guard import Guard
 from undersigned.middleware.options import Service
 from undersigned.middleware.readiness import Readiness
-from undersigned.process import is_first_time
 from undersigned.url import Origins
 from undersigned.verification.blocking_calls import finish
 from undersigned.verification.verifier import Verifier

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, get_args
 
 import click
 
-from undersigned.cli.keys import key_password, password_option, warn_if_exposed
+from undersigned.cli.key_files import key_password, password_option, warn_if_exposed
 from undersigned.errors import ConfigurationError
 from undersigned.signature.key_pair import Algorithm, KeyPair
 

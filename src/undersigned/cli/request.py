@@ -14,7 +14,7 @@ import click
 
 from undersigned.cli.explain import explained_lines
 from undersigned.cli.http import ca_file_option, exchange, read_verdict, timeout_option
-from undersigned.cli.keys import key_option, keyid_option, read_key_set, read_signing_key
+from undersigned.cli.key_files import key_option, keyid_option, read_key_set, read_signing_key
 from undersigned.cli.options import data_option, header_option, profile_option, typed_fields
 from undersigned.errors import UNAVAILABLE
 from undersigned.explanation import explain_request

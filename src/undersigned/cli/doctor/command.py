@@ -9,7 +9,7 @@ import click
 
 from undersigned.cli.doctor.examination import Examination
 from undersigned.cli.http import NoAnswer, ca_file_option, timeout_option
-from undersigned.cli.keys import key_option, keyid_option, read_signing_key
+from undersigned.cli.key_files import key_option, keyid_option, read_signing_key
 from undersigned.cli.lines import write_object
 from undersigned.cli.options import header_option, profile_option
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Command = TypeVar("Command", bound=Callable[..., object])
 
-_PLACE: Final = "undersigned.cli.keys"
+_PLACE: Final = "undersigned.cli.key_files"
 """The place of the password among what belongs to a run of a command."""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned.cli.lines import CODE, JSONObject, MalformedLine, answer_lines, standard_input
+from undersigned.cli.json_lines import CODE, JSONObject, MalformedLine, answer_lines, standard_input
 from undersigned.errors import MalformedURL
 from undersigned.log_text import printable
 from undersigned.url import canonicalize as canonical_form

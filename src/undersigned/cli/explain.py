@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
+from undersigned.cli.json_lines import JSONObject, write_object
 from undersigned.cli.key_files import jwks_option, keyid_option, read_key_set
-from undersigned.cli.lines import JSONObject, write_object
 from undersigned.cli.options import file_name, read_profile
 from undersigned.errors import ConfigurationError
 from undersigned.explanation import CHECKS, MalformedRequest, explain_request, parse_pasted_request

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from undersigned.cli.json_lines import CODE, JSONObject, answer_lines, standard_input
 from undersigned.cli.key_files import key_option, keyid_option, read_signing_key
-from undersigned.cli.lines import CODE, JSONObject, answer_lines, standard_input
 from undersigned.cli.options import SECONDS, data_option, header_option, profile_option, typed_fields, wrong_url
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request

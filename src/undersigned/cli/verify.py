@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from undersigned.cli.json_lines import CODE, JSONObject, answer_lines
 from undersigned.cli.key_files import jwks_option, keyid_option, read_key_set
-from undersigned.cli.lines import CODE, JSONObject, answer_lines
 from undersigned.cli.options import SECONDS, file_name, profile_option
 from undersigned.errors import SignatureError
 from undersigned.message.request import Request

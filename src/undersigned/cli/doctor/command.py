@@ -9,8 +9,8 @@ import click
 
 from undersigned.cli.doctor.examination import Examination
 from undersigned.cli.http import NoAnswer, ca_file_option, timeout_option
+from undersigned.cli.json_lines import write_object
 from undersigned.cli.key_files import key_option, keyid_option, read_signing_key
-from undersigned.cli.lines import write_object
 from undersigned.cli.options import header_option, profile_option
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.signature.signer import Signer

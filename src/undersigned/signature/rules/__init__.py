@@ -4,8 +4,8 @@ A `undersigned.Profile` is composed of them, and checks them when it is made. Ea
 `rule._replace(name=value)` returns a rule that differs in one value.
 """
 
-from undersigned.signature.rules.answers import Answers
 from undersigned.signature.rules.coverage import CoverageRule, DigestPolicy, DigestRule
+from undersigned.signature.rules.error_answers import Answers
 from undersigned.signature.rules.parameters import ParameterMode, ParameterRule
 from undersigned.signature.rules.selection import KeyRule, Pick, Selection
 from undersigned.signature.rules.validity import Caps, Remembered, ReplayRule, Validity

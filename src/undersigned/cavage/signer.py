@@ -21,7 +21,7 @@ from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
-from undersigned.signature.rules.checks import FIELD
+from undersigned.signature.rules.option_checks import FIELD
 from undersigned.signature.signer import SignedFields, check_base, check_sent_fields
 from undersigned.url import canonicalize
 

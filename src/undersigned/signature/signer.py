@@ -38,8 +38,8 @@ from undersigned.signature.components import ComponentValues, UnresolvableCompon
 from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.profile import DEFAULT, Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
-from undersigned.signature.rules.checks import FIELD
 from undersigned.signature.rules.coverage import name_of
+from undersigned.signature.rules.option_checks import FIELD
 from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.url import CanonicalURL, canonicalize, canonicalize_authority
 

@@ -9,7 +9,7 @@ from undersigned.message import token
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
 from undersigned.message.reading import FieldType, field_type
 from undersigned.message.structured_fields import Encoding
-from undersigned.signature.rules.checks import FIELD, check, check_choice, check_texts
+from undersigned.signature.rules.option_checks import FIELD, check, check_choice, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

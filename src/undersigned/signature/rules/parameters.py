@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from undersigned.message.structured_fields import KEY
-from undersigned.signature.rules.checks import check, check_choice
+from undersigned.signature.rules.option_checks import check, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

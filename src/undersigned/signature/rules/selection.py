@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from undersigned.limits import MOST_SELECTED
 from undersigned.message.structured_fields import KEY, MalformedField
-from undersigned.signature.rules.checks import check, check_choice, check_texts
+from undersigned.signature.rules.option_checks import check, check_choice, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final, Literal, NamedTuple
 
-from undersigned.signature.rules.checks import FIELD, check, check_choice, check_seconds
+from undersigned.signature.rules.option_checks import FIELD, check, check_choice, check_seconds
 
 SECONDS_EXPECTED: Final = "the sender must write created and expires in seconds since the epoch (RFC 9421 section 2.3)"
 """What to do about a time in milliseconds, which no clock explains."""

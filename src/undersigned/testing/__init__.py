@@ -10,6 +10,7 @@ from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
 from undersigned.testing.faults import CELLS, FAULTS, Neighbour, check_async_faults, check_faults
 from undersigned.testing.key_source import check_async_key_source, check_key_source
+from undersigned.testing.put_signature import put_signature
 from undersigned.testing.replay import (
     check_async_replay_store,
     check_async_replay_store_after_fork,
@@ -17,7 +18,6 @@ from undersigned.testing.replay import (
     check_replay_store_after_fork,
 )
 from undersigned.testing.tampering import PARTS, Part, send, tamper
-from undersigned.testing.unit import put_signature
 
 __all__ = [
     "CELLS",

@@ -17,8 +17,8 @@ from undersigned.limits import MOST_FIELDS, TURNS_BEFORE_REJECTION
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget, application_path
-from undersigned.middleware.answer import UnreadRequest
 from undersigned.middleware.body import Body
+from undersigned.middleware.error_response import UnreadRequest
 from undersigned.middleware.guard import Guard
 from undersigned.middleware.options import Service
 from undersigned.middleware.received import HTTP1_VERSIONS, NO_FIELDS, Received

@@ -9,7 +9,7 @@ from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.eventloop import AsyncGuard, awaitable, is_trio
 from undersigned.middleware.admission import shown_outside
-from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.error_response import ErrorResponse
 from undersigned.middleware.readiness import Readiness
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.log_text import printable
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.middleware.admission import ADMISSION
-from undersigned.middleware.answer import incomplete
+from undersigned.middleware.error_response import incomplete
 from undersigned.middleware.published import PUBLISHED
 from undersigned.middleware.received import HTTP1_VERSIONS, Received, UnsupportedServer
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
     from undersigned.middleware.admission import Admission
-    from undersigned.middleware.answer import UnreadRequest
+    from undersigned.middleware.error_response import UnreadRequest
     from undersigned.middleware.options import Service
     from undersigned.url import CanonicalURL, Origin
 

@@ -2,8 +2,8 @@
 
 from undersigned.message.preflight import is_preflight
 from undersigned.middleware.admission import ADMISSION, Admission, shown_outside
-from undersigned.middleware.answer import ErrorResponse, incomplete
 from undersigned.middleware.decision import Decision, Evidence
+from undersigned.middleware.error_response import ErrorResponse, incomplete
 from undersigned.middleware.openapi import SCHEME, document_signature, must_be_signed
 from undersigned.middleware.options import (
     ASGISetup,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from undersigned.errors import SignatureError, VerificationUnavailable
 from undersigned.limits import LONGEST_NAMES, LONGEST_TARGET
 from undersigned.message.request import Request
-from undersigned.middleware.answer import ErrorResponse, UnreadRequest, logger
 from undersigned.middleware.decision_log import record
+from undersigned.middleware.error_response import ErrorResponse, UnreadRequest, logger
 from undersigned.policy.route import RouteResolver
 from undersigned.reasons import fix_of
 from undersigned.verification.verifier import SIGNATURE_FIELDS

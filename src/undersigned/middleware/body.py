@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from undersigned.errors import SignatureError, SignatureRejected
 from undersigned.limits import MOST_LENGTH_DIGITS
 from undersigned.message.content import Content
-from undersigned.middleware.answer import UnreadRequest
+from undersigned.middleware.error_response import UnreadRequest
 from undersigned.policy.content import may_be_json
 from undersigned.policy.operation import UnresolvedOperation
 

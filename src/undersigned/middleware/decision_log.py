@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import CHECKS, SignatureError, UndersignedError, VerificationUnavailable
 from undersigned.limits import LONGEST_IN_LINE
 from undersigned.log_text import WITHHELD, is_credential, printable, without_credentials
-from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.decision import Claims, Decision, Evidence, without_query
+from undersigned.middleware.error_response import UnreadRequest, logger
 from undersigned.reasons import fix_of
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from undersigned.limits import LONGEST_IN_LINE, LONGEST_ON_LOOP, MOST_FIELDS
 from undersigned.log_text import printable
 from undersigned.message.other_schemes import unsigned_detail
 from undersigned.middleware.admission import Admission
-from undersigned.middleware.answer import UnreadRequest, logger
 from undersigned.middleware.decision_log import record
+from undersigned.middleware.error_response import UnreadRequest, logger
 from undersigned.middleware.rebuilding import rebuilt_request, routed_request, target_error
 from undersigned.middleware.received import NO_FIELDS, UnsupportedServer
 from undersigned.policy.misspelt_names import check_names
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undersigned.message.request import Request
-    from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.body import Body
     from undersigned.middleware.decision import Outcome
+    from undersigned.middleware.error_response import ErrorResponse
     from undersigned.middleware.options import Service
     from undersigned.middleware.received import Received
     from undersigned.policy.policy import Policy, SignatureResult

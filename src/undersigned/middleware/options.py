@@ -13,7 +13,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.fork_safety import is_first_time, is_one_of_several
 from undersigned.limits import DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY, DEFAULT_MAX_UNSIGNED_BODY
 from undersigned.log_text import printable
-from undersigned.middleware.answer import logger
+from undersigned.middleware.error_response import logger
 from undersigned.policy.policy import Policy
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.ed25519 import library
@@ -22,8 +22,8 @@ from undersigned.verification.verifier import AsyncVerifier
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
 
-    from undersigned.middleware.answer import ErrorResponse
     from undersigned.middleware.decision import Decision
+    from undersigned.middleware.error_response import ErrorResponse
     from undersigned.signature.profile import Profile
     from undersigned.url import Origins
     from undersigned.url.origin import ConfiguredOrigins

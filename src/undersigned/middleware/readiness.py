@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import ConfigurationError
 from undersigned.fork_safety import ProcessLock
-from undersigned.middleware.answer import ErrorResponse
+from undersigned.middleware.error_response import ErrorResponse
 from undersigned.verification.blocking_calls import awaited
 
 if TYPE_CHECKING:

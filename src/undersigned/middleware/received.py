@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from undersigned.errors import SignatureError
     from undersigned.message.request_target import RequestTarget
-    from undersigned.middleware.answer import ErrorResponse
+    from undersigned.middleware.error_response import ErrorResponse
     from undersigned.url.origin import Origin, Origins
 
 HTTP1_VERSIONS = frozenset({"1", *(f"1.{minor}" for minor in range(10))})

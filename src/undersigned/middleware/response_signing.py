@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import ConfigurationError, MalformedURL, SigningError
 from undersigned.message.request import Request
 from undersigned.message.response import Response
-from undersigned.middleware.answer import logger
+from undersigned.middleware.error_response import logger
 from undersigned.middleware.received import UnsupportedServer
 from undersigned.signature.signer import Signer
 from undersigned.url import Origins

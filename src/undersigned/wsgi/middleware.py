@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.fork_safety import is_first_time
 from undersigned.middleware.admission import shown_outside
-from undersigned.middleware.answer import ErrorResponse, logger
+from undersigned.middleware.error_response import ErrorResponse, logger
 from undersigned.middleware.guard import Guard
 from undersigned.middleware.options import Service
 from undersigned.middleware.readiness import Readiness

@@ -12,8 +12,8 @@ from undersigned.errors import MalformedURL
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request_target import RequestTarget
 from undersigned.middleware.admission import ADMISSION
-from undersigned.middleware.answer import incomplete
 from undersigned.middleware.body import Body
+from undersigned.middleware.error_response import incomplete
 from undersigned.middleware.published import PUBLISHED
 from undersigned.middleware.received import NO_FIELDS, Received
 from undersigned.wsgi.environ import (

@@ -5,7 +5,7 @@
 """
 
 from undersigned.publishing.directory import PublishedDirectory
-from undersigned.publishing.jwks import JWKSResponse, PublishedKeys, PublishedUCPProfile
+from undersigned.publishing.jwks_response import JWKSResponse, PublishedKeys, PublishedUCPProfile
 
 __all__ = [
     "JWKSResponse",

@@ -14,7 +14,7 @@ from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
 from undersigned.message.timestamps import system_clock
 from undersigned.profiles import WEB_BOT_AUTH_DIRECTORY
-from undersigned.publishing.jwks import DEFAULT_MAX_AGE, PublishedKeys
+from undersigned.publishing.jwks_response import DEFAULT_MAX_AGE, PublishedKeys
 from undersigned.signature.jwk import thumbprint
 from undersigned.signature.signer import Signer
 from undersigned.url import Origin

@@ -4,8 +4,8 @@
 `jwks_route`. With any other framework, serve what `PublishedKeys(...).response(method)` returns.
 """
 
-from undersigned.publishing.directory import PublishedDirectory
 from undersigned.publishing.jwks_response import JWKSResponse, PublishedKeys, PublishedUCPProfile
+from undersigned.publishing.signed_directory import PublishedDirectory
 
 __all__ = [
     "JWKSResponse",

@@ -4,6 +4,6 @@
 serves one for the decisions of an application in development.
 """
 
-from .live import Inspector
+from .live_decisions import Inspector
 
 __all__ = ["Inspector"]

@@ -13,9 +13,9 @@ with needs_extra("cli"):
 
 from undersigned.cli.options import read_profile
 
-from .live import LAST_PORT
+from .live_decisions import LAST_PORT
+from .page import paste
 from .server import PageServer
-from .view import paste
 
 if TYPE_CHECKING:
     from undersigned import Profile

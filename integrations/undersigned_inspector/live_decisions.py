@@ -15,8 +15,8 @@ from undersigned.message.timestamps import moment
 from undersigned.url import URL
 
 from .html import HTML, element, join
+from .page import bases, canonicalization, checklist, document, facts, message, paste, verdict
 from .server import PageServer
-from .view import bases, canonicalization, checklist, document, facts, message, paste, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from undersigned_inspector.page import paste
 from undersigned_inspector.server import PageServer
-from undersigned_inspector.view import paste
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

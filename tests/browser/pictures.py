@@ -12,8 +12,8 @@ from PIL import Image
 from tests.browser.chromium import chromium
 from tests.browser.person import Person, write_received
 
+from undersigned_inspector.page import paste
 from undersigned_inspector.server import PageServer
-from undersigned_inspector.view import paste
 
 DOCS = Path(__file__).parents[2] / "docs"
 WIDTH = 1000

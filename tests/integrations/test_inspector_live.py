@@ -9,7 +9,7 @@ from tests.keys import KEY, KEYS
 from undersigned import ConfigurationError, MemoryReplayStore, Request, Signer, Verifier, wsgi
 from undersigned.profiles import ADCP_3_2
 from undersigned_inspector import Inspector
-from undersigned_inspector.view import paste
+from undersigned_inspector.page import paste
 
 LOCAL = "http://localhost:8000"
 

@@ -20,8 +20,8 @@ from tests.keys import BODY, JSON_FIELD, JWKS, PRIVATE, PUBLIC, ed25519_key, sig
 
 from undersigned import profiles
 from undersigned_inspector import command
+from undersigned_inspector.page import paste
 from undersigned_inspector.server import MOST_BYTES, PageServer
-from undersigned_inspector.view import paste
 
 HOST = ("Host", "seller.example.com")
 SIGNED = signed_request(url="https://seller.example.com/a%2Fb?x=1", fields=[HOST, JSON_FIELD])
@@ -196,7 +196,7 @@ def test_nothing_that_is_pasted_is_logged(visitor, caplog, capfd):
 WATCHED = """
 import json
 import sys
-from undersigned_inspector.view import paste
+from undersigned_inspector.page import paste
 
 texts = json.loads(sys.stdin.buffer.read())
 events = []

@@ -9,7 +9,7 @@ from email.utils import formatdate, parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
-from undersigned.message import token
+from undersigned.message import tchar
 from undersigned.message.covered import Component
 from undersigned.message.structured_fields import MalformedField, OversizedField
 from undersigned.signature.components import FIELD_VALUE, NO_FIELD, UnresolvableComponent, check_method
@@ -34,11 +34,11 @@ RSA_SHA256: Final = "rsa-sha256"
 _WORD: Final = re.compile(r"Signature +")
 """What http-signature 1.2.0 writes before the parameters, and Mastodon passes over."""
 
-_PARAMETER: Final = re.compile(rf'([A-Za-z][A-Za-z0-9_-]*) *= *(?:"([^"\\]*)"|({token.ANY}+))')
+_PARAMETER: Final = re.compile(rf'([A-Za-z][A-Za-z0-9_-]*) *= *(?:"([^"\\]*)"|({tchar.ANY}+))')
 """A parameter of RFC 7235 section 2.1, with spaces around the sign, and a token or a quoted string."""
 
 _SEPARATOR: Final = re.compile(r" *, *")
-SIGNED_NAME: Final = re.compile(rf"{token.LOWER}+|\((?:request-target|created|expires)\)")
+SIGNED_NAME: Final = re.compile(rf"{tchar.LOWER}+|\((?:request-target|created|expires)\)")
 """A name in `headers`, in lower case."""
 
 _WHOLE: Final = re.compile(r"[0-9]{1,15}")

@@ -32,7 +32,7 @@ __all__ = [
     "RevocationSources",
 ]
 
-_FETCHING: Final = {"RemoteJWKS": "remote_jwks", "RemoteRevocationList": "remote_revocations"}
+_FETCHING: Final = {"RemoteJWKS": "remote_jwks", "RemoteRevocationList": "remote_revocation_list"}
 """The modules that need the extra."""
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from undersigned.message import token
+from undersigned.message import tchar
 
 # A parameter, or a word that begins a challenge (RFC 9110 section 11.2). What stands between them is passed over.
-_PART: Final = re.compile(rf'({token.ANY}+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|{token.ANY}+))?')
+_PART: Final = re.compile(rf'({tchar.ANY}+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|{tchar.ANY}+))?')
 _CODE: Final = re.compile(r"[a-z_]{1,64}")
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import LONGEST_FIELD
-from undersigned.message import token
+from undersigned.message import tchar
 from undersigned.message.strict_json import AmbiguousJSON, loads
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ USUALLY_WITH_CONTENT: Final = frozenset({"POST", "PUT", "PATCH"})
 
 # One of the parts of a value, which commas separate.
 _JSON = re.compile(
-    rf"(?:\A|,)[ \t]*(?:application|text)/(?:{token.LOWER}+\+)?json[ \t]*(?:;[^,]*)?(?=,|\Z)", re.IGNORECASE
+    rf"(?:\A|,)[ \t]*(?:application|text)/(?:{tchar.LOWER}+\+)?json[ \t]*(?:;[^,]*)?(?=,|\Z)", re.IGNORECASE
 )
 _NO_CODING = frozenset({"", "identity"})
 _UTF_8 = re.compile(r";[ \t]*charset=(?:utf-?8|us-ascii|\"utf-?8\"|\"us-ascii\")[ \t]*(?=;|\Z)", re.IGNORECASE)

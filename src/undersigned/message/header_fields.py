@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Self, cast
 
 from undersigned.limits import LONGEST_NAMES
-from undersigned.message import token
+from undersigned.message import tchar
 from undersigned.message.structured_fields import MalformedField, OversizedField
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 """Headers: a mapping, or (name, value) pairs whose order and repetition are kept."""
 
-_NAMES = re.compile(rf"(?>(?::?{token.LOWER}++\n)*)")
+_NAMES = re.compile(rf"(?>(?::?{tchar.LOWER}++\n)*)")
 
 
 class HeaderFields:

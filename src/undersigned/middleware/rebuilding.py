@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_METHOD
 from undersigned.log_text import printable
-from undersigned.message import token
+from undersigned.message import tchar
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
 from undersigned.middleware.decision import without_query
@@ -26,7 +26,7 @@ _NO_ORIGIN: Final = "https://unsigned.invalid"
 """The origin in the URL of an unsigned request, which a policy reads: it may have come with any Host."""
 
 
-_METHOD = re.compile(rf"{token.UPPER}+")
+_METHOD = re.compile(rf"{tchar.UPPER}+")
 
 
 def rebuilt_request(received: Received, service: Service) -> Request:

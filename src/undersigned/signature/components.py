@@ -16,7 +16,7 @@ from undersigned.limits import (
     MOST_PARSED_COMPONENTS,
     MOST_QUERY_PARAMETERS,
 )
-from undersigned.message import token
+from undersigned.message import tchar
 from undersigned.message.reading import STRICT, field_type
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import (
@@ -54,8 +54,8 @@ _NO_COMPONENT: Final = "a covered component does not exist for this message, or 
 FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 """A value that can be a line of a signature base, which is ASCII (RFC 9421 section 2.5)."""
 
-_ANY_CASE = re.compile(rf"{token.ANY}+")
-_UPPER_CASE = re.compile(rf"{token.UPPER}+")
+_ANY_CASE = re.compile(rf"{tchar.ANY}+")
+_UPPER_CASE = re.compile(rf"{tchar.UPPER}+")
 _FOLD = re.compile(r"(?>(?:(?<![ \t])[ \t]++)?)\r\n[ \t]++")
 # An identifier whose parameters are flags and strings without escapes. No other one has a value.
 _FLAG = r';([a-z*][a-z0-9_.*-]*+)(?>((?:="[ !#-\[\]-~]*+")?))'

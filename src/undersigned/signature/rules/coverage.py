@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
-from undersigned.message import token
+from undersigned.message import tchar
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
 from undersigned.message.reading import FieldType, field_type
 from undersigned.message.structured_fields import Encoding
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from undersigned.message.response import Response
 
 _DERIVED = "@(?:method|target-uri|authority|scheme|request-target|path|query|status)"
-_COMPONENT = re.compile(rf"{token.LOWER}+|{_DERIVED}")
+_COMPONENT = re.compile(rf"{tchar.LOWER}+|{_DERIVED}")
 _PARAMETERS = r'(?:;[a-z]+(?:="[!#-\[\]-~]*")?)*'
 # A query parameter is a component only with its name.
-_IDENTIFIER = re.compile(rf'"(?:{token.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
-_MEMBER = re.compile(rf'"({token.LOWER}+)";key="([!#-\[\]-~]*)"')
+_IDENTIFIER = re.compile(rf'"(?:{tchar.LOWER}+|{_DERIVED})"{_PARAMETERS}|"@query-param"(?=[^"]*;name="){_PARAMETERS}')
+_MEMBER = re.compile(rf'"({tchar.LOWER}+)";key="([!#-\[\]-~]*)"')
 
 
 ACTED_ON: Final = (

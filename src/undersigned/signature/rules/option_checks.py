@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final, get_args
 
 from undersigned.errors import ConfigurationError
-from undersigned.message import token
+from undersigned.message import tchar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-FIELD: Final = re.compile(rf"{token.LOWER}+")
+FIELD: Final = re.compile(rf"{tchar.LOWER}+")
 """The name of a header, in lower case."""
 
 

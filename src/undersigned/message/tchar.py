@@ -1,4 +1,4 @@
-"""Tokens: the characters that a method or a field name may have, as part of a pattern (RFC 9110 section 5.6.2)."""
+"""The characters of a token, such as a method or a field name, as part of a pattern (RFC 9110 section 5.6.2)."""
 
 from __future__ import annotations
 

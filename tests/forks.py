@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 from opentelemetry.sdk.metrics import MeterProvider
 from tests.discovery import test_faults
 from tests.discovery.key_server import KeyServer, network_of, response
-from tests.discovery.test_revocations import ISSUER, NOW, PINNED, publish, sign
+from tests.discovery.test_revocation_sources import ISSUER, NOW, PINNED, publish, sign
 from tests.keys import JWKS, KEYS, lookup
 
 from undersigned import AsyncVerifier, Caps, MemoryReplayStore, SqliteReplayStore, fork_safety, profiles
@@ -151,6 +151,6 @@ def answers_after_a_fork(kind: str, certificate: Path, folder: Path) -> bool:
 
 
 if __name__ == "__main__":
-    process._WAIT = 0.1  # noqa: SLF001 - 16 forks
+    fork_safety._WAIT = 0.1  # noqa: SLF001 - 16 forks
     found = {kind: answers_after_a_fork(kind, *map(Path, sys.argv[1:])) for kind in KINDS}
     sys.stdout.write(json.dumps(found))

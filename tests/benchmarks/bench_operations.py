@@ -24,7 +24,7 @@ from tests.benchmarks.row import Row
 from tests.benchmarks.traffic import BODY, signed_fields
 from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer, response
-from tests.discovery.test_revocations import ISSUER, PINNED, sign
+from tests.discovery.test_revocation_sources import ISSUER, PINNED, sign
 from tests.drive import scope_of
 from tests.keys import JWKS, KEYS, NOW
 from tests.stores.servers import Redis as Server

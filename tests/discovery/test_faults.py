@@ -13,7 +13,7 @@ from hypothesis import settings
 from tests.discovery.activitypub.test_sources import pem
 from tests.discovery.adcp.agent_server import Operator
 from tests.discovery.key_server import network_of, response
-from tests.discovery.test_revocations import ISSUER, NOW, PINNED, publish, sign
+from tests.discovery.test_revocation_sources import ISSUER, NOW, PINNED, publish, sign
 from tests.discovery.test_ucp import PROFILE
 from tests.discovery.test_ucp import ask_about as ask_about_ucp
 from tests.discovery.web_bot_auth.test_sources import NAME, SET, directory

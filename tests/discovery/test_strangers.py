@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.discovery.activitypub.test_sources import pem
 from tests.discovery.key_server import failure, response
-from tests.discovery.test_revocations import publish
+from tests.discovery.test_revocation_sources import publish
 from tests.discovery.web_bot_auth.test_sources import ask_about
 from tests.keys import KEYS, NOW, OTHER_PUBLIC, PUBLIC, lookup
 from tests.work import most_memory

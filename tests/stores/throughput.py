@@ -34,8 +34,8 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from tests.benchmarks.traffic import BODY, FIELDS, unsigned
 from tests.certificate import certificate
 from tests.discovery.key_server import HOSTS, KeyServer, network_of, response
-from tests.discovery.test_revocations import ISSUER, PINNED
-from tests.discovery.test_revocations import sign as sign_list
+from tests.discovery.test_revocation_sources import ISSUER, PINNED
+from tests.discovery.test_revocation_sources import sign as sign_list
 from tests.keys import JWKS, KEY, ORIGIN, URL
 from tests.stores.capacity import descendants, processor_time
 from tests.stores.servers import Redis as Server

@@ -24,7 +24,7 @@ def test_malformed_url_gives_its_code_and_rule_and_the_command_continues():
 
 
 def test_line_is_malformed_when_it_is_not_a_string():
-    for answer in answers("canonicalize", "-", stdin=lines(None, 1, ["https://a.example"], {"url": 1})):
+    for answer in answers("canonicalize", "-", stdin=lines(None, 1e308, 10**300, ["https://a.example"], {"url": 1})):
         assert answer == {"error": "line_malformed", "rule": "line", "message": "the line is not a JSON string"}
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.command import answers, invoke, lines, not_blank
+from tests.cli.command import answers, invoke, not_blank
 
 GOOD = b'"https://a.example"\n'
 MALFORMED = {
@@ -33,22 +33,12 @@ def test_malformed_line_gets_an_error_and_the_next_line_an_answer(line, message)
     assert answered["authority"] == "a.example"
 
 
-@pytest.mark.parametrize("value", [1e308, 10**300, "\ud800", "\x00", "\r\n", "x" * 100_000], ids=str)
-def test_any_json_value_gets_an_answer(value):
-    assert len(answers("canonicalize", "-", stdin=lines(value, "https://a.example"))) == 2
-
-
 def test_blank_lines_are_skipped():
     assert len(answers("canonicalize", "-", stdin=b"\n  \r\n\t\n" + GOOD + b"\r\n \n" + GOOD)) == 2
 
 
 def test_line_may_end_with_cr_lf_or_end_of_input():
     assert len(answers("canonicalize", "-", stdin=GOOD[:-1] + b"\r\n" + GOOD[:-1])) == 2
-
-
-def test_output_is_ascii_for_any_input():
-    [rejected] = answers("canonicalize", "-", stdin='"https://\u00fc:\u00fc@\U0001f600.example/\u00fc"\n'.encode())
-    assert rejected["error"] == "target_uri_malformed"
 
 
 def test_every_answer_is_flushed_before_the_next_line_is_read():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from tests.cli.command import GET, NOTHING, POST, REQUESTS, answers, invoke, lines, objects, run
 from tests.cli.conftest import KEYID
+from tests.vectors.corpora import ROOT
 
 NOW = 1776520800
 
@@ -127,3 +129,15 @@ def test_requests_are_read_from_a_file_and_keys_from_either(source, keys, tmp_pa
     jwks = keys.public if source == "FILE" else "-"
     result = invoke("verify", "--jwks", jwks, "--now", str(NOW), str(path), stdin=Path(keys.public).read_bytes())
     assert (result.exit_code, [answer["ok"] for answer in objects(result.stdout_bytes)]) == (0, [True, True])
+
+
+@pytest.mark.parametrize("name", ["001-post-with-content-digest", "003-es256-post"])
+def test_published_vector_is_verified_if_test_keys_are_accepted(name):
+    published = ROOT / "adcp-3.2.4/request-signing"
+    vector = json.loads((published / f"profile-3.2/positive/{name}.json").read_text("utf-8"))
+    options = ["--jwks", str(published / "keys.json"), "--now", str(vector["reference_now"])]
+    [answer] = answers("verify", *options, "-", stdin=lines(vector["request"]))
+    assert answer["detail"] == "the key is a published test key: anyone can sign with it"
+    [answer] = answers("verify", "--test-keys", *options, "-", stdin=lines(vector["request"]))
+    assert (answer["ok"], answer["keyid"], answer["label"]) == (True, vector["jwks_ref"][0], "sig1")
+    assert answer["signature_base"] == vector["expected_signature_base"]

@@ -181,8 +181,6 @@ def test_content_of_a_file_is_not_known(option):
         ('{"method": "GET", "uri": "/p"}', "no Host"),
         ('{"status": 401}', "has no request"),
         ('[{"request": [1, {}]}]', "has no request"),
-        ('{"method": "GET", "url": "https://a.test", "headers": ["x"]}', "the value of a header"),
-        ('{"method": "GET", "url": "https://a.test", "body_b64": "*"}', "padded Base64"),
         ('{"method": "GET", "url": "/"} x', "is not"),
         ('{"method": "GET", "url": "/"}\n[', "is not"),
         ("[" * 100_000, "is not"),
@@ -278,12 +276,38 @@ def test_log_of_several_requests_tells_how_far_off_the_clock_of_the_last_sender_
     assert found.clock_offsets == (10, 12)
 
 
-@pytest.mark.parametrize("members", [{"body": "\u00e9"}, {"body_b64": "w6k="}])
-def test_content_of_json_is_read(members):
-    line = json.dumps({"method": "POST", "url": "https://a.test/", "headers": {"X": ["\u00e9", "1"]}, **members})
-    request = parse(line).request
-    assert request.body == b"\xc3\xa9"
-    assert request.fields.lines[1:] == (("x", "\xc3\xa9"), ("x", "1"))
+@pytest.mark.parametrize(
+    ("members", "fields", "body"),
+    [
+        ({}, [], ""),
+        ({"headers": None, "body": None, "body_b64": None, "id": 1}, [], ""),
+        ({"headers": {"X": ["é", ""], "b": " 2 "}, "body": "é\r\n"}, ["x: é", "x: ", "b: 2"], "é\r\n"),
+        ({"headers": [["b", "1"], ["X-A", ""], ["B", "3"]], "body_b64": "w6k="}, ["b: 1", "x-a: ", "b: 3"], "é"),
+    ],
+)
+def test_headers_of_json_are_an_object_or_pairs_and_its_body_is_text_or_base64(members, fields, body):
+    request = parse(json.dumps({"method": "POST", "url": "https://a.test/", **members})).request
+    lines = [f"{name}: {value}".encode("latin-1").decode() for name, value in request.fields.lines[1:]]
+    assert (lines, request.body.decode()) == (fields, body)
+
+
+@pytest.mark.parametrize(
+    ("requests", "message"),
+    [
+        ([{"url": None}, {"url": 1}], "method and url must be strings"),
+        ([{"headers": one} for one in ("a: b", 1)], "an object or a list"),
+        ([{"headers": one} for one in ({"a": 1}, {"a": ["b", 1]}, ["ab"], [["a"]], [[*"abc"]])], "must be strings"),
+        ([{"headers": one} for one in ([["a", None]], [{"a": "b"}])], "must be strings"),
+        ([{"body": one, "body_b64": one} for one in ("YQ==", "")], "either body or body_b64"),
+        ([{"body": {"a": 1}}, {"body_b64": 1}], "either body or body_b64"),
+        ([{"body": "\ud800"}], "lone surrogate"),
+        ([{"body_b64": one} for one in ("YQ", "YQ==\n", "_-__", "\u00fc", "*")], "not padded Base64"),
+    ],
+)
+def test_json_without_the_form_of_a_request_is_malformed(requests, message):
+    for members in requests:
+        with pytest.raises(MalformedRequest, match=message):
+            parse(json.dumps({"method": "GET", "url": "https://a.test", **members}))
 
 
 @given(

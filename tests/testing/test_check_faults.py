@@ -8,7 +8,7 @@ import time
 
 import pytest
 from tests.discovery.test_faults import Database
-from tests.keys import PUBLIC, lookup
+from tests.keys import PUBLIC
 
 from undersigned import VerificationKey
 from undersigned.testing import check_async_faults, check_faults
@@ -167,7 +167,3 @@ def test_source_for_tasks_is_rejected_with_the_right_check(kind):
         AssertionError, match=r"^never asked, 5xx: the source has to be awaited: use check_async_faults"
     ):
         check_faults(kind, faults=["5xx"])
-
-
-def test_lookup_of_a_neighbour_is_that_of_a_request_with_the_keyid():
-    assert Database().lookup("k").keyid == lookup("k").keyid

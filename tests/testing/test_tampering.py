@@ -5,20 +5,11 @@ import asyncio
 import httpx
 import pytest
 import requests
-from tests.keys import BODY, JSON_FIELD, KEY, KEYS, PRIVATE, URL, signed_request, verifier
+from tests.keys import BODY, JSON_FIELD, KEY, KEYS, URL, signed_request, verifier
 from tests.serving import waitress_server
 from werkzeug.test import Client
 
-from undersigned import (
-    ConfigurationError,
-    MemoryReplayStore,
-    Request,
-    SignatureError,
-    Signer,
-    SigningKey,
-    Verifier,
-    profiles,
-)
+from undersigned import ConfigurationError, MemoryReplayStore, Request, SignatureError, Signer, Verifier, profiles
 from undersigned.testing import PARTS, FrozenNonceClock, send, tamper
 from undersigned.wsgi import SignatureMiddleware
 
@@ -47,7 +38,7 @@ def test_unknown_part_is_rejected_with_the_known_ones():
 def test_frozen_clock_makes_the_same_signatures_in_every_run():
     def signatures() -> list:
         clock = FrozenNonceClock()
-        signer = Signer(SigningKey.from_jwk(PRIVATE), profile=profiles.ADCP_3_2, clock=clock, nonces=clock.nonce)
+        signer = Signer(KEY, profile=profiles.ADCP_3_2, clock=clock, nonces=clock.nonce)
         first = signer.sign(Request("GET", URL)).fields
         clock.advance(10)
         return [first, signer.sign(Request("GET", URL)).fields]
@@ -58,21 +49,15 @@ def test_frozen_clock_makes_the_same_signatures_in_every_run():
     assert "created=1776520810" in dict(second)["Signature-Input"]
 
 
-class Service:
-    """A service whose origin is known only when its port is known."""
+def answer(_environ, start_response):
+    start_response("200 OK", [])
+    return [b"ok"]
 
-    def on(self, origin: str) -> str:
-        verifier = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
-        self.app = SignatureMiddleware(self.answer, verifier=verifier, origins=[origin])
-        return origin
 
-    @staticmethod
-    def answer(_environ, start_response):
-        start_response("200 OK", [])
-        return [b"ok"]
-
-    def __call__(self, environ, start_response):
-        return self.app(environ, start_response)
+@pytest.fixture
+def app() -> SignatureMiddleware:
+    verifier = Verifier(profiles.ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    return SignatureMiddleware(answer, verifier=verifier, origins="http://{}".format)
 
 
 def sign(origin: str) -> Request:
@@ -90,10 +75,9 @@ def check(client, origin: str) -> None:
             assert send(client, tamper(sign(origin), part)).status_code == 401, part
 
 
-def test_request_is_sent_by_clients_of_sockets():
-    service = Service()
-    with waitress_server(service) as port, requests.Session() as session, httpx.Client(trust_env=False) as client:
-        origin = service.on(f"http://127.0.0.1:{port}")
+def test_request_is_sent_by_clients_of_sockets(app):
+    with waitress_server(app) as port, requests.Session() as session, httpx.Client(trust_env=False) as client:
+        origin = f"http://127.0.0.1:{port}"
         check(session, origin)
         check(client, origin)
 
@@ -104,8 +88,7 @@ def test_request_is_sent_by_clients_of_sockets():
         assert asyncio.run(call()) == 200
 
 
-def test_request_is_sent_by_the_client_of_werkzeug():
-    service = Service()
-    origin = service.on("https://testserver")
-    check(Client(service), origin)
-    assert send(Client(service), tamper(sign(origin), "authority")).status_code == 401
+def test_request_is_sent_by_the_client_of_werkzeug(app):
+    origin = "http://testserver"
+    check(Client(app), origin)
+    assert send(Client(app), tamper(sign(origin), "authority")).status_code == 401

@@ -126,19 +126,10 @@ def _in_base64url(request: Request, *names: str) -> Request:
     return request
 
 
-def _by_another_key() -> ChangedRequest:
-    signing = keys.SigningKey.from_jwk({**keys.OTHER_PRIVATE, "kid": "buyer-ed25519"})
-    received = keys.signed_request(key=signing)
-    return ChangedRequest(
-        "another key", received, "by the key stranger, and names the key buyer-ed25519", known=OTHER_JWKS
-    )
-
-
-def _by_an_unknown_keyid() -> ChangedRequest:
-    signing = keys.SigningKey.from_jwk({**keys.PRIVATE, "kid": "nobody"})
-    return ChangedRequest(
-        "another key", keys.signed_request(key=signing), "by the key buyer-ed25519, and names the key nobody"
-    )
+def _claiming(jwk: dict[str, object], keyid: str, words: str, **options) -> ChangedRequest:
+    """A request that is signed with a key and names another key ID."""
+    request = keys.signed_request(key=keys.SigningKey.from_jwk({**jwk, "kid": keyid}))
+    return ChangedRequest("another key", request, f"by the key {words}, and names the key {keyid}", **options)
 
 
 def _of_curve(form: Callable[[bytes], bytes], words: str, name: str = "other signature form") -> ChangedRequest:
@@ -202,57 +193,50 @@ SHA_256, SHA_384 = (hashlib.new(name, JSON).digest() for name in ("sha256", "sha
 PLAIN, HEX = (base64.b64encode(SHA_256).decode(), SHA_256.hex())
 
 
-def _of_another_profile() -> ChangedRequest:
-    example = EXAMPLES["gnap"]
-    words = "with the profile gnap, and not with adcp-3.2"
-    return ChangedRequest("another profile", example.request, words, known=OneKey(example.key), now=example.now)
+def _put(old: str, new: str) -> Callable[[str], str]:
+    return lambda base: base.replace(old, new)
 
 
-def _last(change: Callable[[str], str]) -> Callable[[str], str]:
-    return lambda base: f"{base.rpartition(chr(10))[0]}\n{change(base.rpartition(chr(10))[2])}"
+def _sub(pattern: str, new: str) -> Callable[[str], str]:
+    return lambda base: re.sub(pattern, new, base, flags=re.MULTILINE)
 
 
+LAST = '"@signature-params": '
 BASES: dict[str, Callable[[str], str | bytes]] = {
-    "a line end after the last line": lambda base: f"{base}\n",
-    "a line end before the first line": lambda base: f"\n{base}",
-    "CRLF between the lines": lambda base: base.replace("\n", "\r\n"),
-    "commas and spaces between the lines": lambda base: base.replace("\n", ", "),
-    "an empty line before the last line": lambda base: "\n\n".join(base.rsplit("\n", 1)),
-    "a space at the end of each line": lambda base: re.sub("$", " ", base, flags=re.MULTILINE),
-    "a space before the colons": lambda base: base.replace('": ', '" : '),
-    "times in milliseconds": lambda base: re.sub("=([0-9]+)", r"=\g<1>000", base),
+    "a line end after the last line": "{}\n".format,
+    "a line end before the first line": "\n{}".format,
+    "CRLF between the lines": _put("\n", "\r\n"),
+    "commas and spaces between the lines": _put("\n", ", "),
+    "an empty line before the last line": _put("\n" + LAST, "\n\n" + LAST),
+    "a space at the end of each line": _sub("$", " "),
+    "a space before the colons": _put('": ', '" : '),
+    "times in milliseconds": _sub("=([0-9]+)", r"=\g<1>000"),
     "no last line, @signature-params": lambda base: base.rpartition("\n")[0],
     "its last line first": lambda base: "\n".join([base.rpartition("\n")[2], base.rpartition("\n")[0]]),
-    "the label in its last line": lambda base: base.replace('params": ', 'params": sig1='),
-    "the header Signature-Input as its last line": lambda base: base.replace(
-        '"@signature-params": ', "Signature-Input: sig1="
-    ),
-    "names without quotation marks": lambda base: re.sub('^"(.*?)"', r"\1", base, flags=re.MULTILINE),
-    "names without quotation marks, except the last": lambda base: re.sub(
-        '^"([^"]*)": (?!\\()', r"\1: ", base, flags=re.MULTILINE
-    ),
+    "the label in its last line": _put(LAST, f"{LAST}sig1="),
+    "the header Signature-Input as its last line": _put(LAST, "Signature-Input: sig1="),
+    "names without quotation marks": _sub('^"(.*?)"', r"\1"),
+    "names without quotation marks, except the last": _sub('^"([^"]*)": (?!\\()', r"\1: "),
     "values in lower case": lambda base: "\n".join([*base.lower().split("\n")[:-1], base.split("\n")[-1]]),
-    "values in quotation marks": lambda base: re.sub(": ([^(].*)", r': "\1"', base),
-    "spaces between the parameters": lambda base: base.replace(";", "; "),
-    "parameters without quotation marks": lambda base: re.sub('="([^"]*)"', r"=\1", base),
-    "numbers in quotation marks": lambda base: re.sub("=([0-9]+)", r'="\1"', base),
-    "bare names in its last line": _last(lambda last: re.sub(r'(?<=[( ])"(@[a-z-]+)"', r"\1", last)),
-    "no parentheses in its last line": lambda base: base.replace("(", "").replace(")", ""),
-    "4 spaces before each line but the first": lambda base: base.replace("\n", "\n    "),
+    "values in quotation marks": _sub(": ([^(].*)", r': "\1"'),
+    "spaces between the parameters": _put(";", "; "),
+    "parameters without quotation marks": _sub('="([^"]*)"', r"=\1"),
+    "numbers in quotation marks": _sub("=([0-9]+)", r'="\1"'),
+    "bare names in its last line": _sub('(?<=[( ])"(@[a-z-]+)"', r"\1"),
+    "no parentheses in its last line": _sub("[()]", ""),
+    "4 spaces before each line but the first": _put("\n", "\n    "),
     "4 spaces before each line, between line ends": lambda base: "\n    " + base.replace("\n", "\n    ") + "\n",
-    "names without quotation marks, and with a line end after the last line": lambda base: (
-        re.sub('^"(.*?)"', r"\1", base, flags=re.MULTILINE) + "\n"
+    "names without quotation marks, and with a line end after the last line": _sub(
+        '^"(.*?)"|\\Z', lambda name: name[1] or "\n"
     ),
-    "no quotation marks around @signature-params, and with the label in its last line": lambda base: base.replace(
-        '"@signature-params": ', "@signature-params: sig1="
+    "no quotation marks around @signature-params, and with the label in its last line": _put(
+        LAST, "@signature-params: sig1="
     ),
-    "@path in place of @target-uri": lambda base: base.replace(
-        '"@target-uri": https://seller.example.com', '"@path": '
-    ),
-    "no @ in its names": lambda base: base.replace('"@', '"'),
-    "a space before the parameters": lambda base: base.replace(");", ") ;"),
-    "commas between the parameters": lambda base: base.replace(";", ","),
-    "two line ends after the last line": lambda base: f"{base}\n\n",
+    "@path in place of @target-uri": _put('"@target-uri": https://seller.example.com', '"@path": '),
+    "no @ in its names": _put('"@', '"'),
+    "a space before the parameters": _put(");", ") ;"),
+    "commas between the parameters": _put(";", ","),
+    "two line ends after the last line": "{}\n\n".format,
     "its text in UTF-16-LE": lambda base: base.encode("utf-16-le"),
 }
 """Bases that a signer writes by hand."""
@@ -268,24 +252,44 @@ VALUES = {
 """Values that such a signer writes for the components of a request."""
 
 
-CHANGED = {
-    "a decoded slash": _target("decoded octets", "/a%2Fb", "/a/b", "the sender signed /a%2Fb; you received /a/b"),
-    "several decoded slashes": _target("decoded octets", "/x/a%2Fb%2Fc/y", "/x/a/b/c/y"),
-    "a URL in the path": _target(
-        "decoded octets", "/r/https%3A%2F%2Fb.example%2Fc%2Fd%2Fe%2Ff", "/r/https://b.example/c/d/e/f"
+TARGETS = {
+    "decoded octets": (
+        "/x/a%2Fb%2Fc/y /x/a/b/c/y", "/r/https%3A%2F%2Fb.example%2Fc%2Fd%2Fe%2Ff /r/https://b.example/c/d/e/f",
+        "/a%3Ab%40c /a:b@c", "/a%3Ab@c%3A /a:b@c:", "/a%252Fb /a%2Fb", "/?a=%25C3%2525 /?a=%C3%25",
+        "/?a=x%2Cy%3Az /?a=x,y:z",
     ),
-    "decoded reserved octets": _target("decoded octets", "/a%3Ab%40c", "/a:b@c"),
-    "one kind of decoded octets": _target("decoded octets", "/a%3Ab@c%3A", "/a:b@c:"),
-    "an escape decoded once": _target("decoded octets", "/a%252Fb", "/a%2Fb"),
+    "encoded octets": (
+        "/a:b@c /a%3Ab%40c", "/a:b%40c: /a%3Ab%40c%3A", "/a%2Fb /a%252Fb", "/%C3%A9:a@b /%C3%A9%3Aa%40b",
+        "/?a=x,y:z /?a=x%2Cy%3Az", "/?a=%C3%A9%20 /?a=%25C3%25A9%2520", "/?a=x,y%3Az, /?a=x%2Cy%3Az%2C",
+        "/?a[]=x%2C /?a%5B%5D=x%2C",
+    ),
+    "merged slashes": ("/a//b//c/d /a/b/c/d",),
+    "added slashes": ("/a/b //a/b",),
+    "trailing slash": ("/a/ /a", "/a /a/"),
+    "added prefix": ("/a /backend/internal/a",),
+    "reordered query": (
+        "/?f=6&a=1&b=2&c=3&d=4&e=5 /?a=1&b=2&c=3&d=4&e=5&f=6", "/?a=1&b=2&c=3&d=4&e=5&f=6 /?f=6&c=3&a=1&e=5&b=2&d=4"
+    ),
+    "+ for a space": ("/?a=x+y /?a=x%20y", "/?a=x%20y%20z /?a=x+y+z"),
+    "other case": ("/?a=%c3%a9 /?a=%C3%A9", "/?a=%C3%A9 /?a=%c3%a9"),
+    "rewritten query": ("/?a&b=1&c /?a=&b=1&c=", "/?a=&b=1 /?a&b=1", "/?a=1& /?a=1"),
+    "added query": ("/?a=1&b=2 /?a=1&utm=x&b=2", "/?a=1&b=2&c=3&d=4&e=5&f=6 /?a=1&b=2&c=3&utm=x&d=4&e=5&f=6"),
+    "other port": ("/a :5000/a",),
+    "other scheme and stripped prefix": ("/api/a http://seller.example.com/a",),
+    "stripped prefix and merged slashes": ("/api/a//b /a/b",),
+    "added prefix and trailing slash": ("/c /backend/b/c/",),
+    "stripped prefix and + for a space": ("/api/a?b=c+d /a?b=c%20d",),
+    "stripped prefix and decoded octets": ("/api/a%2Fb /a/b",),
+    "other scheme and decoded octets": ("/a%2Fb http://seller.example.com/a/b",),
+    "decoded octets and + for a space": ("/a%2Fb?c=d+e /a/b?c=d%20e",),
+}  # fmt: skip
+"""Targets as they were signed and as they were received, by the change."""
+
+CHANGED = {
+    **{f"{name}: {pair}": _target(name, *pair.split()) for name, pairs in TARGETS.items() for pair in pairs},
+    "a decoded slash": _target("decoded octets", "/a%2Fb", "/a/b", "the sender signed /a%2Fb; you received /a/b"),
     "an encoded slash": _target("encoded octets", "/a/b", "/a%2Fb", "the sender signed /a/b; you received /a%2Fb"),
-    "encoded reserved octets": _target("encoded octets", "/a:b@c", "/a%3Ab%40c"),
-    "one kind of encoded octets": _target("encoded octets", "/a:b%40c:", "/a%3Ab%40c%3A"),
-    "an escape encoded again": _target("encoded octets", "/a%2Fb", "/a%252Fb"),
     "merged slashes": _target("merged slashes", "/a//b", "/a/b", "signed /a//b; you received /a/b"),
-    "merged slashes in several places": _target("merged slashes", "/a//b//c/d", "/a/b/c/d"),
-    "added slashes": _target("added slashes", "/a/b", "//a/b"),
-    "a lost slash at the end": _target("trailing slash", "/a/", "/a"),
-    "an added slash at the end": _target("trailing slash", "/a", "/a/"),
     "a stripped prefix": _target("stripped prefix", "/api/v1/a", "/a", "signed /api/v1/a; you received /a"),
     "a stripped prefix that a field names": _target(
         "stripped prefix", "/tenant7/a", "/a", fields=[("X-Forwarded-Prefix", "/tenant7")]
@@ -293,7 +297,6 @@ CHANGED = {
     "a stripped prefix of an origin": _target(
         "stripped prefix", "/tenant8/a", "/a", origins=(Origin.parse(f"{SITE}/tenant8"),)
     ),
-    "an added prefix": _target("added prefix", "/a", "/backend/internal/a"),
     "a rewritten target": _target(
         "rewritten target",
         "/shop/7?x=1",
@@ -309,30 +312,9 @@ CHANGED = {
     "a sorted query": _target(
         "reordered query", "/a?z=1&b=2&a=3", "/a?a=3&b=2&z=1", "signed ?z=1&b=2&a=3; you received ?a=3&b=2&z=1"
     ),
-    "a moved parameter of many": _target("reordered query", "/?f=6&a=1&b=2&c=3&d=4&e=5", "/?a=1&b=2&c=3&d=4&e=5&f=6"),
-    "an unsorted query of many": _target("reordered query", "/?a=1&b=2&c=3&d=4&e=5&f=6", "/?f=6&c=3&a=1&e=5&b=2&d=4"),
-    "a query encoded again": _target("encoded octets", "/?a=x,y:z", "/?a=x%2Cy%3Az"),
-    "escapes of a query encoded again": _target("encoded octets", "/?a=%C3%A9%20", "/?a=%25C3%25A9%2520"),
-    "escapes of a query decoded once": _target("decoded octets", "/?a=%25C3%2525", "/?a=%C3%25"),
-    "several kinds of encoded octets": _target("encoded octets", "/%C3%A9:a@b", "/%C3%A9%3Aa%40b"),
-    "one kind of encoded octets in a query": _target("encoded octets", "/?a=x,y%3Az,", "/?a=x%2Cy%3Az%2C"),
-    "a query with its plus as %20": _target("+ for a space", "/?a=x+y", "/?a=x%20y"),
-    "a decoded query": _target("decoded octets", "/?a=x%2Cy%3Az", "/?a=x,y:z"),
-    "a query with %20 as its plus": _target("+ for a space", "/?a=x%20y%20z", "/?a=x+y+z"),
-    "a query with upper-case hex digits": _target("other case", "/?a=%c3%a9", "/?a=%C3%A9"),
-    "a query with lower-case hex digits": _target("other case", "/?a=%C3%A9", "/?a=%c3%a9"),
-    "a query with an = after each name": _target("rewritten query", "/?a&b=1&c", "/?a=&b=1&c="),
-    "a query without empty values": _target("rewritten query", "/?a=&b=1", "/?a&b=1"),
-    "a query without an empty parameter": _target("rewritten query", "/?a=1&", "/?a=1"),
-    "two kinds of encoded octets in a query": _target("encoded octets", "/?a[]=x%2C", "/?a%5B%5D=x%2C"),
-    "an added parameter": _target("added query", "/?a=1&b=2", "/?a=1&utm=x&b=2"),
-    "an added parameter of many": _target(
-        "added query", "/?a=1&b=2&c=3&d=4&e=5&f=6", "/?a=1&b=2&c=3&utm=x&d=4&e=5&f=6"
-    ),
     "an added query": _target("added query", "/a", "/a?gclid=1&x=2", "signed no query; you received ?gclid=1&x=2"),
     "another scheme": _target("other scheme", "/a", "http://seller.example.com/a", "signed https; you received http"),
     "a lost port": _target("other port", ":8443/a", "/a", "signed seller.example.com:8443; you received"),
-    "an added port": _target("other port", "/a", ":5000/a"),
     "a lost port that a field names": _target("other port", ":7443/a", "/a", fields=[("X-Forwarded-Port", "7443")]),
     "another host that a field names": _target(
         "other host",
@@ -387,8 +369,8 @@ CHANGED = {
     "both in Base64url": _content(
         "other Base64", lambda request: _in_base64url(request, "signature", "content-digest")
     ),
-    "another key of the set": _by_another_key(),
-    "a keyid that nobody knows": _by_an_unknown_keyid(),
+    "another key of the set": _claiming(keys.OTHER_PRIVATE, "buyer-ed25519", "stranger", known=OTHER_JWKS),
+    "a keyid that nobody knows": _claiming(keys.PRIVATE, "nobody", "buyer-ed25519"),
     "an ECDSA signature in DER": _of_curve(_der, "a DER sequence; you received r and s", "DER signature"),
     "an ECDSA signature in DER in hexadecimal": _of_curve(
         lambda raw: _der(raw).hex().encode(), "a DER sequence; you received r and s", "DER signature"
@@ -411,7 +393,13 @@ CHANGED = {
         lambda base: RSA.sign(base, padding.PKCS1v15(), SHA_1),
         RSA_PKCS1,
     ),
-    "another profile": _of_another_profile(),
+    "another profile": ChangedRequest(
+        "another profile",
+        EXAMPLES["gnap"].request,
+        "with the profile gnap, and not with adcp-3.2",
+        known=OneKey(EXAMPLES["gnap"].key),
+        now=EXAMPLES["gnap"].now,
+    ),
     **{
         f"a base with {words}": _hand_written("other base form", change, f"with {words}, in place", url=f"{SITE}/A")
         for words, change in BASES.items()
@@ -517,13 +505,6 @@ CHANGED = {
     "host and prefix": _target(
         "other host and stripped prefix", "/api/a", "https://10.0.0.7/a", origins=(Origin.parse(SITE),)
     ),
-    "scheme and prefix": _target("other scheme and stripped prefix", "/api/a", "http://seller.example.com/a"),
-    "prefix and slashes": _target("stripped prefix and merged slashes", "/api/a//b", "/a/b"),
-    "prefix and slash": _target("added prefix and trailing slash", "/c", "/backend/b/c/"),
-    "prefix and query": _target("stripped prefix and + for a space", "/api/a?b=c+d", "/a?b=c%20d"),
-    "prefix and octets": _target("stripped prefix and decoded octets", "/api/a%2Fb", "/a/b"),
-    "scheme and octets": _target("other scheme and decoded octets", "/a%2Fb", "http://seller.example.com/a/b"),
-    "octets and query": _target("decoded octets and + for a space", "/a%2Fb?c=d+e", "/a/b?c=d%20e"),
     "host and query": _target(
         "other host and reordered query", "/a?c=1&b=2", "https://10.0.0.7/a?b=2&c=1", origins=(Origin.parse(SITE),)
     ),

@@ -276,7 +276,7 @@ def test_url_without_a_canonical_authority_is_said_plainly():
 
 def test_search_ends_when_its_time_is_over(monkeypatch):
     monkeypatch.setattr(module, "MOST_SECONDS", 0)
-    assert explain(CHANGED["an added parameter of many"].received).cause is None
+    assert explain(CHANGED["an added query"].received).cause is None
     assert explain(keys.replace_parts(keys.signed_request(body=b"a\n"), body=b"a")).cause is None
 
 

@@ -121,12 +121,6 @@ def test_unknown_rewriting_is_reported_and_refers_to_the_log(key):
     assert all(f". Or {LOG}" in one["advice"] for one in found)
 
 
-def test_target_decoded_to_raw_bytes_is_reported(key):
-    found = finding(Route(rewriting({"/caf%C3%A9": "/caf\xe9"})), key)
-    assert (found["check"], found["arrives"]) == ("encoded UTF-8", "")
-    assert "decoded to raw bytes" in found["problem"]
-
-
 @pytest.mark.parametrize(
     ("status", "words"), [(400, "400, before it is verified"), (302, "redirected (302)"), (502, "502")]
 )
@@ -137,20 +131,6 @@ def test_spelling_is_reported_as_not_verified_when_something_else_answers(status
     assert words in found["problem"]
 
 
-@pytest.mark.parametrize(
-    ("code", "problem", "advice"),
-    [
-        ("request_signature_replayed", "seen this nonce before", "sign each request again"),
-        ("signature_unheard_of", "it is rejected: signature_unheard_of", LOG),
-    ],
-)
-def test_spelling_is_reported_with_its_code_when_rejected_for_another_reason(code, problem, advice, key):
-    route = Route(lambda arrived: Answer.rejection(code) if "//" in arrived.target else arrived)
-    found = finding(route, key)
-    assert problem in found["problem"]
-    assert advice in found["advice"]
-
-
 def test_spelling_without_an_answer_is_reported_and_the_next_is_examined(key):
     found = diagnosis(Route(lambda arrived: None if "//" in arrived.target else arrived), key)
     [one] = found["findings"]
@@ -158,26 +138,66 @@ def test_spelling_without_an_answer_is_reported_and_the_next_is_examined(key):
     assert "a question mark without a query" in found["passed"]
 
 
-def test_origin_with_the_other_scheme_is_reported_and_spellings_are_still_examined(key):
-    route = Route(rewriting({"/a//b": "/a/b"}), origins=("https://HOST",))
-    scheme, slashes = diagnosis(route, key)["findings"]
-    assert (scheme["check"], scheme["advice"]) == ("scheme", "write http:// in origins=, the scheme that clients use")
-    assert "sees requests to http as requests to https" in scheme["problem"]
-    assert slashes["check"] == "repeated slashes"
+def on_slashes(answer: Answer):
+    """Return a change that answers a request for repeated slashes."""
+    return {"change": lambda arrived: answer if "//" in arrived.target else arrived}
 
 
-def test_unconfigured_stripped_prefix_is_reported_with_the_origin_to_set(key):
-    route = Route(prefix="/api")
-    found = finding(route, key, path="/api/v1")
-    assert (found["check"], found["advice"]) == ("prefix", f'add the prefix: origins=["http://{route.authority}/api"]')
-    assert "/api is stripped" in found["problem"]
+def at_host(host: str) -> dict:
+    return {"change": lambda arrived: replace(arrived, host=host)}
 
 
-def test_configured_prefix_is_reported_when_no_proxy_strips_it(key):
-    found = finding(Route(origins=("http://HOST/api",)), key, path="/api/v1")
-    assert found["check"] == "prefix"
-    assert "adds /api to a path that already has it" in found["problem"]
-    assert "server_adds_root_path=True" in found["advice"]
+SCHEME, PLAIN = "sees requests to http as requests to https", "a plain request"
+FINDINGS = {
+    "another scheme": ({"origins": ("https://HOST",)}, "", "scheme", SCHEME, "write http:// in origins="),
+    "a prefix that is stripped": (
+        {"prefix": "/api"}, "/api/v1", "prefix", "/api is stripped", 'add the prefix: origins=["http://HOST/api"]'
+    ),
+    "a prefix that no proxy strips": (
+        {"origins": ("http://HOST/api",)}, "/api/v1", "prefix", "adds /api to a path that already has it",
+        "server_adds_root_path=True",
+    ),
+    "an origin without the port": (
+        {"origins": ("http://127.0.0.1",)}, "/api", "Host", "without the port", 'add the port: origins=["http://HOST"]'
+    ),
+    **{
+        f"another host: {host}": (at_host(host), "", "Host", ", or origins= lacks", "forward Host unchanged")
+        for host in ("127.0.0.1:8000", "app", "user@app", "")
+    },
+    "another path": (
+        {"change": lambda arrived: replace(arrived, target=f"/inner{arrived.target}")}, "", PLAIN,
+        "another key with this kid", LOG,
+    ),
+    "raw bytes": ({"change": rewriting({"/caf%C3%A9": "/caf\xe9"})}, "", "encoded UTF-8", "decoded to raw bytes", ""),
+    "a replay": (
+        on_slashes(Answer.rejection("request_signature_replayed")), "", "repeated slashes", "seen this nonce before",
+        "sign each request again",
+    ),
+    "a code that nobody knows": (
+        on_slashes(Answer.rejection("signature_unheard_of")), "", "repeated slashes",
+        "it is rejected: signature_unheard_of", LOG,
+    ),
+    "no signature": (
+        {"change": without("Signature", "Signature-Input")}, "", PLAIN,
+        "no Signature and Signature-Input headers arrived", "sign the request",
+    ),
+    # The doctor does not advise to ask the doctor.
+    "half a signature": ({"change": without("Signature")}, "", PLAIN, "only one of them arrived", LOG),
+    "content that was added": (
+        {"change": lambda arrived: replace(arrived, content=b"added")}, "", PLAIN, "expects more covered components",
+        "--profile",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "path", "check", "problem", "advice"), FINDINGS.values(), ids=FINDINGS)
+def test_finding_is_named_with_its_fix(options, path, check, problem, advice, key):
+    route = Route(**options)
+    found = finding(route, key, path=path)
+    assert (found["check"], found["arrives"]) == (check, "")
+    assert problem in found["problem"]
+    assert advice.replace("HOST", route.authority) in found["advice"]
+    assert "undersigned doctor" not in found["advice"]
 
 
 def test_lost_port_is_reported_when_the_bare_host_is_also_an_origin(key):
@@ -187,51 +207,10 @@ def test_lost_port_is_reported_when_the_bare_host_is_also_an_origin(key):
     assert found["advice"].startswith("forward Host unchanged")
 
 
-def test_origin_is_reported_when_it_lacks_the_port_of_clients(key):
-    route = Route(origins=("http://127.0.0.1",))
-    assert finding(route, key, path="/api")["advice"] == f'add the port: origins=["http://{route.authority}"]'
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "app", "user@app", ""])
-def test_unlisted_host_is_reported_with_both_possible_causes(host, key):
-    found = finding(Route(lambda arrived: replace(arrived, host=host)), key)
-    assert found["check"] == "Host"
-    assert ", or origins= lacks" in found["problem"]
-    assert found["advice"].startswith("forward Host unchanged")
-    assert "received:" in found["advice"]
-
-
 def test_several_mistakes_are_reported_together_the_fewest_that_explain_it(key):
     route = Route(lambda arrived: replace(arrived, host="127.0.0.1"), origins=("https://127.0.0.1",), prefix="/api")
     found = diagnosis(route, key, path="/api")["findings"]
     assert [one["check"] for one in found] == ["scheme", "Host", "prefix"]
-
-
-def test_unknown_change_of_a_plain_request_refers_to_the_log(key):
-    found = finding(Route(lambda arrived: replace(arrived, target=f"/inner{arrived.target}")), key)
-    assert found["check"] == "a plain request"
-    assert LOG in found["advice"]
-    assert "another key with this kid" in found["problem"]
-
-
-@pytest.mark.parametrize(
-    ("change", "problem", "advice"),
-    [
-        (
-            without("Signature", "Signature-Input"),
-            "no Signature and Signature-Input headers arrived",
-            "sign the request",
-        ),
-        # The doctor does not advise to ask the doctor.
-        (without("Signature"), "only one of them arrived", LOG),
-        (lambda arrived: replace(arrived, content=b"added"), "expects more covered components", "--profile"),
-    ],
-)
-def test_changed_signature_fields_or_framing_are_reported(change, problem, advice, key):
-    found = finding(Route(change), key)
-    assert problem in found["problem"]
-    assert advice in found["advice"]
-    assert "undersigned doctor" not in found["advice"]
 
 
 def test_examination_ends_when_the_key_is_unknown(tmp_path):
@@ -413,46 +392,39 @@ def test_certificate_must_be_trusted(key, key_server_certificate):
     assert b"accept-encoding" not in received[0].lower()
 
 
-@pytest.mark.parametrize(
-    ("challenges", "code"),
-    [
-        (['Signature error="request_signature_invalid"'], "signature_invalid"),
-        (["Basic", 'Bearer realm="x", Signature error="request_signature_invalid"'], "signature_invalid"),
-        (['Signature error="unheard_of"'], "unheard_of"),
-        (['Signature error="REQUEST"'], ""),
-        (['XSignature error="request_signature_invalid"'], ""),
-        (['Signature error="' + "a" * 65 + '"'], ""),
-        (["Basic"], ""),
-        ([], ""),
-    ],
-)
-def test_code_comes_from_the_challenge(challenges, code, key):
-    answer = Answer(401, tuple(("WWW-Authenticate", value) for value in challenges))
-    [note] = diagnosis(Route(lambda _arrived: answer), key)["notes"]
-    assert note.startswith(f"an unsigned request is answered with 401 {code}".rstrip() + ";")
+def challenges(*values: str) -> tuple:
+    return 401, [("WWW-Authenticate", value) for value in values], b""
 
 
 @pytest.mark.parametrize(
-    ("status", "content", "code"),
+    ("answer", "code"),
     [
-        (503, b'{"error": "request_signature_server_unsupported"}', "signature_server_unsupported"),
-        (413, b'{"error": "content_too_large"}', "content_too_large"),
-        (408, b'{"error": "request_timeout"}', "request_timeout"),
-        (503, b'{"error": "overloaded"}', ""),
-        (503, b'{"error": "request_\x1b[31m"}', ""),
-        (503, b'{"error": 1}', ""),
-        (503, b'{"reason": "x"}', ""),
-        (503, b"[]", ""),
-        (503, b"<html>", ""),
-        (503, b"\xff", ""),
-        (503, b"[" * 100_000, ""),
-        (503, b" " * 100_000 + b'{"error": "request_timeout"}', ""),
-        (404, b'{"error": "request_signature_invalid"}', ""),
+        (challenges('Signature error="request_signature_invalid"'), "signature_invalid"),
+        (challenges("Basic", 'Bearer realm="x", Signature error="request_signature_invalid"'), "signature_invalid"),
+        (challenges('Signature error="unheard_of"'), "unheard_of"),
+        (challenges('Signature error="REQUEST"'), ""),
+        (challenges('XSignature error="request_signature_invalid"'), ""),
+        (challenges('Signature error="' + "a" * 65 + '"'), ""),
+        (challenges("Basic"), ""),
+        (challenges(), ""),
+        ((503, (), b'{"error": "request_signature_server_unsupported"}'), "signature_server_unsupported"),
+        ((413, (), b'{"error": "content_too_large"}'), "content_too_large"),
+        ((408, (), b'{"error": "request_timeout"}'), "request_timeout"),
+        ((503, (), b'{"error": "overloaded"}'), ""),
+        ((503, (), b'{"error": "request_\x1b[31m"}'), ""),
+        ((503, (), b'{"error": 1}'), ""),
+        ((503, (), b'{"reason": "x"}'), ""),
+        ((503, (), b"[]"), ""),
+        ((503, (), b"<html>"), ""),
+        ((503, (), b"\xff"), ""),
+        ((503, (), b"[" * 100_000), ""),
+        ((503, (), b" " * 100_000 + b'{"error": "request_timeout"}'), ""),
+        ((404, (), b'{"error": "request_signature_invalid"}'), ""),
     ],
 )
-def test_code_comes_from_content_only_when_a_challenge_is_impossible(status, content, code, key):
-    [note] = diagnosis(Route(lambda _arrived: Answer(status, (), content)), key)["notes"]
-    assert note.startswith(f"an unsigned request is answered with {status} {code}".rstrip() + ";")
+def test_code_comes_from_the_challenge_or_from_content_if_there_can_be_none(answer, code, key):
+    [note] = diagnosis(Route(lambda _arrived: Answer(*answer)), key)["notes"]
+    assert note.startswith(f"an unsigned request is answered with {answer[0]} {code}".rstrip() + ";")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import socket
 import ssl
-import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,23 +16,25 @@ import pytest
 from tests import keys
 from tests.certificate import certificate
 from tests.proxies import envoy, haproxy, nginx, traefik
-from tests.proxies.fronts import BACKENDS, Served, listening
+from tests.proxies.fronts import BACKENDS, Served
 from tests.servers.matrix import program
 from tests.wire import read_response
-from tests.workers import wait_until
+from tests.workers import free_port, started, workers
 
 from undersigned import Request, Signer, profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 ROOT = Path(__file__).parents[2]
 PROXIES = {"nginx": nginx, "haproxy": haproxy, "envoy": envoy, "traefik": traefik}
 SERVERS = {
-    "uvicorn": ["-m", "uvicorn", "--factory", "tests.proxies.seller:asgi_app", "--log-level", "critical", "--fd"],
-    "gunicorn": ["-m", "gunicorn", "tests.proxies.seller:wsgi_app()", "--log-level", "critical", "--bind"],
+    "uvicorn": ["uvicorn", "tests.servers.probe:asgi_app", "--log-level", "critical", "--port", "{port}"],
+    "gunicorn": [
+        *("gunicorn", "tests.servers.probe:wsgi_app", "--log-level", "critical", "--no-control-socket"),
+        *("--bind", "127.0.0.1:{port}"),
+    ],
 }
-STOPPED = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,16 @@ class Street:
     def log(self, backend: str) -> Path:
         return self.directory / f"{backend}.log"
 
-    def of(self, proxy: str) -> list[Served]:
-        return [one for (name, _, _), one in self.served.items() if name == proxy]
 
-    def trusting(self) -> ssl.SSLContext:
-        return ssl.create_default_context(cafile=str(self.certificate))
+def exchange(served: Served, raw: bytes, certificate: Path) -> bytes:
+    """Send a request to a front, and return what comes back."""
+    with contextlib.ExitStack() as stack:
+        connection = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=30))
+        if served.front.tls:
+            trusting = ssl.create_default_context(cafile=str(certificate))
+            connection = stack.enter_context(trusting.wrap_socket(connection, server_hostname="localhost"))
+        connection.sendall(raw)
+        return read_response(connection)
 
 
 @dataclass(frozen=True)
@@ -80,15 +84,7 @@ class Visit:
         lines = [f"{method} {target} HTTP/1.1", f"Host: {self.served.host}", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in fields]
         raw = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content
-        with socket.create_connection(("127.0.0.1", self.served.port), timeout=10) as connection:
-            if self.served.front.tls:
-                with self.street.trusting().wrap_socket(connection, server_hostname="localhost") as wrapped:
-                    wrapped.sendall(raw)
-                    response = read_response(wrapped)
-            else:
-                connection.sendall(raw)
-                response = read_response(connection)
-        head, _, said = response.partition(b"\r\n\r\n")
+        head, _, said = exchange(self.served, raw, self.street.certificate).partition(b"\r\n\r\n")
         return int(head.split(b" ")[1]), json.loads(said)
 
     @contextlib.contextmanager
@@ -105,39 +101,39 @@ class Visit:
 
 @pytest.fixture(scope="session")
 def street(tmp_path_factory) -> Iterator[Street]:
-    """Open sockets for all fronts, and start their servers."""
+    """Give every front a port, and start the servers behind them."""
     directory = tmp_path_factory.mktemp("street")
-    sockets = {backend: listening() for backend in BACKENDS}
     street = Street(
         directory,
         {
-            (name, front.name, backend): Served.bound(front, backend, inherited=hasattr(proxy, "inheritance"))
+            (name, front.name, backend): Served(front, backend)
             for name, proxy in PROXIES.items()
             for front in proxy.FRONTS
             for backend in BACKENDS
         },
-        {backend: bound.getsockname()[1] for backend, bound in sockets.items()},
+        {backend: free_port() for backend in BACKENDS},
         certificate(directory / "localhost.pem", "localhost"),
     )
     with contextlib.ExitStack() as stack:
-        for backend, bound in sockets.items():
-            street.log(backend).touch()
-            stack.enter_context(_server(street, backend, bound))
+        for backend, port in street.ports.items():
+            origins = " ".join(one.origin for one in street.served.values() if one.backend == backend)
+            environment = {"PROBE_ORIGINS": origins, "PYTHONPATH": os.pathsep.join((str(ROOT), *sys.path))}
+            arguments = [part.format(port=port) for part in SERVERS[backend]]
+            stack.enter_context(workers(*arguments, port=port, log=street.log(backend), count=0, **environment))
         yield street
-        for served in street.served.values():
-            served.socket.close()
 
 
 @pytest.fixture(scope="session")
 def running(street) -> Iterator[Callable[[str], None]]:
     """Return a function that starts a proxy with all of its fronts, unless it runs."""
-    started: set[str] = set()
+    under_way: set[str] = set()
     with contextlib.ExitStack() as stack:
 
         def start(name: str) -> None:
-            if name not in started:
-                stack.enter_context(proxied(street, name))
-                started.add(name)
+            if name not in under_way:
+                served = [one for (proxy, _, _), one in street.served.items() if proxy == name]
+                stack.enter_context(proxied(name, street.directory / name, served, street.ports, street.certificate))
+                under_way.add(name)
 
         yield start
 
@@ -153,74 +149,26 @@ def visit(street, running) -> Callable[[str, str, str], Visit]:
     return made
 
 
-def proxied(street: Street, name: str) -> contextlib.AbstractContextManager[None]:
-    """Run a proxy with all of its fronts."""
-    proxy, served, found = PROXIES[name], street.of(name), program(name)
+@contextlib.contextmanager
+def proxied(
+    name: str, directory: Path, served: Sequence[Served], ports: dict[str, int], certificate: Path
+) -> Iterator[None]:
+    """Run a proxy with fronts, from when each forwards what it is sent."""
+    proxy, found = PROXIES[name], program(name)
     if found is None:
         pytest.skip(f"{name} is not installed")
-    directory = street.directory / name
     directory.mkdir()
     file = directory / "configuration"
-    file.write_text(proxy.configuration(directory, served, street.ports, street.certificate))
-    command = proxy.command(found, directory, file)
-    if hasattr(proxy, "inheritance"):
-        return _process(command, [one.socket for one in served], {**os.environ, **proxy.inheritance(served)})
-    return _binding(command, served)
+    file.write_text(proxy.configuration(directory, served, ports, certificate))
 
+    def forwards(one: Served) -> bool:
+        # Traefik opens its ports before it knows its routes.
+        asked = f"GET /api/ HTTP/1.1\r\nHost: {one.host}\r\nConnection: close\r\n\r\n".encode()
+        with contextlib.suppress(OSError):
+            return exchange(one, asked, certificate)[9:12] not in {b"", b"404", b"502", b"503"}
+        return False
 
-@contextlib.contextmanager
-def _binding(command: list[str], served: list[Served]) -> Iterator[None]:
-    """Run a proxy that inherits no sockets: it binds the reserved ports itself."""
-    with _process(command, [], dict(os.environ)) as process:
-        for one in served:
-            wait_until(lambda one=one: _answers(one), process=process)
+    with started(
+        proxy.command(found, directory, file), lambda _: all(map(forwards, served)), log=directory / "log", cwd=ROOT
+    ):
         yield
-
-
-def _answers(served: Served) -> bool:
-    """Return whether the application answers. Traefik opens its ports before it knows its routes."""
-    asked = f"GET / HTTP/1.1\r\nHost: {served.host}\r\nConnection: close\r\n\r\n".encode()
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", served.port), 5) as connection:
-        connection.sendall(asked)
-        return read_response(connection).startswith(b"HTTP/1.1 401")
-    return False
-
-
-def _server(street: Street, backend: str, bound: socket.socket):
-    file = street.directory / f"{backend}.json"
-    origins = [one.origin for one in street.served.values() if one.backend == backend]
-    file.write_text(json.dumps({"jwks": keys.JWKS, "origins": origins, "log": str(street.log(backend))}))
-    number = bound.fileno()
-    command = [sys.executable, *SERVERS[backend], f"fd://{number}" if backend == "gunicorn" else str(number)]
-    path = os.pathsep.join([str(ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]).rstrip(os.pathsep)
-    return _process(command, [bound], {**os.environ, "UNDERSIGNED_SELLER": str(file), "PYTHONPATH": path})
-
-
-@contextlib.contextmanager
-def _process(
-    command: list[str], sockets: list[socket.socket], environment: dict[str, str]
-) -> Iterator[subprocess.Popen]:
-    """Run a server that inherits its listening sockets. They are closed here, so that connections fail when it ends."""
-    with tempfile.TemporaryFile() as complaints:
-        process = subprocess.Popen(  # noqa: S603 - a server found on this machine, with arguments of our own
-            command,
-            pass_fds=[one.fileno() for one in sockets],
-            env=environment,
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=complaints,
-        )
-        for one in sockets:
-            one.close()
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        complaints.seek(0)
-        assert process.returncode in STOPPED, complaints.read().decode()

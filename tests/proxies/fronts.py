@@ -1,9 +1,10 @@
-"""Fronts: a listening socket of a proxy, with the configuration under test and the server that it forwards to."""
+"""Fronts: a port of a proxy, with the configuration under test and the server that it forwards to."""
 
 from __future__ import annotations
 
-import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from tests.workers import free_port
 
 BACKENDS = ("uvicorn", "gunicorn")
 
@@ -29,18 +30,11 @@ class Front:
 
 @dataclass(frozen=True)
 class Served:
-    """A front with a socket and the server that it forwards to."""
+    """A front at a port, with the server that it forwards to."""
 
     front: Front
     backend: str
-    socket: socket.socket
-    port: int
-
-    @classmethod
-    def bound(cls, front: Front, backend: str, *, inherited: bool = True) -> Served:
-        """Return a front with a socket that its proxy inherits, or that reserves its port until the proxy binds it."""
-        bound = listening() if inherited else reserved()
-        return cls(front, backend, bound, bound.getsockname()[1])
+    port: int = field(default_factory=free_port)
 
     @property
     def rules(self) -> str:
@@ -62,19 +56,3 @@ class Served:
         """Return the origin in the configuration of the middleware."""
         scheme = self.front.origin_scheme or ("https" if self.front.tls else "http")
         return f"{scheme}://{self.host}{self.front.prefix}"
-
-
-def listening() -> socket.socket:
-    """Return a listening socket for a process to inherit, so that its port is known before the process starts."""
-    bound = reserved()
-    bound.listen(128)
-    bound.settimeout(0)
-    return bound
-
-
-def reserved() -> socket.socket:
-    """Return a socket with a port that only a process of this user can bind too, if it sets the same option."""
-    bound = socket.socket()
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    bound.bind(("127.0.0.1", 0))
-    return bound

@@ -55,11 +55,6 @@ def command(program: str, _directory: Path, file: Path) -> list[str]:
     return [program, "-db", "-f", str(file)]
 
 
-def inheritance(_served: Iterable[Served]) -> dict[str, str]:
-    """Return nothing: the configuration names the listening sockets."""
-    return {}
-
-
 def _frontend(served: Served, certificate: Path) -> str:
     tls = f" ssl crt {certificate}" if served.front.tls else ""
-    return f"frontend {served.front.name}-{served.backend}\n    bind fd@{served.socket.fileno()}{tls}\n{served.rules}"
+    return f"frontend {served.front.name}-{served.backend}\n    bind 127.0.0.1:{served.port}{tls}\n{served.rules}"

@@ -95,11 +95,6 @@ def command(program: str, directory: Path, file: Path) -> list[str]:
     return [program, "-p", str(directory), "-e", str(directory / "error.log"), "-c", str(file)]
 
 
-def inheritance(served: Iterable[Served]) -> dict[str, str]:
-    """Return the variable that names the listening sockets that nginx inherits."""
-    return {"NGINX": "".join(f"{one.socket.fileno()};" for one in served)}
-
-
 def _server(served: Served, certificate: Path) -> str:
     tls = f"ssl_certificate {certificate}; ssl_certificate_key {certificate};" if served.front.tls else ""
     return f"server {{ listen 127.0.0.1:{served.port}{' ssl' if tls else ''}; {tls}{served.rules} }}"

@@ -25,10 +25,7 @@ def configuration(directory: Path, served: Iterable[Served], ports: dict[str, in
     services = {name: {"loadBalancer": {"servers": [{"url": f"http://127.0.0.1:{ports[name]}"}]}} for name in BACKENDS}
     routes = directory / "routes.yml"
     routes.write_text(json.dumps({"http": {"routers": routers, "services": services}}))
-    points = {
-        name: {"address": f"127.0.0.1:{one.port}", "reusePort": True, "http": json.loads(one.rules)}
-        for name, one in names.items()
-    }
+    points = {name: {"address": f"127.0.0.1:{one.port}", "http": json.loads(one.rules)} for name, one in names.items()}
     providers = {"file": {"filename": str(routes)}}
     quiet = {"checkNewVersion": False, "sendAnonymousUsage": False}
     return json.dumps({"entryPoints": points, "providers": providers, "global": quiet, "log": {"level": "ERROR"}})

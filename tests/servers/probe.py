@@ -1,6 +1,7 @@
-"""The application for every server of the matrix: it records its calls and returns them on another path.
+"""The applications for every server of the matrix and behind every proxy: they tell what they received.
 
-The field X-Endpoint may name the application `alone`, or the middleware in the mode `optional`.
+The one of the matrix also records its calls and returns them on another path. The field X-Endpoint may name another
+application: `alone`, or the middleware in the mode `optional`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import threading
 from io import BytesIO
 
 from tests.keys import KEYS
@@ -18,7 +18,9 @@ from undersigned.asgi.scope import detected_server as asgi_server
 from undersigned.wsgi.servers import detected_server as wsgi_server
 
 logging.basicConfig(level=logging.INFO)
-ORIGINS = ["https://seller.example.com", "https://[2001:db8::1]:8443"]
+# Fronts share a log, and some reject more requests of one code than get a line at WARNING.
+logging.getLogger("undersigned").setLevel(logging.DEBUG)
+ORIGINS = os.environ.get("PROBE_ORIGINS", "https://seller.example.com https://[2001:db8::1]:8443").split()
 SEEN = "/__seen__"
 READS_LESS = bool(os.environ.get("PROBE_READS_LESS"))
 OPTIONS = {
@@ -30,25 +32,19 @@ OPTIONS = {
 OPTIONAL = {**OPTIONS, "policy": None, "mode": "optional"}
 
 
-class Calls:
-    """The calls of the application since they were last fetched."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._calls: list[dict] = []
-
-    def record(self, call: dict) -> bytes:
-        with self._lock:
-            self._calls.append(call)
-        return json.dumps(call).encode()
-
-    def seen(self, server: str | None) -> bytes:
-        with self._lock:
-            calls, self._calls = self._calls, []
-        return json.dumps({"server": server, "calls": calls}).encode()
+_calls: list[dict] = []
+"""The calls of the application since they were last fetched."""
 
 
-calls = Calls()
+def record(call: dict) -> bytes:
+    _calls.append(call)
+    return json.dumps(call).encode()
+
+
+def _seen(server: str | None) -> bytes:
+    calls = _calls[:]
+    del _calls[: len(calls)]
+    return json.dumps({"server": server, "calls": calls}).encode()
 
 
 async def _send(send, content: bytes) -> None:
@@ -62,44 +58,54 @@ def _asgi_target(scope) -> str:
     return scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
 
 
-async def _asgi_application(scope, receive, send) -> None:
-    body, more = b"", not READS_LESS or scope["method"] in {"POST", "PUT", "PATCH"}
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    call = {
-        "method": scope["method"],
-        "path": scope["path"],
-        "raw": _asgi_target(scope),
-        "root": scope.get("root_path", ""),
-        "scheme": scope["scheme"],
-        "fields": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
-        "target_uri": getattr(getattr(scope.get("undersigned"), "signature", None), "target_uri", None),
-        "body": body.decode("latin-1"),
-    }
-    await _send(send, calls.record(call))
+def asgi_application(told):
+    """Return an ASGI application that answers with what a function makes of a call."""
 
-
-_asgi_verified = asgi.SignatureMiddleware(_asgi_application, **OPTIONS)
-_asgi_optional = asgi.SignatureMiddleware(_asgi_application, **OPTIONAL)
-
-
-async def asgi_app(scope, receive, send) -> None:
-    if scope["type"] == "lifespan":
-        while True:
+    async def application(scope, receive, send) -> None:
+        body, more = b"", not READS_LESS or scope["method"] in {"POST", "PUT", "PATCH"}
+        while more:
             message = await receive()
-            await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
+            if message["type"] == "http.disconnect":
                 return
-    if scope["path"] == SEEN:
-        await _send(send, calls.seen(asgi_server(receive, send)))
-    else:
-        named = dict(scope["headers"]).get(b"x-endpoint")
-        app = {b"alone": _asgi_application, b"optional": _asgi_optional}.get(named, _asgi_verified)
-        await app(scope, receive, send)
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        call = {
+            "method": scope["method"],
+            "path": scope["path"],
+            "raw": _asgi_target(scope),
+            "root": scope.get("root_path", ""),
+            "scheme": scope["scheme"],
+            "fields": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"]],
+            "target_uri": getattr(getattr(scope.get("undersigned"), "signature", None), "target_uri", None),
+            "body": body.decode("latin-1"),
+        }
+        await _send(send, told(call))
+
+    return application
+
+
+def asgi_chosen(default, /, **named):
+    """Return an application that is the one of several that X-Endpoint names."""
+
+    async def app(scope, receive, send) -> None:
+        if scope["type"] == "lifespan":
+            while True:
+                message = await receive()
+                await send({"type": f"{message['type']}.complete"})
+                if message["type"] == "lifespan.shutdown":
+                    return
+        if scope["path"] == SEEN:
+            await _send(send, _seen(asgi_server(receive, send)))
+        else:
+            await named.get(dict(scope["headers"]).get(b"x-endpoint", b"").decode(), default)(scope, receive, send)
+
+    return app
+
+
+_asgi = asgi_application(record)
+asgi_app = asgi_chosen(
+    asgi.SignatureMiddleware(_asgi, **OPTIONS), alone=_asgi, optional=asgi.SignatureMiddleware(_asgi, **OPTIONAL)
+)
 
 
 def _answer(environ, start_response, content: bytes) -> list[bytes]:
@@ -107,42 +113,53 @@ def _answer(environ, start_response, content: bytes) -> list[bytes]:
     return [] if environ["REQUEST_METHOD"] == "HEAD" else [content]
 
 
-def _wsgi_application(environ, start_response):
-    try:
-        body = environ["wsgi.input"].read()
-    except OSError:
-        # uWSGI raises it when the client leaves. Without the middleware the application gets it too.
-        start_response("400 Bad Request", [("Content-Length", "0")])
-        return []
-    named = {key: key[5:].lower().replace("_", "-") for key in environ if key.startswith("HTTP_")}
-    named |= {key: key.lower().replace("_", "-") for key in ("CONTENT_TYPE", "CONTENT_LENGTH") if environ.get(key)}
-    call = {
-        "method": environ["REQUEST_METHOD"],
-        "path": environ["PATH_INFO"].encode("latin-1").decode(errors="replace"),
-        "raw": environ.get("RAW_URI") or environ.get("REQUEST_URI") or _asgi_target(environ["asgi.scope"]),
-        "root": environ["SCRIPT_NAME"],
-        "scheme": environ["wsgi.url_scheme"],
-        "fields": [[name, environ[key]] for key, name in named.items()],
-        "target_uri": getattr(getattr(environ.get("undersigned"), "signature", None), "target_uri", None),
-        "body": body.decode("latin-1"),
-    }
-    return _answer(environ, start_response, calls.record(call))
+def wsgi_application(told):
+    """Return a WSGI application that answers with what a function makes of a call."""
+
+    def application(environ, start_response):
+        try:
+            body = environ["wsgi.input"].read()
+        except OSError:
+            # uWSGI raises it when the client leaves. Without the middleware the application gets it too.
+            start_response("400 Bad Request", [("Content-Length", "0")])
+            return []
+        named = {key: key[5:].lower().replace("_", "-") for key in environ if key.startswith("HTTP_")}
+        named |= {key: key.lower().replace("_", "-") for key in ("CONTENT_TYPE", "CONTENT_LENGTH") if environ.get(key)}
+        call = {
+            "method": environ["REQUEST_METHOD"],
+            "path": environ["PATH_INFO"].encode("latin-1").decode(errors="replace"),
+            "raw": environ.get("RAW_URI") or environ.get("REQUEST_URI") or _asgi_target(environ["asgi.scope"]),
+            "root": environ["SCRIPT_NAME"],
+            "scheme": environ["wsgi.url_scheme"],
+            "fields": [[name, environ[key]] for key, name in named.items()],
+            "target_uri": getattr(getattr(environ.get("undersigned"), "signature", None), "target_uri", None),
+            "body": body.decode("latin-1"),
+        }
+        return _answer(environ, start_response, told(call))
+
+    return application
 
 
-_wsgi_verified = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONS)
-_wsgi_optional = wsgi.SignatureMiddleware(_wsgi_application, **OPTIONAL)
+def wsgi_chosen(default, /, **named):
+    """Return an application that is the one of several that X-Endpoint names."""
+
+    def app(environ, start_response):
+        if environ["PATH_INFO"] == SEEN:
+            return _answer(environ, start_response, _seen(wsgi_server(environ, start_response)))
+        chosen = named.get(environ.get("HTTP_X_ENDPOINT"))
+        if chosen is None:
+            return default(environ, start_response)
+        has_content = environ.get("CONTENT_LENGTH") or environ.get("HTTP_TRANSFER_ENCODING")
+        # Some servers would wait for the end of content that an unsigned request does not have.
+        return chosen(environ if has_content else {**environ, "wsgi.input": BytesIO()}, start_response)
+
+    return app
 
 
-def wsgi_app(environ, start_response):
-    if environ["PATH_INFO"] == SEEN:
-        return _answer(environ, start_response, calls.seen(wsgi_server(environ, start_response)))
-    chosen = {"alone": _wsgi_application, "optional": _wsgi_optional}.get(environ.get("HTTP_X_ENDPOINT"))
-    if chosen is None:
-        return _wsgi_verified(environ, start_response)
-    # An unsigned request without content: some servers would wait for its end.
-    return chosen({**environ, "wsgi.input": BytesIO()}, start_response)
-
-
+_wsgi = wsgi_application(record)
+wsgi_app = wsgi_chosen(
+    wsgi.SignatureMiddleware(_wsgi, **OPTIONS), alone=_wsgi, optional=wsgi.SignatureMiddleware(_wsgi, **OPTIONAL)
+)
 application = wsgi_app  # the name that mod_wsgi imports
 
 

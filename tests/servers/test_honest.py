@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.honest.endpoints import PROFILES, rule_of
 from tests.honest.sender import Sent, request
-from tests.proxies.conftest import PROXIES, Street, proxied
+from tests.proxies.conftest import PROXIES, proxied
 from tests.proxies.fronts import BACKENDS, Served
 from tests.servers.conftest import running
 from tests.servers.matrix import SERVERS
@@ -55,11 +55,9 @@ class Told:
 @contextlib.contextmanager
 def proxy(name: str, server: int) -> Iterator[int]:
     """Start a proxy with its documented configuration in front of a server; yields its port."""
-    served = Served.bound(PROXIES[name].FRONTS[0], BACKENDS[0])
-    with tempfile.TemporaryDirectory() as directory:
-        street = Street(Path(directory), {(name, "", ""): served}, dict.fromkeys(BACKENDS, server), Path())
-        with proxied(street, name):
-            yield served.port
+    served, ports = Served(PROXIES[name].FRONTS[0], BACKENDS[0]), dict.fromkeys(BACKENDS, server)
+    with tempfile.TemporaryDirectory() as directory, proxied(name, Path(directory, name), [served], ports, Path()):
+        yield served.port
 
 
 def octets(given: Sent, endpoint: str, *, chunked: bool, chunks: bytes = CHUNKS) -> bytes:

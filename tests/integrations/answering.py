@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def send(self, response: Response) -> None:
-        self.send_response(response.status)
+        self.send_response_only(response.status)
         for name, value in [*response.fields, *(self.server.relayed if self.path == "/relayed" else ())]:
             self.send_header(name, value)
         body = response.body

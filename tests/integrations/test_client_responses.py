@@ -164,6 +164,28 @@ def test_client_acts_on_no_field_that_a_relay_changed(client, profile, relayed):
         assert server.asked == ["/relayed"]
 
 
+CACHED = {
+    "Cache-Control": "max-age=60",
+    "Date": "Fri, 27 Nov 2026 12:00:00 GMT",
+    "ETag": '"a"',
+    "Expires": "Fri, 27 Nov 2026 12:01:00 GMT",
+    "Last-Modified": "Fri, 27 Nov 2026 11:00:00 GMT",
+    "Vary": "Accept",
+}
+
+
+@EVERY
+@pytest.mark.parametrize("uncovered", [*CACHED, ""])
+def test_cache_is_told_to_keep_only_a_response_whose_signature_covers_all_that_it_decides_by(client, uncovered):
+    covered = [name.lower() for name in CACHED if name != uncovered]
+    profile = BARE.derive(name="answers-cached", coverage=PROFILE.coverage._replace(offered=tuple(covered)))
+    with answering(profile) as server:
+        server.honest = (200, [JSON_FIELD, *CACHED.items()])
+        assert client.send(server, "/relayed", responses=verification(profile)) == (200, JSON)
+    said = {name: client.headers.get(name) for name in CACHED}
+    assert said == (CACHED | {"Cache-Control": "no-store"} if uncovered else CACHED)
+
+
 SPELLED = {
     "spaces at the end": ("gold", ["gold  "]),
     "a tab at each end": ("gold", ["\tgold\t"]),

@@ -30,6 +30,9 @@ _REDIRECTS: Final = range(300, 400)
 _LEFT_OUT: Final = (*ACTED_ON, "accept-signature", "set-cookie", "set-cookie2")
 """What a client obeys, keeps or follows later. A proxy may add it to an honest response, so it is left out."""
 
+_CACHED_BY: Final = frozenset({"cache-control", "date", "etag", "expires", "last-modified", "vary"})
+"""By what a cache decides whether to answer with a response again (RFC 9111)."""
+
 
 class VerifiedResponse(NamedTuple):
     """What a caller gets of a response that was verified.
@@ -38,7 +41,8 @@ class VerifiedResponse(NamedTuple):
         signature: the verified signature.
         content: the body before any decoding.
         headers: the headers: covered ones as the signature base has them, and others as they came. Those that a client
-            obeys, keeps or follows are left out unless they are covered.
+            obeys, keeps or follows are left out unless they are covered. `Cache-Control` is `no-store` unless all that
+            a cache decides by is covered.
     """
 
     signature: VerifiedSignature
@@ -55,8 +59,9 @@ class ResponseVerification:
 
     A client acts only on what the signature covers. A response is rejected if its signature does not cover the
     Content-Type or Content-Encoding of its body, or the Location of a redirect. Other fields that clients obey, keep
-    or follow are left out of the response if they are not covered: a Set-Cookie, a Link, a challenge. At construction,
-    the log says which fields the profile does not ask for. The client asks for a body that is not compressed.
+    or follow are left out of the response if they are not covered: a Set-Cookie, a Link, a challenge. No cache keeps a
+    response unless the Cache-Control, and what else a cache decides by, is covered. At construction, the log says which
+    fields the profile does not ask for. The client asks for a body that is not compressed.
 
     Args:
         verifier: verifies with a profile for responses, such as `profiles.UCP_RESPONSE`. Only an asyncio client awaits
@@ -129,11 +134,14 @@ class ResponseVerification:
         response = Response(status, came, bytes(content), request=signed.request)
         verified: VerifiedSignature = await awaited(self._verifier.verify_response(response))
         self._check(signed, response, verified)
-        headers = [
-            (name, value)
-            for name, value in response.fields.as_signed(verified.components, came)
-            if (lower := name.lower()) not in _LEFT_OUT or _covers(verified, lower)
-        ]
+        left_out = {name for name in _LEFT_OUT if not _covers(verified, name)}
+        cached_by = _CACHED_BY.intersection(("cache-control", *response.fields.combined))
+        added = []
+        if not all(_covers(verified, name) for name in cached_by):
+            left_out.add("cache-control")
+            added.append(("Cache-Control", "no-store"))
+        signed_fields = response.fields.as_signed(verified.components, came)
+        headers = [(name, value) for name, value in signed_fields if name.lower() not in left_out] + added
         return VerifiedResponse(verified, response.body, headers)
 
     def _check(self, signed: SignedRequest, response: Response, verified: VerifiedSignature) -> None:

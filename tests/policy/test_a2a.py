@@ -136,71 +136,55 @@ def test_kind_that_matches_the_content_changes_nothing():
     assert resolve(*parts, kind="message").name == "create_media_buy"
 
 
-def test_only_the_skill_is_read():
-    assert resolve({"data": {"skill": "get_products", "parameters": {"brief": "spring"}}}).name == "get_products"
+@pytest.mark.parametrize("more", [{"parameters": {"brief": "spring"}}, {"Input": 1, "skills": 2}])
+@pytest.mark.parametrize("skill", ["get_products", "Create_Media_Buy", " ", "\u00e9"])
+def test_only_the_skill_is_read_exactly_as_it_is_written(more, skill):
+    assert resolve({"data": {"skill": skill, **more}}).name == skill
 
 
-def test_skill_is_compared_exactly_as_it_is_written():
-    assert resolve({"data": {**BUY, "skill": "Create_Media_Buy"}}).name == "Create_Media_Buy"
+DATA = {"data": READ}
 
 
 @pytest.mark.parametrize(
-    "parts",
+    ("parts", "why"),
     [
-        [{"data": READ}, {"data": BUY}],
-        [{"data": READ}, {"data": {"note": "extra"}}],
-        [{"data": READ}, {"data": None}],
-        [{"text": "Please create a media buy"}],
-        [],
+        ([DATA, {"data": BUY}], "the message has 2 DataParts: expected one"),
+        ([DATA, {"data": {"note": "extra"}}], "the message has 2 DataParts: expected one"),
+        ([DATA, {"data": None}], "the message has 2 DataParts: expected one"),
+        ([{"text": "Please create a media buy"}], "the message has 0 DataParts: expected one"),
+        ([], "the message has 0 DataParts: expected one"),
+        *(([DATA, {name: "AAAA", "mediaType": "video/mp4"}], "a part is a file") for name in ("raw", "url", "file")),
+        *(
+            ([part], "a part has several contents, or none")
+            for part in ({**DATA, "text": None}, {**DATA, "raw": "AAAA"}, {**DATA, "url": ""}, {**DATA, "file": {}})
+        ),
+        ([DATA, {"metadata": {}}], "a part has several contents, or none"),
+        *(
+            ([{"kind": kind, **DATA}], "the kind of a part does not match its content")
+            for kind in ("text", "Data", "file", "", None, 7, ["data"], {"data": 1})
+        ),
+        *(
+            ([{"data": data}], "the DataPart's data is not an object")
+            for data in (["create_media_buy", {}], "create_media_buy", 7, None, True)
+        ),
+        *(
+            ([{"data": {"skill": skill}}], "the skill is not a name")
+            for skill in (7, "", None, True, ["a"], {"a": 1}, "create_media_buy\x00", "a\u200b", "\ufeffa", "\ud800")
+        ),
+        ([{"data": {"input": BUY["input"]}}], "the skill is not a name"),
+        *(
+            ([{"data": {**READ, key: "b"}}], "a member of the DataPart's data has a name that readers read differently")
+            for key in ("Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00", "other\ud800")
+        ),
+        *(
+            ([{**DATA, key: BUY}], "a member of the part has a name that readers read differently")
+            for key in ("Text", "Data", "RAW", "Url", "\ufb01le", "Kind")
+        ),
+        ([{**DATA, "unknown": BUY}], "a member of the part is not a known one"),
     ],
 )
-def test_message_without_exactly_one_data_part_is_rejected(parts):
-    assert "DataParts: expected one" in rejection_of_parts(*parts)
-
-
-@pytest.mark.parametrize("member", ["raw", "url", "file"])
-def test_file_part_is_rejected(member):
-    assert rejection_of_parts({"data": READ}, {member: "AAAA", "mediaType": "video/mp4"}) == "a part is a file"
-
-
-@pytest.mark.parametrize(
-    "other", [{"text": "x"}, {"raw": "AAAA"}, {"url": "https://a.example"}, {"file": {}}, {"text": None}]
-)
-def test_part_with_several_contents_is_rejected(other):
-    assert rejection_of_parts({"data": BUY, **other}) == "a part has several contents, or none"
-
-
-def test_part_without_content_is_rejected():
-    assert rejection_of_parts({"data": BUY}, {"metadata": {}}) == "a part has several contents, or none"
-
-
-@pytest.mark.parametrize("kind", ["text", "Data", "file", "", None, 7, ["data"], {"data": 1}])
-def test_kind_that_disagrees_with_the_content_is_rejected(kind):
-    assert rejection_of_parts({"kind": kind, "data": BUY}) == "the kind of a part does not match its content"
-
-
-@pytest.mark.parametrize("data", [["create_media_buy", {}], "create_media_buy", 7, None, True])
-def test_data_part_is_rejected_when_it_is_not_an_object(data):
-    assert rejection_of_parts({"data": data}) == "the DataPart's data is not an object"
-
-
-@pytest.mark.parametrize("skill", [7, "", None, True, ["create_media_buy"], {"a": 1}, "create_media_buy\x00", "\ud800"])
-def test_skill_that_is_not_a_name_is_rejected(skill):
-    assert rejection_of_parts({"data": {"skill": skill}}) == "the skill is not a name"
-
-
-def test_data_part_is_rejected_without_a_skill():
-    assert rejection_of_parts({"data": {"input": BUY["input"]}}) == "the skill is not a name"
-
-
-@pytest.mark.parametrize("key", ["Skill", "SKILL", "\u017fkill", "s\u212aill", "skill\x00"])
-def test_second_spelling_of_skill_is_rejected(key):
-    rejection_of_parts({"data": {"skill": "get_products", key: "create_media_buy"}})
-
-
-@pytest.mark.parametrize("key", ["Text", "Data", "RAW", "Url", "\ufb01le", "Kind", "unknown"])
-def test_unknown_member_and_second_spelling_of_a_part_member_are_rejected(key):
-    rejection_of_parts({"data": READ, key: BUY})
+def test_parts_in_which_readers_may_find_different_skills_are_rejected(parts, why):
+    assert rejection_of_parts(*parts) == why
 
 
 @pytest.mark.parametrize("key", ["Parts", "part\u017f", "TaskId", "taskid", "unknown"])

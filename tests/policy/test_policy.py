@@ -42,11 +42,6 @@ def test_policy_is_frozen_and_copies_its_lists():
         made.required_for = ()  # type: ignore[misc]
 
 
-def test_replaced_policy_is_validated_like_a_new_one():
-    with pytest.raises(ConfigurationError, match="warn_for"):
-        dataclasses.replace(Policy(), warn_for=["CancelTask"])
-
-
 @pytest.mark.parametrize("given", [["a_b"], ("a_b",), {"a_b"}, frozenset({"a_b"}), iter(["a_b"]), ["a_b", "a_b"]])
 def test_any_collection_of_names_is_accepted_as_a_list(given):
     assert Policy(supported_for=given).supported_for == {"a_b"}
@@ -75,16 +70,19 @@ def test_method_among_the_operations_is_rejected_and_the_error_names_its_list(op
 @pytest.mark.parametrize("option", OPERATIONS)
 @pytest.mark.parametrize(
     "name",
-    ["sendMessage", "Create_Media_Buy", " create_media_buy", "create_media_buy\n", "*", "/adcp/create_media_buy"],
+    [
+        *("sendMessage", "Create_Media_Buy", " create_media_buy", "create_media_buy\n", "*", "/adcp/create_media_buy"),
+        *("1a", "_a", "a_", "a b", "A_b", "a/b_"),
+    ],
 )
 def test_misspelled_operation_is_rejected(option, name):
     assert rejection(**{option: [name]}).startswith(f"{option}: {name!r} is not an operation")
 
 
 @pytest.mark.parametrize(
-    "name", ["create_media_buy", "tasks", "si_get_offering", "get-products", "v2.get_products", "a1"]
+    "name", ["tasks", "get-products", "v2.get_products", "a", "a1", "a_b", "a.b", "a__b", "a_-.b1", "z9"]
 )
-def test_operation_is_lower_case_words(name):
+def test_operation_is_lower_case_words_with_digits_and_separators_inside(name):
     assert Policy(required_for=[name]).demand(Operation(name)) == "required"
 
 
@@ -104,7 +102,10 @@ def test_tools_call_is_rejected_in_the_list_of_methods(option):
 @pytest.mark.parametrize("option", METHODS)
 @pytest.mark.parametrize(
     "name",
-    ["sendMessage", "/tasks/cancel", "tasks//cancel", "tasks/cancel/", "Cancel_Task", "tasks/cancel ", "Tasks/x"],
+    [
+        *("sendMessage", "/tasks/cancel", "tasks//cancel", "tasks/cancel/", "Cancel_Task", "tasks/cancel ", "Tasks/x"),
+        *("tasks/", "/get", "1/a", "a/1", "a/B", "a/b-c"),
+    ],
 )
 def test_misspelled_method_is_rejected(option, name):
     assert rejection(**{option: [name]}).startswith(f"{option}: {name!r} is not a JSON-RPC method")
@@ -115,13 +116,6 @@ def test_list_of_methods_is_rejected_when_the_resolver_never_finds_methods(optio
     message = rejection(**{option: ["tasks/cancel"], "resolver": PathResolver()})
     assert message.startswith(f"{option}: PathResolver finds no JSON-RPC method")
     assert policy(**{option: ["tasks/cancel"], "resolver": A2AResolver()})
-
-
-class _Silent:
-    reads_body = True
-
-    def resolve(self, request):
-        raise NotImplementedError
 
 
 class _Own:
@@ -135,15 +129,6 @@ class _Own:
 def test_custom_resolver_is_accepted():
     made = Policy(required_for=["own"], protocol_methods_warn_for=["own/method"], resolver=_Own())
     assert made.demand(made.resolver.resolve(None)) == "required"
-
-
-def test_operation_is_never_matched_to_the_list_of_methods():
-    made = policy(required_for=["cancel"], protocol_methods_required_for=["tasks/cancel", "CancelTask"])
-    assert made.demand(Operation("tasks/cancel", "tools/call")) == "none"
-    assert made.demand(Operation("CancelTask", "tools/call")) == "none"
-    assert made.demand(Operation(None, "cancel")) == "none"
-    assert made.demand(Operation(None, "tasks/cancel")) == "required"
-    assert made.demand(Operation("cancel", "tools/call")) == "required"
 
 
 def test_names_are_matched_exactly():
@@ -201,21 +186,6 @@ def test_operation_is_resolved_first_only_when_the_resolver_asks_for_it(resolver
     assert (verdict.outcome, verdict.error and verdict.error.code) == ("reject", code)
 
 
-@pytest.mark.parametrize("name", ["a", "a1", "a_b", "a.b", "a-b", "a__b", "a_-.b1", "create_media_buy", "z9"])
-def test_operation_may_have_digits_and_separators_inside(name):
-    assert Policy(required_for=[name]).required_for == {name}
-
-
-@pytest.mark.parametrize("name", ["1a", "_a", "a_", "a b", "A_b", "a/b_", "a\n"])
-def test_operation_in_another_spelling_is_rejected(name):
-    assert f"required_for: {name!r} is not an operation" in rejection(required_for=[name])
-
-
 @pytest.mark.parametrize("name", ["tasks/get", "a/b/c", "a1/bC_9", "zZ_0/a", "CancelTask", "A", "Z9a", "AZ"])
 def test_method_may_be_a_path_or_a_capitalized_word(name):
     assert policy(protocol_methods_required_for=[name]).protocol_methods_required_for == {name}
-
-
-@pytest.mark.parametrize("name", ["tasks", "tasks/", "/get", "1/a", "a/1", "A/b", "a/B", "Cancel_Task", "a/b-c"])
-def test_method_in_another_spelling_is_rejected(name):
-    assert "is not a JSON-RPC method" in rejection(protocol_methods_required_for=[name])

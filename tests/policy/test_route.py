@@ -167,7 +167,9 @@ def test_every_request_must_be_signed_without_a_hook():
     assert not hooked().resolve(Request("POST", f"{ORIGIN}/adcp/x")).is_unknown
 
 
-def test_policy_with_a_route_resolver_lists_no_methods():
+def test_policy_with_a_route_resolver_lists_no_methods_and_excuses_no_failed_signature():
     with pytest.raises(ConfigurationError, match="RouteResolver finds no JSON-RPC method"):
         Policy(protocol_methods_required_for=["tasks/cancel"], resolver=RouteResolver())
+    with pytest.raises(ConfigurationError, match=r"^warn_for: a signature is rejected before the route is known"):
+        Policy(warn_for=["create_media_buy"], resolver=RouteResolver())
     assert RouteResolver().reads_body is RouteResolver().comes_first is False

@@ -32,7 +32,7 @@ from undersigned.message.structured_fields import serialize_byte_sequence
 from undersigned.signature import ComponentValues, signature_base
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from undersigned import Profile, SignedFields
 
@@ -303,11 +303,3 @@ class Party:
     ) -> bytes:
         """The bytes of a signed HTTP/1.1 request for `target`, signed for `url` if that differs."""
         return raw_request(method, target, self.fields(method, url or target, body, **options), body, host=host)
-
-    def around_the_most_fields(self) -> Iterator[tuple[bytes, bytes]]:
-        """An unsigned request, then a signed one: of as many header fields as are read, and of more."""
-        for signed in ([], self.fields("GET", "/p")):
-            fields = [("Host", HOST), *signed]
-            fields += [(f"x-{at}", "v") for at in range(100 - len(fields))]
-            # `Connection: close` is one more.
-            yield raw_request("GET", "/p", fields[:-1]), raw_request("GET", "/p", [*fields, ("x", "v")])

@@ -11,11 +11,8 @@ from tests.drive import Message, call_asgi, scope_of
 from tests.keys import ORIGIN
 from tests.middleware.gate import OverASGI
 
-from undersigned import ConfigurationError, Policy, asgi
-from undersigned.middleware import is_preflight
+from undersigned import Policy, asgi
 from undersigned.policy import MatchedRoute, RouteResolver, Routes
-
-PREFLIGHT = {"origin": "https://app.example", "access-control-request-method": "POST"}
 
 
 def create_media_buy() -> None:
@@ -143,25 +140,6 @@ def test_route_that_registers_a_webhook_must_be_signed_if_the_content_has_creden
         ("other", b'{"authentication": {"schemes": ["Bearer"]}}', 200),
     ):
         assert gate.request(MatchedRoute(None, (route,)), body=body) == status
-
-
-def test_policy_that_is_applied_by_route_excuses_no_failed_signature():
-    with pytest.raises(ConfigurationError, match=r"^warn_for: a signature is rejected before the route is known"):
-        Policy(warn_for=["create_media_buy"], resolver=RouteResolver())
-
-
-@pytest.mark.parametrize(
-    ("method", "fields", "expected"),
-    [
-        ("OPTIONS", PREFLIGHT, True),
-        ("POST", PREFLIGHT, False),
-        (None, PREFLIGHT, False),
-        ("OPTIONS", {"origin": "https://app.example"}, False),
-        ("OPTIONS", {"access-control-request-method": "POST"}, False),
-    ],
-)
-def test_preflight_is_an_options_request_that_names_an_origin_and_a_method(method, fields, expected):
-    assert is_preflight(method, fields) is expected
 
 
 def test_rejection_shapes_no_answer_of_a_route_that_runs(routed):

@@ -1,8 +1,6 @@
-"""Services with many names, through both middlewares: prefixes, patterns, functions and loopback hosts."""
+"""Services with many names, through both middlewares: prefixes, patterns and functions."""
 
 from __future__ import annotations
-
-import logging
 
 import pytest
 
@@ -27,12 +25,6 @@ def test_signature_for_another_prefix_than_the_listed_one_is_rejected(serve):
     assert [(call.path, call.signature.target_uri) for call in service.calls] == [("/p", "https://h/a/p")]
 
 
-def test_path_that_leaves_its_prefix_is_rejected(serve):
-    service = serve(["https://h/b"])
-    assert signed(service, "https://h/x/p", path="/../x/p", host="h") == 401
-    assert service.calls == []
-
-
 def test_tenant_is_the_one_that_was_signed(serve):
     service = serve(["https://*.example.com"])
     assert signed(service, "https://acme.example.com/p", path="/p", host="ACME.Example.com") == 200
@@ -45,26 +37,6 @@ def test_tenant_is_the_one_that_was_signed(serve):
         None,
         None,
     ]
-
-
-def test_function_names_the_tenants(serve):
-    service = serve(lambda authority: f"https://{authority}" if authority == "acme.example.com" else None)
-    assert signed(service, "https://acme.example.com/p", path="/p", host="acme.example.com:443") == 200
-    assert signed(service, "https://evil.example.com/p", path="/p", host="evil.example.com") == 401
-
-
-@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000"])
-def test_loopback_origin_accepts_what_was_signed_for_each_spelling(serve, host):
-    service = serve(["http://localhost:8000"])
-    assert signed(service, f"http://{host}/p", path="/p", host=host) == 200
-    assert signed(service, "http://localhost:8000/q", path="/q", host="127.0.0.1:8000") == 401
-
-
-def test_error_says_which_spellings_a_loopback_origin_means(serve, caplog):
-    service = serve(["http://localhost:8000"])
-    with caplog.at_level(logging.INFO, "undersigned"):
-        signed(service, "http://localhost/p", path="/p", host="localhost")
-    assert "(configured: http://localhost:8000; for a loopback host also http://127.0.0.1:8000" in caplog.text
 
 
 def test_function_that_returns_no_origin_is_the_operators_mistake(serve):

@@ -115,6 +115,7 @@ def test_preflight_needs_no_signature_and_brings_no_content(make):
     assert sent.status("OPTIONS", "/create_media_buy", PREFLIGHT) == 200
     assert sent.status("OPTIONS", "/create_media_buy", PREFLIGHT, b"{}") == 401
     assert sent.status("OPTIONS", "/create_media_buy", PREFLIGHT[:1]) == 401
+    assert sent.status("OPTIONS", "/create_media_buy", PREFLIGHT[1:]) == 401
     assert sent.status("POST", "/create_media_buy", PREFLIGHT) == 401
     for name in ("X-HTTP-Method-Override", "X-Http-Method", "X-Method-Override"):
         assert sent.status("OPTIONS", "/create_media_buy", [*PREFLIGHT, (name, "POST")]) == 401

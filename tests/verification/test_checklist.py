@@ -30,10 +30,6 @@ from undersigned.signature.jwk import written_thumbprint
 # Steps 7 to 9
 
 
-def test_missing_key_is_unknown():
-    assert rejection_of(lambda: prove_request(key=None)) == ("signature_key_unknown", 7)
-
-
 @pytest.mark.parametrize("jwk", [{**PUBLIC, "key_ops": ["sign"]}, {**PUBLIC, "adcp_use": "x"}, EC_PUBLIC, {"kid": "k"}])
 def test_key_with_another_use_has_the_wrong_purpose(jwk):
     key = VerificationKey.from_jwk(jwk)
@@ -42,11 +38,6 @@ def test_key_with_another_use_has_the_wrong_purpose(jwk):
 
 def revoking(*keyids: str, next_update: float = NOW + 600) -> RevocationList:
     return RevocationList(revoked=frozenset(keyids), updated=next_update - 900, next_update=next_update)
-
-
-def test_revoked_key_is_rejected():
-    listed = revoking("buyer-ed25519")
-    assert rejection_of(lambda: prove_request(revocations=listed)) == ("signature_key_revoked", 9)
 
 
 @pytest.mark.parametrize("named", ["own name", VERIFYING.thumbprint, "buyer-ed25519"])
@@ -124,43 +115,14 @@ def test_target_is_checked_before_the_signature():
     assert rejection_of(lambda: prove_request(request)) == ("target_uri_malformed", 10)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"method": "PUT"},
-        {"method": "post"},
-        {"method": "P\nOST"},
-        {"url": URL + "?"},
-        {"url": URL + "/"},
-        {"url": URL.replace("https", "http")},
-        {"url": URL.replace("seller", "buyer")},
-        {"url": URL.replace(".com", ".com:8443")},
-    ],
-)
-def test_signature_is_invalid_when_a_covered_component_was_changed(change):
-    request = replace_parts(signed_request(), **change)
-    assert rejection_of(lambda: prove_request(request)) == ("signature_invalid", 10)
-
-
 @pytest.mark.parametrize("url", [f"{URL}#fragment", URL.replace("//", "//user:pw@"), URL.replace("adcp", "%61dcp")])
 def test_signature_is_valid_when_the_canonical_form_is_the_same(url):
     assert prove_request(replace_parts(signed_request(), url=url)).target.target_uri == URL
 
 
-def test_signature_by_another_key_is_invalid():
-    key = VerificationKey.from_jwk({**OTHER_PUBLIC, "kid": "buyer-ed25519"})
-    assert rejection_of(lambda: prove_request(key=key)) == ("signature_invalid", 10)
-
-
 def test_signature_is_invalid_when_a_covered_field_is_absent():
     request = with_field(signed_request(), "content-type", None)
     assert rejection_of(lambda: prove_request(request)) == ("signature_invalid", 10)
-
-
-def test_invalid_signature_comes_with_the_base_as_evidence():
-    with pytest.raises(SignatureError) as caught:
-        prove_request(replace_parts(signed_request(), method="PUT"))
-    assert caught.value.signature_base.startswith('"@method": PUT\n')
 
 
 def test_lone_question_mark_is_tried_both_ways_when_the_server_hides_it():

@@ -39,11 +39,12 @@ def scope_of(target: str, **others) -> dict:
 
 
 def test_asgi_scope_in_the_environ_is_replaced_by_the_verified_one(gate):
-    given = scope_of("/adcp/./create")
-    seen = gate.accepts("GET", "/adcp/./create", RAW_URI=None, **{"asgi.scope": given})
+    given = scope_of("/adcp/./create?x=1")
+    seen = gate.accepts("GET", "/adcp/./create?x=1", RAW_URI=None, **{"asgi.scope": given})
     scope = seen.context["asgi.scope"]
     assert (seen.path, scope["path"], scope["raw_path"]) == ("/adcp/create", "/adcp/create", b"/adcp/create")
     assert (scope["scheme"], given["path"]) == ("https", "/adcp/./create")
+    assert seen.context["QUERY_STRING"] == "x=1"
 
 
 @pytest.mark.parametrize("target", ["/p", "/p?"])
@@ -53,6 +54,7 @@ def test_lone_question_mark_is_tried_both_ways_when_the_environ_hides_it(gate, t
 
 def test_lone_question_mark_is_tried_one_way_when_the_environ_shows_it(gate):
     assert gate.signed("GET", "/p", url=f"{ORIGIN}/p?")[0] == 401
+    assert gate.signed("GET", "/p?", url=f"{ORIGIN}/p")[0] == 401
 
 
 def test_path_info_is_rejected_when_the_asgi_scope_has_another_path(gate):
@@ -123,6 +125,9 @@ def shown(target: str, script_name: str, path_info: str, by: str = "RAW_URI") ->
     [
         ("/api/x", "/api", "/api/x", "/api/x"),
         ("/api/x", "/api", "/x", "/x"),
+        ("/api/a%2Fb", "/api", "/a/b", "/a/b"),
+        ("/api/./a/b", "/api", "/./a/b", "/a/b"),
+        ("/api", "/api", "", ""),
         ("/x", "/api", "/x", "/x"),
         ("/api/x", "/api/", "x", "x"),
         ("/x/../api/p", "/api", "/p", "/p"),

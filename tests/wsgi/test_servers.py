@@ -116,12 +116,6 @@ def test_missing_target_is_reported_with_the_fix(gate, server, fix):
     assert fix in gate.decisions[0].evidence().detail
 
 
-def test_rejected_server_is_answered_503_and_logged_by_name(gate, caplog):
-    assert gate.signed("GET", "/p", SERVER_SOFTWARE="Cheroot/11.1.2 Server") == UNSUPPORTED
-    assert "cheroot keeps the last of several Host fields" in caplog.text
-    assert gate.calls == []
-
-
 def by_uwsgi(variables: dict[str, str]) -> bytes:
     """A request as a proxy sends it by the uwsgi protocol."""
     packed = b"".join(

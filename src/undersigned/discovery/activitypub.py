@@ -10,9 +10,9 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from undersigned.discovery.document_cache import Copy, source_errors
+from undersigned.discovery.document_cache import Copy
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, read_json_object
 from undersigned.discovery.named_keys import NamedKeys

@@ -12,12 +12,12 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from undersigned.discovery.fetch import fetch
-from undersigned.discovery.fetch_errors import FetchError, Unreachable, UntrustedURL
+from undersigned.discovery.fetch_errors import Unreachable
 from undersigned.discovery.network import FetchReport
 from undersigned.discovery.threads_and_tasks import in_thread, wait_in_thread
 from undersigned.errors import KeySourceError
@@ -26,13 +26,12 @@ from undersigned.limits import LONGEST_IN_LINE, MOST_LOGGED_HOSTS, MOST_WAITING_
 from undersigned.verification.revocation_list import RevocationList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
 
     from undersigned.discovery.fetch import FetchRequest
     from undersigned.discovery.freshness import Freshness
     from undersigned.discovery.network import Document, Network
     from undersigned.discovery.threads_and_tasks import Wait
-    from undersigned.errors import Reason
 
 Value = TypeVar("Value")
 
@@ -40,7 +39,6 @@ _AHEAD = 0.1
 """How early a document is fetched again while requests use it: one to two such parts of its lifetime before its end."""
 
 _OK = 200
-GONE = frozenset({404, 410})
 _A_MINUTE = 60.0
 
 _logger = logging.getLogger("undersigned.discovery")
@@ -155,36 +153,6 @@ class Loader:
                 self._logged.clear()
             self._logged[site] = now
             return True
-
-
-@contextmanager
-def source_errors(
-    what: str,
-    unreachable: Reason = "signature_jwks_unavailable",
-    unusable: Reason | None = None,
-    *,
-    is_named: bool = False,
-) -> Generator[None]:
-    """Raise the error of a source in place of that of a fetch.
-
-    Args:
-        what: the document, for the message.
-        unreachable: the reason to report for a server that did not answer with a document.
-        unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
-        is_named: whether the sender names the document. If its server says that there is none, the keys are unknown.
-
-    Raises:
-        KeySourceError: the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
-    """
-    try:
-        yield
-    except FetchError as error:
-        reason = unreachable if isinstance(error, Unreachable) else unusable or unreachable
-        if is_named and isinstance(error, Unreachable) and error.status in GONE:
-            reason = "signature_key_unknown"
-        if isinstance(error, UntrustedURL):
-            reason = "signature_jwks_untrusted"
-        raise KeySourceError(reason, f"{what}: {error}") from error
 
 
 def any_copy(_copy: Copy[Value]) -> bool:

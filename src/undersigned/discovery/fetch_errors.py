@@ -1,13 +1,22 @@
-"""Errors of a guarded fetch. The sources that read files raise them too, and need no HTTP client."""
+"""Errors of a guarded fetch, and the reason that a source reports for each.
+
+The sources that read files raise them too, and need no HTTP client.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
-from undersigned.errors import UndersignedError
+from undersigned.errors import KeySourceError, UndersignedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
+
+    from undersigned.errors import Reason
+
+GONE: Final = frozenset({404, 410})
+"""The statuses with which a server says that it has no such document."""
 
 
 class FetchError(UndersignedError):
@@ -48,3 +57,33 @@ class Redirected(Unreachable):
 
 class UnusableDocument(FetchError):
     """Raised when a server's document cannot be used: too large, wrongly encoded, or not what was asked for."""
+
+
+@contextmanager
+def source_errors(
+    what: str,
+    unreachable: Reason = "signature_jwks_unavailable",
+    unusable: Reason | None = None,
+    *,
+    is_named: bool = False,
+) -> Generator[None]:
+    """Raise the error of a source in place of that of a fetch.
+
+    Args:
+        what: the document, for the message.
+        unreachable: the reason to report for a server that did not answer with a document.
+        unusable: the reason to report for a document that cannot be used; `unreachable` if it is not given.
+        is_named: whether the sender names the document. If its server says that there is none, the keys are unknown.
+
+    Raises:
+        KeySourceError: the fetch failed. An untrusted URL is always `signature_jwks_untrusted`.
+    """
+    try:
+        yield
+    except FetchError as error:
+        reason = unreachable if isinstance(error, Unreachable) else unusable or unreachable
+        if is_named and isinstance(error, Unreachable) and error.status in GONE:
+            reason = "signature_key_unknown"
+        if isinstance(error, UntrustedURL):
+            reason = "signature_jwks_untrusted"
+        raise KeySourceError(reason, f"{what}: {error}") from error

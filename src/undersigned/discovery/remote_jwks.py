@@ -6,9 +6,9 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from undersigned.discovery.document_cache import Kept, Loader, source_errors
+from undersigned.discovery.document_cache import Kept, Loader
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import UntrustedURL
+from undersigned.discovery.fetch_errors import UntrustedURL, source_errors
 from undersigned.discovery.fetching_key_source import FoundKeys, KeptKeys, has_keys
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import parse_jwk_set

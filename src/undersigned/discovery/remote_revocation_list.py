@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-from undersigned.discovery.document_cache import Kept, Loader, any_copy, source_errors
+from undersigned.discovery.document_cache import Kept, Loader, any_copy
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import UnusableDocument
+from undersigned.discovery.fetch_errors import UnusableDocument, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object
 from undersigned.discovery.network import Network

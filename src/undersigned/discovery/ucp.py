@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from undersigned.discovery.document_cache import source_errors
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import UntrustedURL
+from undersigned.discovery.fetch_errors import UntrustedURL, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
 from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls

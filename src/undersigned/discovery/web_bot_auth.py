@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from undersigned.discovery.document_cache import Copy, source_errors
+from undersigned.discovery.document_cache import Copy
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
 from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from undersigned.discovery.adcp.protocols import objects
-from undersigned.discovery.document_cache import GONE, Copy
+from undersigned.discovery.document_cache import Copy
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import FetchError, Redirected, Unreachable, UntrustedURL, UnusableDocument
+from undersigned.discovery.fetch_errors import GONE, FetchError, Redirected, Unreachable, UntrustedURL, UnusableDocument
 from undersigned.discovery.registrable_domain import registrable_domain
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import (

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from undersigned.discovery.adcp.adagents import NO_KEYS, load_pins
 from undersigned.discovery.adcp.brand import authorized_until, brand_url, check_key_origins, jwks_url
 from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
-from undersigned.discovery.document_cache import Copy, Loader, source_errors
+from undersigned.discovery.document_cache import Copy, Loader
 from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import UntrustedURL
+from undersigned.discovery.fetch_errors import UntrustedURL, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
 from undersigned.discovery.key_sources import KeySources

@@ -1,27 +1,23 @@
-"""HTTP/1.1 to one server, byte for byte, without redirects and proxy settings; its options; the code of an answer."""
+"""HTTP/1.1 to one server, byte for byte, without redirects and proxy settings, and its options."""
 
 from __future__ import annotations
 
 import http.client
-import json
 import socket
 import ssl
 import threading
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Final, cast, get_args
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
-from undersigned import __version__, profiles
+from undersigned import __version__
 from undersigned.cli.options import file_name, wrong_url
 from undersigned.client import ClientSigner
-from undersigned.errors import ConfigurationError, MalformedURL, Reason, SigningError, UndersignedError
+from undersigned.errors import ConfigurationError, MalformedURL, SigningError, UndersignedError
 from undersigned.log_text import printable
-from undersigned.message.challenge import read_challenge
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.request import Request
-from undersigned.reasons import UNREAD
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize
 
@@ -31,21 +27,6 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
     from undersigned.signature.signing_key import SigningKey
     from undersigned.url import CanonicalURL
-
-_ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
-_BARE_CODES: Final = frozenset(UNREAD)
-_STATED: Final = frozenset({503, *(status for status, _ in UNREAD.values())})
-
-
-# A code with several meanings means that the signature is invalid.
-_REASONS: Final[dict[str, Reason]] = {
-    answers.code(reason): reason for answers in _ANSWERS for reason in (*get_args(Reason), "signature_invalid")
-}
-_IN_CONTENT: Final = frozenset(
-    answers.code(reason) for answers in _ANSWERS if answers.challenge != "signature" for reason in get_args(Reason)
-)
-_MEMBERS: Final = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
-
 
 _OWN: Final = (("User-Agent", f"undersigned/{__version__}"), ("Accept", "*/*"), ("Connection", "close"))
 
@@ -240,44 +221,3 @@ def _end_of(connection: http.client.HTTPConnection, seconds: float, ended: threa
         yield
     finally:
         timer.cancel()
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What an answer says of a signature.
-
-    Attributes:
-        status: the HTTP status code.
-        code: the verifier's code as the library names it, without the prefix of its profile; empty if no verifier
-            rejected the request.
-        stated: the code as the server wrote it.
-    """
-
-    status: int
-    code: str
-    stated: str = field(default="", compare=False)
-
-
-def read_verdict(response: http.client.HTTPResponse, content: bytes) -> Verdict:
-    """Read the code from the challenges, or from JSON content if the answer cannot have a challenge."""
-    status, challenges = response.status, response.headers.get_all("www-authenticate") or []
-    code = next(filter(None, map(read_challenge, challenges)), None)
-    stated = code or ""
-    if code is None and status >= 400:  # noqa: PLR2004 - the first status of an error
-        stated = _stated_code(content)
-        if stated not in _IN_CONTENT and status not in _STATED:
-            stated = ""
-    return Verdict(status, _REASONS.get(stated, stated), stated)
-
-
-def _stated_code(content: bytes) -> str:
-    """Return the code in JSON content of one of the profiles' formats, or an empty text."""
-    try:
-        value = cast("object", json.loads(content))
-    except (ValueError, RecursionError):
-        return ""
-    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    for stated in (members.get(member) for member in _MEMBERS):
-        if isinstance(stated, str) and (stated in _REASONS or stated in _BARE_CODES):
-            return stated
-    return ""

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 import click
 
 from undersigned.cli.explain import explained_lines
-from undersigned.cli.http import ca_file_option, exchange, read_verdict, timeout_option
+from undersigned.cli.http import ca_file_option, exchange, timeout_option
 from undersigned.cli.key_files import key_option, keyid_option, read_key_set, read_signing_key
 from undersigned.cli.options import data_option, header_option, profile_option, typed_fields
+from undersigned.cli.verdict import read_verdict
 from undersigned.errors import UNAVAILABLE
 from undersigned.explanation import explain_request
 from undersigned.log_text import printable

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 import click
 
-from undersigned.cli.http import ca_file_option, exchange, read_verdict, timeout_option
-from undersigned.cli.keygen import json_text, write_file
+from undersigned.cli.files import json_text, write_file
+from undersigned.cli.http import ca_file_option, exchange, timeout_option
 from undersigned.cli.options import profile_option
+from undersigned.cli.verdict import read_verdict
 from undersigned.errors import ConfigurationError
 from undersigned.log_text import printable
 from undersigned.message.strict_json import loads

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import click
 
-from undersigned.cli.keygen import PRIVATE, PRIVATE_MODE, algorithm_option, json_text, key_pair, write_file
+from undersigned.cli.files import PRIVATE_MODE, json_text, write_file
+from undersigned.cli.keygen import PRIVATE, algorithm_option, key_pair
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.message.timestamps import moment

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from undersigned.cli.doctor.site import Finding, Site
 from undersigned.cli.doctor.spellings import JSON, REWRITTEN, SPELLINGS
-from undersigned.cli.http import NoAnswer, read_verdict, send
+from undersigned.cli.http import NoAnswer, send
+from undersigned.cli.verdict import read_verdict
 from undersigned.explanation.advice import CONTENT, HOST
 from undersigned.message.content import USUALLY_WITH_CONTENT
 from undersigned.message.request import Request
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from undersigned.cli.doctor.spellings import Spelling
-    from undersigned.cli.http import Verdict
+    from undersigned.cli.verdict import Verdict
     from undersigned.errors import Reason
     from undersigned.signature.signer import Signer
     from undersigned.url import CanonicalURL

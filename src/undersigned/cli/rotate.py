@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import click
 
+from undersigned import profiles
 from undersigned.cli.files import PRIVATE_MODE, json_text, write_file
 from undersigned.cli.keygen import PRIVATE, algorithm_option, key_pair
 from undersigned.errors import ConfigurationError
@@ -19,7 +20,6 @@ from undersigned.message.strict_json import loads
 from undersigned.message.timestamps import moment
 from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
 from undersigned.signature.jwk import PRIVATE_MEMBERS
-from undersigned.signature.rules import KeyRule
 from undersigned.signature.signing_key import SigningKey
 from undersigned.signature.verification_key import VerificationKey
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _JWK: TypeAlias = Mapping[str, object]
 
 _NEXT: Final = "private.next.jwk.json"
-_RULE: Final = KeyRule(purposes=frozenset({"request-signing"}), is_declared=True)
 
 _SPREAD: Final = 900
 """Seconds until every receiver has fetched a new set: a quarter of an hour at most, as `RemoteJWKS` does."""
@@ -139,7 +138,7 @@ def _drop_ended(jwks: _JWK, now: int) -> tuple[list[_JWK], tuple[str, ...]]:
 def _signs(jwk: _JWK) -> bool:
     """Return whether a key is for request signing."""
     key = VerificationKey.from_jwk(jwk)
-    return not key.misuse(key.algorithm, _RULE)
+    return not key.misuse(key.algorithm, profiles.ADCP_3_2.key)
 
 
 def _end(jwk: _JWK) -> int | None:

@@ -6,8 +6,9 @@ A `undersigned.Profile` is composed of them, and checks them when it is made. Ea
 
 from undersigned.signature.rules.coverage import CoverageRule, DigestPolicy, DigestRule
 from undersigned.signature.rules.error_answers import Answers
+from undersigned.signature.rules.key import KeyRule
 from undersigned.signature.rules.parameters import ParameterMode, ParameterRule
-from undersigned.signature.rules.selection import KeyRule, Pick, Selection
+from undersigned.signature.rules.selection import Pick, Selection
 from undersigned.signature.rules.validity import Caps, Remembered, ReplayRule, Validity
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Which signatures of a message are of a profile (RFC 9421 section 7.2.5), and what their keys must declare."""
+"""Which signatures of a message are of a profile (RFC 9421 section 7.2.5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from undersigned.signature.rules.option_checks import check, check_choice, check
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from undersigned.errors import Reason
     from undersigned.message.structured_fields import Parameter
 
 Pick = Literal["preferred", "only", "any", "all"]
@@ -81,20 +80,3 @@ class Selection(NamedTuple):
 
 def _is_tag(text: str) -> bool:
     return text.isascii() and text.isprintable()
-
-
-class KeyRule(NamedTuple):
-    """A rule for what a key must declare about itself.
-
-    Attributes:
-        purposes: the accepted values of the JWK's `adcp_use`. Empty: it is not looked at.
-        is_declared: whether the JWK must have `use` sig, `key_ops` with verify, and an `alg` that fits its type. If
-            not, these members may be absent, but must not say otherwise.
-        is_thumbprint: whether `keyid` must be the key's JWK thumbprint (RFC 7638).
-        unsupported: the reason for a key that cannot be used, or has no algorithm of the profile.
-    """
-
-    purposes: frozenset[str] = frozenset()
-    is_declared: bool = False
-    is_thumbprint: bool = False
-    unsupported: Reason = "signature_key_purpose_invalid"

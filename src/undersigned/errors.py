@@ -11,7 +11,8 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from undersigned.log_text import printable, without_credential, without_credentials
+from undersigned.log_text import printable
+from undersigned.redaction import without_credential, without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping

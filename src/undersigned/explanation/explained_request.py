@@ -24,12 +24,13 @@ from undersigned.explanation.mistakes import syntax_fault
 from undersigned.explanation.other_contents import digest_forms
 from undersigned.explanation.signed_values import SignedValues
 from undersigned.limits import MOST_CANDIDATES
-from undersigned.log_text import WITHHELD, printable
+from undersigned.log_text import printable
 from undersigned.message.content_digest import content_digest, has_digests, read_digests
 from undersigned.message.request_target import check_length, typed_target
 from undersigned.message.signature_input import choose_signature_inputs, parse_signature_input
 from undersigned.message.structured_fields import MalformedField
 from undersigned.reasons import fix_of
+from undersigned.redaction import WITHHELD
 from undersigned.replay.memory import MemoryReplayStore
 from undersigned.signature.key_source import ExaminedKeys, KeyLookup, KeySet
 from undersigned.url import URL, CanonicalURL, canonicalize_authority

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from undersigned.limits import LONGEST_INSPECTED
-from undersigned.log_text import is_credential, printable, without_credential, without_credentials
+from undersigned.log_text import printable
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField
+from undersigned.redaction import is_credential, without_credential, without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable

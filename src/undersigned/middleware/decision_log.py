@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.errors import CHECKS, SignatureError, UndersignedError, VerificationUnavailable
 from undersigned.limits import LONGEST_IN_LINE
-from undersigned.log_text import WITHHELD, is_credential, printable, without_credentials
+from undersigned.log_text import printable
 from undersigned.middleware.decision import Claims, Decision, Evidence, without_query
 from undersigned.middleware.error_response import UnreadRequest, logger
 from undersigned.reasons import fix_of
+from undersigned.redaction import WITHHELD, is_credential, without_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undersigned.message.content import Content
-    from undersigned.message.reading import Reading
+    from undersigned.message.leniency import Reading
     from undersigned.message.signature_input import SignatureInput
     from undersigned.signature.verification_key import VerificationKey
     from undersigned.url import URL, Origin

@@ -4,7 +4,7 @@ from undersigned.message.challenge import read_challenge, write_challenge
 from undersigned.message.content import Content
 from undersigned.message.covered import Component
 from undersigned.message.header_fields import HeaderFields, Headers
-from undersigned.message.reading import LENIENT, STRICT, Reading
+from undersigned.message.leniency import LENIENT, STRICT, Reading
 from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.message.signature_agent import (

@@ -17,7 +17,8 @@ from undersigned.limits import (
     MOST_QUERY_PARAMETERS,
 )
 from undersigned.message import tchar
-from undersigned.message.reading import STRICT, field_type
+from undersigned.message.field_types import field_type
+from undersigned.message.leniency import STRICT
 from undersigned.message.request import Request
 from undersigned.message.structured_fields import (
     MalformedField,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.covered import Component
     from undersigned.message.header_fields import HeaderFields
-    from undersigned.message.reading import Reading
+    from undersigned.message.leniency import Reading
     from undersigned.message.response import Response
     from undersigned.message.structured_fields import Parameters
     from undersigned.url import CanonicalURL

@@ -7,7 +7,7 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 from undersigned.errors import ConfigurationError, signature_error
-from undersigned.message.reading import Reading
+from undersigned.message.leniency import Reading
 from undersigned.message.structured_fields import Encoding
 from undersigned.signature.algorithms import ALGORITHMS
 from undersigned.signature.rules import (

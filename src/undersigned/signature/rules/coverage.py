@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
 from undersigned.message import tchar
 from undersigned.message.content_digest import DIGEST_ALGORITHMS, DigestAlgorithm
-from undersigned.message.reading import FieldType, field_type
+from undersigned.message.field_types import FieldType, field_type
 from undersigned.message.structured_fields import Encoding
 from undersigned.signature.rules.option_checks import FIELD, check, check_choice, check_texts
 

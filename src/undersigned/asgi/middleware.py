@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.errors import ConfigurationError, SignatureError
-from undersigned.eventloop import AsyncGuard, awaitable, is_trio
+from undersigned.eventloop import AsyncGuard
+from undersigned.eventloop.guard import awaitable, is_trio
 from undersigned.middleware.admission import shown_outside
 from undersigned.middleware.error_response import ErrorResponse
 from undersigned.middleware.readiness import Readiness

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from undersigned.asgi.scope import detected_server, request_target, server_root_path, shown_target, verified_scope
-from undersigned.eventloop import TimedBody, read_head
+from undersigned.eventloop import TimedBody
+from undersigned.eventloop.received import read_head
 from undersigned.limits import MOST_FIELDS, MOST_LENGTH_DIGITS
 from undersigned.log_text import printable
 from undersigned.message.content import USUALLY_WITH_CONTENT

@@ -80,8 +80,8 @@ class RunningDigest:
 
     def value(self) -> str:
         """Return the field value for what was fed so far (RFC 9530 section 2)."""
-        encoding = self._encoding
-        return ", ".join([_member(name, running.digest(), encoding) for name, running in self._hashes.items()])
+        digests = [(name, running.digest()) for name, running in self._hashes.items()]
+        return ", ".join([f"{name}={serialize_byte_sequence(digest, self._encoding)}" for name, digest in digests])
 
 
 def has_digests(content: bytes, expected: Mapping[str, bytes]) -> bool:
@@ -91,8 +91,4 @@ def has_digests(content: bytes, expected: Mapping[str, bytes]) -> bool:
 
 def content_digest(body: bytes, encoding: Encoding, *, algorithms: Iterable[DigestAlgorithm] = ("sha-256",)) -> str:
     """Return the Content-Digest field value of `body` (RFC 9530 section 2)."""
-    return ", ".join([_member(name, _ALGORITHMS[name](body).digest(), encoding) for name in algorithms])
-
-
-def _member(name: str, digest: bytes, encoding: Encoding) -> str:
-    return f"{name}={serialize_byte_sequence(digest, encoding)}"
+    return RunningDigest(algorithms, body, encoding=encoding).value()

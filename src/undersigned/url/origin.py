@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.url.canonical import CanonicalURL, canonicalize, canonicalize_authority, comparable_authority
 from undersigned.url.host import is_address
-from undersigned.url.path import canonical_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -59,17 +58,18 @@ class Origin(NamedTuple):
     def canonical(self, path: str, query: str | None) -> CanonicalURL:
         """Return the canonical form of the URL with a path and query below this origin.
 
-        It is what `canonicalize` returns, for less work, because an origin is canonical already.
+        It is what `canonicalize` returns, without looking at the authority again, which is canonical.
 
         Args:
-            path: the path after the prefix. It starts with a slash. Two hexadecimal digits follow each percent sign.
-            query: the query, or None. Neither it nor the path has a space, a control, a backslash, a `#` or non-ASCII.
+            path: the path after the prefix. It starts with a slash, and has no `?` and no `#`.
+            query: the query without a `#`, or None.
 
         Raises:
-            MalformedURL: the path has an encoded dot segment.
+            MalformedURL: the URL has no canonical form.
         """
-        canonical, after = canonical_path(self.prefix + path), "" if query is None else f"?{query}"
-        return CanonicalURL(f"{self.scheme}://{self.authority}{canonical}{after}", self.authority)
+        after = "" if query is None else f"?{query}"
+        target = canonicalize(f"http://h{self.prefix}{path}{after}").target_uri.removeprefix("http://h")
+        return CanonicalURL(f"{self.scheme}://{self.authority}{target}", self.authority)
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.authority}{self.prefix}"

@@ -59,26 +59,6 @@ def upper_triplets(path: str) -> str:
     return "".join(pieces)
 
 
-def canonical_path(path: str) -> str:
-    """Return the canonical form of `path` (AdCP steps 5 and 6), as the rules below make it.
-
-    Args:
-        path: a path that is empty or starts with a slash.
-
-    Raises:
-        MalformedURL: the path has a percent sign without two hexadecimal digits, or an encoded dot segment.
-    """
-    has_triplets = "%" in path
-    if has_triplets:
-        _check_triplets(path)
-    if has_dot_segments(path):
-        path = remove_dot_segments(path)
-    if has_triplets:
-        path = upper_triplets(decode_unreserved(path))
-        _check_encoded_dots(path)
-    return path or "/"
-
-
 def has_dot_segments(path: str) -> bool:
     """Return whether a path that starts with a slash has a `.` or `..` segment."""
     return "/." in path and _DOT_SEGMENT.search(path) is not None
@@ -87,18 +67,14 @@ def has_dot_segments(path: str) -> bool:
 @rule("triplets", source="RFC 3986 section 2.1", preserves="always")
 def triplets(url: URL) -> URL:
     """Reject a percent sign in the path unless two hexadecimal digits follow it."""
-    _check_triplets(url.path)
-    return url
-
-
-def _check_triplets(path: str) -> None:
-    bad = _BAD_TRIPLET.search(path)
-    if bad:
-        found = quote(path[bad.start() : bad.start() + 3])
-        raise MalformedURL(
-            f"the path contains {found}: expected two hexadecimal digits after '%'; write a percent sign as %25",
-            rule=triplets.name,
-        )
+    bad = _BAD_TRIPLET.search(url.path)
+    if bad is None:
+        return url
+    found = quote(url.path[bad.start() : bad.start() + 3])
+    raise MalformedURL(
+        f"the path contains {found}: expected two hexadecimal digits after '%'; write a percent sign as %25",
+        rule=triplets.name,
+    )
 
 
 @rule("dot-segments", source="AdCP step 5; RFC 3986 section 5.2.4", preserves="always")
@@ -130,18 +106,14 @@ def hex_case(url: URL) -> URL:
 @rule("encoded-dots", source="AdCP steps 5 and 6; RFC 3986 section 6.2.2.3", preserves="always")
 def encoded_dots(url: URL) -> URL:
     """Reject a path that contains a `.` or `..` segment after decoding."""
-    _check_encoded_dots(url.path)
-    return url
-
-
-def _check_encoded_dots(path: str) -> None:
+    if not has_dot_segments(url.path):
+        return url
     # If the segment stayed, canonicalizing the result again would change it. If it were removed, the path would differ
     # from the one that servers use which remove dot segments before they decode.
-    if has_dot_segments(path):
-        raise MalformedURL(
-            "the path contains a percent-encoded '.' or '..' segment, which servers interpret differently; remove it",
-            rule=encoded_dots.name,
-        )
+    raise MalformedURL(
+        "the path contains a percent-encoded '.' or '..' segment, which servers interpret differently; remove it",
+        rule=encoded_dots.name,
+    )
 
 
 def _with_path(url: URL, path: str) -> URL:

@@ -115,7 +115,7 @@ def signed_message(
     if base or note:
         same("signature base", base, found, note)
     verifier, octets = verification_key(key, algorithm), found.encode("ascii")
-    members = parse_byte_sequences(message.fields["signature"], "base64", repeated_keys=True)
+    members = parse_byte_sequences(message.fields["signature"], "base64")
     signature = members[label or next(iter(members))]
     same("signature valid", valid, verifier.verifies(signature, octets))
     if digested:

@@ -34,14 +34,6 @@ def test_parts_that_were_read_before_are_kept():
     assert response.content is content
 
 
-def test_content_can_be_announced_before_it_is_read():
-    announced = Response(200, request=REQUEST, trailers=(), has_body=True)
-    read = announced.with_content(Content((b"x",)))
-    assert (announced.has_body, announced.body) == (True, b"")
-    assert (read.body, read.has_body, read.request, read.trailers) == (b"x", True, REQUEST, HeaderFields())
-    assert not announced.with_content(Content()).body
-
-
 def test_copy_is_changed_in_one_part_only():
     response = Response(200, [("a", "b")], b"x", request=REQUEST)
     changed = dataclasses.replace(response, status=503)

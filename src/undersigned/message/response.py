@@ -77,17 +77,6 @@ class Response:
         """Always False: the client has the request, and so its query."""
         return False
 
-    def with_content(self, content: Content) -> Response:
-        """Return this response with its content, after the content was read."""
-        return Response(
-            self.status,
-            self.fields,
-            content,
-            request=self.request,
-            trailers=self.trailers,
-            has_body=self.has_body or len(content) > 0,
-        )
-
     def __repr__(self) -> str:
         """Return status and sizes only, as fields and content may hold secrets."""
         return f"<Response: {self.status}, {len(self.fields)} headers, {len(self.content)} bytes>"

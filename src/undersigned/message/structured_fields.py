@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
@@ -19,7 +20,7 @@ from undersigned.errors import UndersignedError
 from undersigned.limits import LONGEST_FIELD, MOST_DELIMITERS, MOST_SIGNATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable
 
 Encoding = Literal["base64", "base64url"]
 """`base64`: RFC 8941 section 3.3.5, padded. `base64url`: RFC 4648 section 5, unpadded (AdCP 3.1)."""
@@ -43,9 +44,8 @@ _BARE_ITEM = (
     r"""|\?[01]|@-?[0-9]++|%"[ !#-~]*+")"""
 )
 _BYTE_SEQUENCE = re.compile(
-    rf"({KEY.pattern})=:([^:,\";]*+):(?>(?:; *+{KEY.pattern}(?>(?:={_BARE_ITEM})?))*)(?=[ \t,]|\Z)"
+    rf"({KEY.pattern})=:([^:,\";]*+):(?>(?:; *+{KEY.pattern}(?>(?:={_BARE_ITEM})?))*)(?:[ \t]*+,[ \t]*+(?!\Z)|\Z)"
 )
-_COMMA = re.compile(r"[ \t]*+,[ \t]*+")
 _ONE_VALUE = re.compile(r'[^",]*+(?>(?:"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"[^",]*+)*)', re.DOTALL)
 # Nearly every value is 64 bytes (Ed25519, ES256) or 32 (SHA-256), each in its only valid spelling: the last character
 # has bits that are not used.
@@ -72,8 +72,7 @@ def check_size(value: str) -> None:
     Raises:
         OversizedField: it has more than `LONGEST_FIELD` characters or `MOST_DELIMITERS` delimiters.
     """
-    if len(value) > LONGEST_FIELD:
-        raise _too_long(value)
+    _check_length(value)
     delimiters = count_delimiters(value)
     if delimiters > MOST_DELIMITERS:
         raise OversizedField(
@@ -82,66 +81,39 @@ def check_size(value: str) -> None:
         )
 
 
-def _too_long(value: str) -> OversizedField:
-    return OversizedField(
-        f"a field that must be parsed has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
-        "fewer or shorter members"
-    )
+def _check_length(value: str) -> None:
+    if len(value) > LONGEST_FIELD:
+        raise OversizedField(
+            f"a field that must be parsed has {len(value):,} characters, and at most {LONGEST_FIELD:,} are read: send "
+            "fewer or shorter members"
+        )
 
 
-def parse_byte_sequences(value: str, *encodings: Encoding, repeated_keys: bool = False) -> dict[str, bytes]:
+def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
     """Read a Signature or Content-Digest field value: a dictionary of byte sequences, each in one of `encodings`.
-
-    Args:
-        value: the field value.
-        encodings: the accepted encodings.
-        repeated_keys: whether the last one counts if a key is repeated, see `Reading`.
 
     Raises:
         MalformedField: not such a dictionary, too large, a repeated or upper-case key, or a byte sequence in another
             spelling.
     """
-    match = _USUAL_MEMBER.fullmatch(value)
-    if match is not None and "base64" in encodings:
-        return {match[1]: a2b_base64(match[2])}
-    if len(value) > LONGEST_FIELD:
-        raise _too_long(value)
+    usual = _USUAL_MEMBER.fullmatch(value)
+    if usual is not None and "base64" in encodings:
+        return {usual[1]: a2b_base64(usual[2])}
+    _check_length(value)
     members: dict[str, bytes] = {}
-    for key, sequence in _byte_sequences(value, encodings):
-        if key in members and not repeated_keys:
+    at = 0
+    while match := _BYTE_SEQUENCE.match(value, at):
+        key, text = match.groups()
+        if key in members:
             raise MalformedField("a label or key is repeated")
-        members[key] = sequence
+        members[key] = _decode(text, encodings)
         if len(members) > MOST_SIGNATURES:
             raise OversizedField(
                 f"a field has more than {MOST_SIGNATURES} signatures or digests: send at most {MOST_SIGNATURES}"
             )
-    return members
-
-
-def _byte_sequences(value: str, encodings: Sequence[Encoding]) -> Iterator[tuple[str, bytes]]:
-    """Yield the members of a dictionary of byte sequences.
-
-    Raises:
-        MalformedField: not such a dictionary, or a byte sequence in another spelling.
-    """
-    at = 0
-    while match := _BYTE_SEQUENCE.match(value, at):
-        key, text = match.groups()
-        for encoding in encodings:
-            decoded = _decode(text, encoding)
-            if decoded is not None:
-                yield key, decoded
-                break
-        else:
-            raise MalformedField(
-                "a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits"
-            )
-        if match.end() == len(value):
-            return
-        comma = _COMMA.match(value, match.end())
-        if comma is None:
-            break
-        at = comma.end()
+        at = match.end()
+        if at == len(value):
+            return members
     raise MalformedField("the field value is not a dictionary of byte sequences, such as label=:AAAA:")
 
 
@@ -192,18 +164,18 @@ def serialize_member(value: object, parameters: Parameters) -> str:
     return http_sf.ser(cast("http_sf.StructuredType", [member] if isinstance(value, list) else member))
 
 
-def _decode(text: str, encoding: Encoding) -> bytes | None:
-    """Return the bytes whose only spelling in `encoding` is `text`, or None if there are none."""
-    if encoding == "base64url":
-        if "+" in text or "/" in text or "=" in text:
-            return None
-        text = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
-    try:
-        decoded = a2b_base64(text)
-    except ValueError:
-        return None
-    # The library accepts other spellings too: with further characters or padding, or unused bits that are not zero.
-    return decoded if b2a_base64(decoded, newline=False) == text.encode("ascii") else None
+def _decode(text: str, encodings: Iterable[Encoding]) -> bytes:
+    """Return the bytes whose only spelling in one of `encodings` is `text`."""
+    for encoding in encodings:
+        padded = text
+        if encoding == "base64url":
+            padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
+        with suppress(ValueError):
+            decoded = a2b_base64(padded)
+            # The library accepts other spellings too: with further characters or padding, or unused bits.
+            if serialize_byte_sequence(decoded, encoding) == f":{text}:":
+                return decoded
+    raise MalformedField("a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits")
 
 
 def reject_repeated(_key: str, context: str) -> None:

@@ -97,23 +97,14 @@ def _skip(text: bytes, at: int) -> int:
 
 
 class _Patterns(NamedTuple):
-    """What is matched at a place.
-
-    Attributes:
-        space: white space.
-        name: a member's name with its colon.
-        value: a value that is nested five deep at most.
-        run: up to 256 such values of an array, each with its comma, and the space before the next one.
-        items: as `run`, however many.
-        members: such members of an object, and the next one's name.
-    """
+    """What is matched at a place."""
 
     space: re.Pattern[bytes]
-    name: re.Pattern[bytes]
-    value: re.Pattern[bytes]
-    run: re.Pattern[bytes]
-    items: re.Pattern[bytes]
-    members: re.Pattern[bytes]
+    name: re.Pattern[bytes]  # of a member, with its colon
+    value: re.Pattern[bytes]  # nested five deep at most
+    run: re.Pattern[bytes]  # up to 256 such values of an array, each with its comma, and the space before the next one
+    items: re.Pattern[bytes]  # as `run`, however many
+    members: re.Pattern[bytes]  # such members of an object, and the next one's name
 
 
 @cache

@@ -7,7 +7,8 @@ integers without leading zeros, and flags. http-sf reads everything else, in twe
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, cast
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from undersigned.limits import LONGEST_SIGNATURE_INPUT, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message.covered import Component, Coverage
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from undersigned.message.structured_fields import Parameter
 
-
+_Items: TypeAlias = "list[tuple[str, dict[str, Parameter]]]"
 _CHARACTERS = r"[ !#-\[\]-~]*+"
 _TEXT = rf'"{_CHARACTERS}"'
 _QUALIFIER = rf'; *+{KEY.pattern}(?>(?:="[!#-\[\]-~]*+")?)'
@@ -108,17 +109,11 @@ def serialize_signature_input(components: Iterable[str], parameters: Mapping[str
     return serialize_member(items, parameters)
 
 
-class _Plain(NamedTuple):
-    """A member that the pattern reads: its names and parameters, as they are spelled in the base."""
+class _Member(NamedTuple):
+    """A member that was checked. `read` makes its components and its serialization, which takes longer."""
 
-    names: str
-    tail: str
     parameters: Mapping[str, Parameter]
-
-    def read(self) -> SignatureInput:
-        """Return the member."""
-        coverage = _USUAL.get(self.names) or Coverage.of(map(_component, self.names.split(" ")))
-        return SignatureInput(coverage, self.parameters, f"({self.names}){self.tail}")
+    read: Callable[[], SignatureInput]
 
 
 def _component(identifier: str) -> Component:
@@ -139,30 +134,7 @@ _USUAL: Mapping[str, Coverage] = {
 }
 
 
-class _Parsed(NamedTuple):
-    """A member that http-sf reads: its components with their parameters, and its parameters."""
-
-    items: list[tuple[str, dict[str, Parameter]]]
-    parameters: Mapping[str, Parameter]
-
-    def read(self) -> SignatureInput:
-        """Return the member with its serialization, which takes longer to make than parsing the member.
-
-        Raises:
-            MalformedField: the member has more than `MOST_PARAMETERS` parameters.
-        """
-        count = len(self.parameters) + sum(len(qualifiers) for _, qualifiers in self.items)
-        if count > MOST_PARAMETERS:
-            raise OversizedField(
-                f"a signature and its components have {count:,} parameters, and at most {MOST_PARAMETERS} are read "
-                "where a value is not a plain string or integer: send fewer"
-            )
-        components = [Component(name, serialize_member(name, given), not given) for name, given in self.items]
-        text = serialize_member(self.items, self.parameters)
-        return SignatureInput(Coverage.of(components), self.parameters, text)
-
-
-def _members(value: str, *, repeated_keys: bool = False) -> Mapping[str, _Plain | _Parsed]:
+def _members(value: str, *, repeated_keys: bool = False) -> Mapping[str, _Member]:
     plain = _plain_members(value)
     if plain:
         return plain
@@ -171,11 +143,11 @@ def _members(value: str, *, repeated_keys: bool = False) -> Mapping[str, _Plain 
     return {label: _parsed_member(*member) for label, member in read.items()}
 
 
-def _plain_members(value: str) -> dict[str, _Plain] | None:
+def _plain_members(value: str) -> dict[str, _Member] | None:
     """Return the members of a value in the usual spelling, or None if the parser must read the value."""
     if len(value) > LONGEST_SIGNATURE_INPUT:
         return None
-    members: dict[str, _Plain] = {}
+    members: dict[str, _Member] = {}
     at = 0
     while match := _MEMBER.match(value, at):
         label, names, tail = match.groups()
@@ -189,7 +161,7 @@ def _plain_members(value: str) -> dict[str, _Plain] | None:
             tail = "".join([f";{name}={value}" if value else f";{name}" for name, value in written])
         if label in members or len(parameters) != len(written) or not (names in _USUAL or _are_listed(names)):
             return None
-        members[label] = _Plain(names, tail, parameters)
+        members[label] = _Member(parameters, partial(_plain_member, names, tail, parameters))
         at = match.end()
         if at == len(value):
             return members
@@ -198,29 +170,47 @@ def _plain_members(value: str) -> dict[str, _Plain] | None:
     return None
 
 
+def _plain_member(names: str, tail: str, parameters: Mapping[str, Parameter]) -> SignatureInput:
+    coverage = _USUAL.get(names) or Coverage.of(map(_component, names.split(" ")))
+    return SignatureInput(coverage, parameters, f"({names}){tail}")
+
+
 def _are_listed(names: str) -> bool:
     """Return whether a signature may cover quoted `names`: they are different, and not too many."""
     identifiers = names.split(" ")
     return len(set(identifiers)) == len(identifiers) <= MOST_COMPONENTS and '"@signature-params"' not in names
 
 
-def _parsed_member(value: object, parameters: Mapping[str, Parameter]) -> _Parsed:
+def _parsed_member(value: object, parameters: Mapping[str, Parameter]) -> _Member:
     if not isinstance(value, list):
         raise MalformedField("a member of Signature-Input is not an inner list")
-    items = cast("list[tuple[str, dict[str, Parameter]]]", value)
+    items = cast("_Items", value)
     if len(items) > MOST_COMPONENTS:
         raise OversizedField(
             f"a signature covers {len(items):,} components, and at most {MOST_COMPONENTS} are verified: cover fewer"
         )
-    seen: set[tuple[str, frozenset[tuple[str, Parameter]]]] = set()
-    for name, qualifiers in items:
-        if not isinstance(name, str) or name != name.lower():
-            raise MalformedField("a covered component is not a lower-case string")
-        identity = (name, frozenset(qualifiers.items()))
-        if identity in seen or name == "@signature-params":
-            raise MalformedField("a covered component is repeated, or is @signature-params itself")
-        seen.add(identity)
-    return _Parsed(items, parameters)
+    if not all(isinstance(name, str) and name == name.lower() for name, _ in items):
+        raise MalformedField("a covered component is not a lower-case string")
+    different = {(name, frozenset(qualifiers.items())) for name, qualifiers in items}
+    if len(different) < len(items) or any(name == "@signature-params" for name, _ in items):
+        raise MalformedField("a covered component is repeated, or is @signature-params itself")
+    return _Member(parameters, partial(_serialized, items, parameters))
+
+
+def _serialized(items: _Items, parameters: Mapping[str, Parameter]) -> SignatureInput:
+    """Return a member that http-sf has read.
+
+    Raises:
+        MalformedField: it has more than `MOST_PARAMETERS` parameters.
+    """
+    count = len(parameters) + sum(len(qualifiers) for _, qualifiers in items)
+    if count > MOST_PARAMETERS:
+        raise OversizedField(
+            f"a signature and its components have {count:,} parameters, and at most {MOST_PARAMETERS} are read "
+            "where a value is not a plain string or integer: send fewer"
+        )
+    components = [Component(name, serialize_member(name, given), not given) for name, given in items]
+    return SignatureInput(Coverage.of(components), parameters, serialize_member(items, parameters))
 
 
 class WantedSignature(NamedTuple):

@@ -13,6 +13,7 @@ from undersigned import ConfigurationError, KeyPair, KeySet, MemoryReplayStore, 
 from undersigned.asgi import SignatureMiddleware
 from undersigned.cli import revoke as module
 from undersigned.discovery import RevocationFile
+from undersigned.message.timestamps import system_clock
 
 PAIRS = [KeyPair.generate("ed25519", keyid="a"), KeyPair.generate("ecdsa-p256-sha256", keyid="b")]
 
@@ -45,16 +46,17 @@ def revoke(path, *arguments: str, code: int = 0) -> str:
     return done.output
 
 
-def test_keys_are_added_once_and_the_list_stays_current(path):
+@pytest.mark.parametrize("wrong", ["2026-01-01T00:00:00Z", "2126-01-01T00:00:00Z"])
+def test_keys_are_added_once_and_the_list_stays_current(path, wrong):
     assert "refuses them after its next fetch: at its start" in revoke(path, "a", "--issuer", "https://shop.example")
     first = json.loads(path.read_text())
     assert (first["issuer"], first["revoked_kids"]) == ("https://shop.example", ["a"])
     assert f"by {first['next_update']}" in revoke(path, "b", "a")
-    path.write_text(json.dumps({**json.loads(path.read_text()), "updated": "2026-01-01T00:00:00Z", "note": 1}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "updated": wrong, "note": 1}))
     assert "revoked" not in revoke(path).replace(str(path), "")
     again = json.loads(path.read_text())
     assert (again["issuer"], again["revoked_kids"], again["note"]) == ("https://shop.example", ["a", "b"], 1)
-    assert again["updated"] > "2026-01-01T00:00:00Z"
+    assert RevocationFile(path).is_ready(system_clock())
 
 
 def test_restored_key_is_accepted_although_the_list_was_just_written(path):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_LIST_BYTES
+from undersigned.message.timestamps import system_clock
 from undersigned.verification.blocking_calls import Several, from_tasks
 from undersigned.verification.revocation_list import RevocationList
 from undersigned.watched_file import WatchedFile
@@ -24,12 +25,13 @@ class RevocationFile:
 
     The file has the JSON of AdCP, such as `{"issuer": "https://gov.example.com", "updated": "2026-11-22T10:00:00Z",
     "next_update": "2026-11-22T10:15:00Z", "revoked_kids": ["buyer-2025"]}`. To change it, write another file and rename
-    it. Only a list with a newer `updated` takes a revocation back, and an older one is not used.
+    it. Only a list with a newer `updated` takes a revocation back. A list that is older, or of the future, is not used.
 
     Args:
         path: the file.
         issuer: the list's `issuer`; None: any.
         clock: seconds that never go back.
+        now: seconds since the epoch.
 
     Raises:
         ConfigurationError: the file cannot be read, or has no such list.
@@ -45,6 +47,7 @@ class RevocationFile:
         *,
         issuer: str | None = None,
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = system_clock,
     ) -> None:
         if not Path(path).exists():
             raise ConfigurationError(f"path: there is no file {path}; `undersigned revoke --list {path}` makes a list")
@@ -52,7 +55,7 @@ class RevocationFile:
 
         def read(text: bytes) -> RevocationList:
             nonlocal last
-            last = RevocationList.from_json(text, issuer=issuer).after(last)
+            last = RevocationList.from_json(text, issuer=issuer).after(last, now=now())
             return last
 
         self._file = WatchedFile(path, read, most=MOST_LIST_BYTES, clock=clock)

@@ -21,6 +21,9 @@ _GRACE: Final = 4
 _LATEST: Final = 32_503_680_000
 """The year 3000 in seconds. Milliseconds of today are beyond it, and such a list would never be stale."""
 
+_SKEW: Final = 60
+"""Upper bound on the seconds that a list's `updated` may lie in the future: two clocks differ."""
+
 SHORTEST_INTERVAL: Final = 60
 """The least seconds between two lists (AdCP)."""
 
@@ -98,12 +101,20 @@ class RevocationList:
             raise ConfigurationError("the revocation list's next_update is not 1 to 30 minutes after its updated")
         return cls(revoked=frozenset(cast("list[str]", kids)), updated=updated, next_update=next_update, issuer=named)
 
-    def after(self, last: RevocationList | None) -> RevocationList:
+    def after(self, last: RevocationList | None, *, now: float) -> RevocationList:
         """Return the list to use, if this one was read after another: only a newer list takes a revocation back.
 
+        Args:
+            last: the list that was read before.
+            now: seconds since the epoch.
+
         Raises:
-            ConfigurationError: this list is the older one.
+            ConfigurationError: this list is the older one, or of the future: no list of today would count after it.
         """
+        if self.updated > now + _SKEW:
+            raise ConfigurationError(
+                "the revocation list's updated is in the future: compare the clock of this machine with its publisher's"
+            )
         if last is None or self.updated > last.updated:
             return self
         if self.updated < last.updated:

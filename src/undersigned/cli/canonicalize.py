@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undersigned.cli.json_lines import CODE, JSONObject, MalformedLine, answer_lines, standard_input
+from undersigned.cli.json_lines import CODE, JSONObject, answer_lines, standard_input
 from undersigned.errors import MalformedURL
 from undersigned.log_text import printable
 from undersigned.url import canonicalize as canonical_form
@@ -38,7 +38,7 @@ def canonicalize(*, urls: tuple[str, ...], explained: bool) -> None:
       undersigned canonicalize --explain 'https://Seller.Example.com:443/a/../b'
     """  # noqa: D301 - click needs the escape to keep the line breaks
     if urls == ("-",) and not explained:
-        good = answer_lines(standard_input(), _answer, _line_error)
+        good = not sum("error" in one for one in answer_lines(standard_input(), _answer, _line_error))
     elif "-" in urls:
         raise click.UsageError("- reads URLs from standard input; give it as the only argument, without --explain")
     elif explained:
@@ -58,7 +58,7 @@ def canonicalize(*, urls: tuple[str, ...], explained: bool) -> None:
 
 def _answer(url: JSONValue) -> JSONObject:
     if not isinstance(url, str):
-        raise MalformedLine("the line is not a JSON string")
+        return _line_error("the line is not a JSON string")
     try:
         canonical = canonical_form(url)
     except MalformedURL as malformed:

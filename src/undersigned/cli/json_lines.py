@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from undersigned.cli.options import file_name
-from undersigned.errors import UndersignedError
 from undersigned.message.strict_json import AmbiguousJSON, JSONValue, loads
 from undersigned.pasted.request import MalformedRequest
 
@@ -22,10 +21,6 @@ CODE = "line_malformed"
 
 JSONObject: TypeAlias = Mapping[str, object]
 """A JSON object to write."""
-
-
-class MalformedLine(UndersignedError, ValueError):
-    """Raised when a line does not have the form that the command expects. The message does not quote the line."""
 
 
 def standard_input() -> BinaryIO:
@@ -46,30 +41,32 @@ def write_object(members: JSONObject) -> None:
 
 def answer_lines(
     file: BinaryIO, answer: Callable[[JSONValue], JSONObject], on_error: Callable[[str], JSONObject]
-) -> bool:
-    """Read a file to its end, write one object for each line that is not blank, and return whether none has `error`.
+) -> Iterator[JSONObject]:
+    """Read a file to its end, and write and yield one object for each line that is not blank.
 
     A line is UTF-8 and ends with LF. A line of white space only is blank. JSON that parsers interpret differently, such
     as a repeated key or NaN, is rejected.
 
     Args:
         file: the file, or standard input.
-        answer: takes the value of a line and returns the object to write. It raises `MalformedLine` or
-            `MalformedRequest` if the value does not have the expected form.
+        answer: takes the value of a line and returns the object to write. It raises `MalformedRequest` if the value
+            does not have the expected form.
         on_error: takes why a line cannot be parsed, and returns the object to write.
 
     Raises:
         click.ClickException: the file cannot be read.
     """
-    good = True
     for line in _lines(file):
         try:
-            members = answer(_value(line))
-        except (MalformedLine, MalformedRequest) as malformed:
+            members = answer(loads(line.decode("utf-8")))
+        except UnicodeDecodeError:
+            members = on_error("the line is not UTF-8")
+        except json.JSONDecodeError as undecodable:
+            members = on_error(f"the line is not JSON from character {undecodable.pos + 1} on")
+        except (AmbiguousJSON, MalformedRequest) as malformed:
             members = on_error(str(malformed))
-        good = good and "error" not in members
         write_object(members)
-    return good
+        yield members
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
@@ -77,14 +74,3 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
         yield from filter(bytes.strip, file)
     except OSError as failure:
         raise click.ClickException(f"{file_name(file)} cannot be read: {failure.strerror}") from None
-
-
-def _value(line: bytes) -> JSONValue:
-    try:
-        return loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise MalformedLine("the line is not UTF-8") from None
-    except AmbiguousJSON as ambiguous:
-        raise MalformedLine(str(ambiguous)) from None
-    except json.JSONDecodeError as undecodable:
-        raise MalformedLine(f"the line is not JSON from character {undecodable.pos + 1} on") from None

@@ -78,8 +78,8 @@ def sign(
         signer = Signer(read_signing_key(key, profile, keyid=keyid), profile=profile)
         signed = partial(signer.sign, created=created, nonce=nonce)
         if url == "-":
-            good = answer_lines(standard_input(), lambda value: _answer(value, signed), _line_error)
-            click.get_current_context().exit(int(not good))
+            found = answer_lines(standard_input(), lambda value: _answer(value, signed), partial(_error, CODE))
+            click.get_current_context().exit(int(sum("error" in one for one in found) > 0))
         fields = typed_fields(headers, content)
         octets = b"" if content is None else content.octets
         request = Request(method or ("GET" if content is None else "POST"), url, fields, octets)
@@ -109,14 +109,14 @@ def _answer(value: JSONValue, signed: Callable[[Request], SignedFields]) -> JSON
     try:
         added = signed(request)
     except MalformedURL as malformed:
-        return {"error": malformed.code, "message": str(malformed)}
+        return _error(malformed.code, str(malformed))
     except (ConfigurationError, SigningError) as unsignable:
-        return {"error": "request_not_signable", "message": str(unsignable)}
+        return _error("request_not_signable", str(unsignable))
     return {"headers": [list(field) for field in added.fields], "signature_base": added.signature_base}
 
 
-def _line_error(message: str) -> JSONObject:
-    return {"error": CODE, "message": message}
+def _error(code: str, message: str) -> JSONObject:
+    return {"error": code, "message": message}
 
 
 def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], content: Content | None) -> str:

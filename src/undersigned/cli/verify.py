@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -73,25 +73,18 @@ def verify(
         replay=MemoryReplayStore(),
         clock=system_clock if now is None else lambda: now,
     )
-    counts = Counter[str]()
 
     def answer(value: JSONValue) -> JSONObject:
         try:
             verified = verifier.verify(Request(*read_json_request(value)))
         except SignatureError as error:
-            counts["rejected"] += 1
             return _rejection(error.code, error.step, error.detail)
-        counts["verified"] += 1
         return {"ok": True, "keyid": verified.keyid, "label": verified.label, "signature_base": verified.signature_base}
 
-    def line_error(message: str) -> JSONObject:
-        counts["rejected"] += 1
-        return _rejection(CODE, None, message)
-
-    answer_lines(source, answer, line_error)
-    if not counts:
+    found = [one["ok"] for one in answer_lines(source, answer, partial(_rejection, CODE, None))]
+    if not found:
         click.echo(f"Error: {file_name(source)} has no request: there is nothing to verify", err=True)
-    click.get_current_context().exit(int(set(counts) != {"verified"}))
+    click.get_current_context().exit(int(not found or not all(found)))
 
 
 def _rejection(code: str, step: int | str | None, detail: str) -> JSONObject:

@@ -19,10 +19,7 @@ def json_text(content: Mapping[str, object]) -> bytes:
 
 
 def create_files(files: Mapping[Path, tuple[int, bytes]]) -> None:
-    """Create all files or none. A file has its mode from the start and never replaces an existing file.
-
-    Args:
-        files: the mode and the content of each file.
+    """Create all files or none, each with its mode and content. None ever replaces an existing file.
 
     Raises:
         OSError: a file cannot be written, or it exists already.

@@ -83,14 +83,8 @@ def send(
 ) -> Generator[http.client.HTTPResponse]:
     """Send a request over a connection of its own, with these headers only, and yield the answer.
 
-    Args:
-        site: a URL of the server, with the host and port to connect to.
-        method: the method.
-        target: the request target.
-        fields: all headers, each value with one character for each byte.
-        content: the content; a list is sent in chunks.
-        timeout: the seconds of silence after which the connection fails; the whole answer may take ten times as long.
-        tls: the certificates to trust if the scheme is https.
+    Host and port are those of `site`. A value of `fields` has one character for each byte. A list of contents is sent
+    in chunks. After `timeout` seconds of silence the connection fails; the whole answer may take ten times as long.
 
     Raises:
         NoAnswer: the server cannot be reached, is not trusted, is silent, does not come to an end, or does not answer
@@ -135,15 +129,7 @@ def exchange(
 ) -> Generator[tuple[Request, http.client.HTTPResponse]]:
     """Send a signed request to the canonical form of a URL, and yield it as it was sent, with the answer.
 
-    Args:
-        key: the key to sign with.
-        profile: the profile to sign with.
-        method: the method.
-        url: the URL.
-        fields: the headers; those that every request needs are added.
-        content: the content.
-        timeout: as `send` has it.
-        tls: as `send` has it.
+    The headers that every request needs are added.
 
     Raises:
         click.UsageError: the request cannot be signed: the URL is malformed, or what the signature covers is missing.

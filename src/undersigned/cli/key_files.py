@@ -105,21 +105,19 @@ def warn_if_exposed(file: BinaryIO) -> None:
 
 
 def read_signing_key(file: BinaryIO, profile: Profile, *, keyid: str | None) -> SigningKey:
-    """Return the private key in a file. Write a warning if other users can read the file.
+    """Return the private key in a file, a private JWK or a PEM. Write a warning if other users can read the file.
 
     An RSA key in PEM signs by rsa-pss-sha512, unless the profile accepts rsa-v1_5-sha256 only.
-
-    Args:
-        file: a private JWK, or a PEM.
-        profile: the profile to sign by.
-        keyid: the value of `--keyid`.
 
     Raises:
         click.BadParameter: the file has no such key. The message does not quote it.
     """
     text = file.read()
     try:
-        key = _from_pem(text, profile, keyid) if is_pem(text) else _from_jwk(text, keyid)
+        if is_pem(text):
+            key = _from_pem(text, profile, keyid)
+        else:
+            key = SigningKey.from_jwk(with_kid(json_object(text, "a private JWK or a private key in PEM"), keyid))
     except ConfigurationError as error:
         raise _wrong(file, error, "--key") from None
     warn_if_exposed(file)
@@ -127,11 +125,7 @@ def read_signing_key(file: BinaryIO, profile: Profile, *, keyid: str | None) -> 
 
 
 def read_key_set(file: BinaryIO, *, keyid: str | None) -> ExaminedKeys:
-    """Return the public keys in a file.
-
-    Args:
-        file: a JWK set, a public JWK, or a PEM.
-        keyid: the kid of a key that has none.
+    """Return the public keys in a file: a JWK set, a public JWK, or a PEM whose key ID is `keyid`.
 
     Raises:
         click.BadParameter: the file has no such keys. The message does not quote it.
@@ -154,7 +148,3 @@ def _from_pem(text: bytes, profile: Profile, keyid: str | None) -> SigningKey:
     if isinstance(key, rsa.RSAPrivateKey):
         algorithm = next((name for name in RSA if name in profile.algorithms), RSA[0])
     return SigningKey.from_private_key(key, keyid=keyid, purposes=EVERY_PURPOSE, algorithm=algorithm)
-
-
-def _from_jwk(text: bytes, keyid: str | None) -> SigningKey:
-    return SigningKey.from_jwk(with_kid(json_object(text, "a private JWK or a private key in PEM"), keyid))

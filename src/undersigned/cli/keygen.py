@@ -67,10 +67,7 @@ def keygen(*, algorithm: Algorithm | None, keyid: str | None, pem: BinaryIO | No
 def key_pair(algorithm: Algorithm | None, keyid: str | None, pem: BinaryIO | None) -> KeyPair:
     """Return a new key pair, or the pair of a private key in PEM.
 
-    Args:
-        algorithm: the value of `--alg`. A key in PEM has its own; only an RSA key needs it.
-        keyid: the value of `--kid`.
-        pem: the value of `--pem`.
+    The arguments are the values of `--alg`, which only an RSA key in PEM needs, `--kid` and `--pem`.
 
     Raises:
         click.BadParameter: `keyid` is not printable ASCII, or the file has no private key that can be used. The message

@@ -125,22 +125,20 @@ def _content(ctx: click.Context, param: click.Parameter, value: str | None) -> C
 
 
 def _fields(_ctx: click.Context, _param: click.Parameter, lines: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple(map(_field, lines))
-
-
-def _field(line: str) -> tuple[str, str]:
-    """Return a header, its value with one character for each byte.
+    """Return headers, each value with one character for each byte.
 
     Raises:
-        click.BadParameter: it has another form, or tells the length of the content.
+        click.BadParameter: one has another form, or tells the length of the content.
     """
-    match = _FIELD.fullmatch(line)
-    if match is None:
-        raise click.BadParameter("write a header as 'Name: value'")
-    name, value = match[1], os.fsencode(match[2].strip(" \t")).decode("latin-1")
-    if name.lower() in _FRAMING:
-        raise click.BadParameter(f"leave out {name}: the program that sends the request adds it")
-    return name, value
+    fields: list[tuple[str, str]] = []
+    for line in lines:
+        match = _FIELD.fullmatch(line)
+        if match is None:
+            raise click.BadParameter("write a header as 'Name: value'")
+        if match[1].lower() in _FRAMING:
+            raise click.BadParameter(f"leave out {match[1]}: the program that sends the request adds it")
+        fields.append((match[1], os.fsencode(match[2].strip(" \t")).decode("latin-1")))
+    return tuple(fields)
 
 
 header_option = click.option(
@@ -164,10 +162,6 @@ data_option = click.option(
 
 def typed_fields(headers: Sequence[tuple[str, str]], content: Content | None) -> tuple[tuple[str, str], ...]:
     """Return the headers of the request, with the Content-Type of JSON if none is given.
-
-    Args:
-        headers: the value of `-H`.
-        content: the value of `-d`.
 
     Raises:
         click.BadParameter: the content is not JSON, and no Content-Type is given.

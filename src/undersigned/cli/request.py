@@ -109,7 +109,11 @@ def _write(response: HTTPResponse) -> bytes:
     try:
         while piece := response.read1(65_536):
             beginning += piece if len(beginning) < 65_536 else b""  # noqa: PLR2004 - enough for the code of a rejection
-            sys.stdout.buffer.write(_cleaned(decoder.decode(piece)) if is_terminal else piece)
+            if is_terminal:
+                # A terminal would obey control characters.
+                text = decoder.decode(piece)
+                piece = "".join(one if one.isprintable() or one in "\n\t" else printable(one) for one in text).encode()
+            sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
     except BrokenPipeError:
         # Who reads standard output has enough, as `head` does. What is left there must not fail again at the end.
@@ -118,11 +122,6 @@ def _write(response: HTTPResponse) -> bytes:
     if response.length:
         click.echo("(the response ends early)", err=True)
     return beginning
-
-
-def _cleaned(text: str) -> bytes:
-    """Return text for a terminal, which would obey its control characters."""
-    return "".join(one if one.isprintable() or one in "\n\t" else printable(one) for one in text).encode()
 
 
 def _why(response: HTTPResponse, content: bytes, sent: Request, by: Profile, keys: KeySet | None) -> Iterator[str]:

@@ -101,11 +101,11 @@ def revoke(
     for kid in kids:
         click.echo(f"{'restored' if restore else 'revoked'}: {printable(kid)}")
     if kids:
-        does = "accepts" if restore else "refuses"
+        does, end = "accepts" if restore else "refuses", document.get("next_update")
+        # Until then, every verifier that has the old list fetches the next one.
+        fetched = f"by {printable(end)}" if isinstance(end, str) else "at its start"
         click.echo(f"RevocationFile on this file {does} them within a second.")
-        click.echo(
-            f"RemoteRevocationList {does} them after its next fetch: {_next_fetch(document)}. Sign and publish it now."
-        )
+        click.echo(f"RemoteRevocationList {does} them after its next fetch: {fetched}. Sign and publish it now.")
         if url is None and not restore:
             click.echo("Not checked: with --check URL, a service shows that it knows these key IDs, and refuses them.")
     click.echo(
@@ -114,12 +114,6 @@ def revoke(
     )
     accepted = [] if url is None else [kid for kid in kids if not _is_refused(kid, url, profile, timeout, tls)]
     click.get_current_context().exit(int(bool(accepted)))
-
-
-def _next_fetch(document: Mapping[str, object]) -> str:
-    """Return until when every verifier that has the old list fetches the next one."""
-    end = document.get("next_update")
-    return f"by {printable(end)}" if isinstance(end, str) else "at its start"
 
 
 def _is_refused(kid: str, url: str, profile: Profile, timeout: int, tls: ssl.SSLContext) -> bool:

@@ -122,12 +122,6 @@ def _error(code: str, message: str) -> JSONObject:
 def curl_command(method: str, url: str, fields: Iterable[tuple[str, str]], content: Content | None) -> str:
     """Return a curl command for a shell. It reads a file again when it runs; any other content is part of the command.
 
-    Args:
-        method: the method.
-        url: the URL that was signed.
-        fields: all headers.
-        content: the content, or None.
-
     Raises:
         click.UsageError: curl cannot send the request, or a shell cannot be given it as text.
     """

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple, cast, get_args
 
 from undersigned import profiles
 from undersigned.errors import Reason
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     import http.client
 
 _ANSWERS: Final = tuple(profile.answers for profile in profiles.BY_NAME.values())
-_BARE_CODES: Final = frozenset(UNREAD)
 _STATED: Final = frozenset({503, *(status for status, _ in UNREAD.values())})
 
 
@@ -29,8 +27,7 @@ _IN_CONTENT: Final = frozenset(
 _MEMBERS: Final = tuple(dict.fromkeys(answers.member for answers in _ANSWERS))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What an answer says of a signature.
 
     Attributes:
@@ -42,7 +39,7 @@ class Verdict:
 
     status: int
     code: str
-    stated: str = field(default="", compare=False)
+    stated: str
 
 
 def read_verdict(response: http.client.HTTPResponse, content: bytes) -> Verdict:
@@ -64,7 +61,5 @@ def _stated_code(content: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    for stated in (members.get(member) for member in _MEMBERS):
-        if isinstance(stated, str) and (stated in _REASONS or stated in _BARE_CODES):
-            return stated
-    return ""
+    written = (stated for member in _MEMBERS if isinstance(stated := members.get(member), str))
+    return next((stated for stated in written if stated in _REASONS or stated in UNREAD), "")

@@ -8,31 +8,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from undersigned.normalization import CATALOGUE, RULE_SETS
-from undersigned.url import ADCP_RECEIVED
+from undersigned import normalization
+from undersigned.url import ADCP, ADCP_RECEIVED
 
 if TYPE_CHECKING:
     from undersigned.url import Entry
 
 PAGE = Path(__file__).parents[2] / "docs" / "canonicalization.md"
+NAMES = ("RFC3986_SYNTAX", "RFC3986_SCHEME", "IRI", "POWDER", "ATOM")
 BEGIN, END = "<!-- the table, from the catalogue -->", "<!-- the table ends -->"
-COLUMNS = {
-    "adcp": "`ADCP`",
-    "rfc3986-syntax": "`RFC3986_SYNTAX`",
-    "rfc3986-scheme": "`RFC3986_SCHEME`",
-    "iri": "`IRI`",
-    "powder": "`POWDER`",
-    "atom": "`ATOM`",
-}
+COLUMNS = {"ADCP": ADCP, **{name: getattr(normalization, name) for name in NAMES}}
 
 
 def table() -> str:
     """Return the table. A number is the position of the rule in the rule set."""
-    rows = [("rule", "effect", "preserves meaning", *COLUMNS.values(), "source")]
+    rows = [("rule", "effect", "preserves meaning", *(f"`{name}`" for name in COLUMNS), "source")]
     rows.append(tuple("---" for _ in rows[0]))
     rows += [
         (f"`{entry.name}`", entry.summary, entry.preserves, *(_place(entry, name) for name in COLUMNS), entry.source)
-        for entry in CATALOGUE
+        for entry in normalization.CATALOGUE
     ]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
@@ -45,10 +39,10 @@ def update_page(page: str) -> str:
 
 
 def _place(entry: Entry, name: str) -> str:
-    names = [rule.name for rule in RULE_SETS[name]]
+    names = [rule.name for rule in COLUMNS[name]]
     if entry.name in names:
         return str(names.index(entry.name) + 1)
-    received = name == "adcp" and entry.name == ADCP_RECEIVED[0].name
+    received = name == "ADCP" and entry.name == ADCP_RECEIVED[0].name
     return "received" if received else ""
 
 

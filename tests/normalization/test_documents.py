@@ -18,15 +18,17 @@ from pathlib import Path
 
 import pytest
 
-from undersigned.normalization import CATALOGUE, RULE_SETS, compare
+from undersigned import normalization
+from undersigned.normalization import CATALOGUE, compare
 from undersigned.normalization.heuristics import default_parameters, directory_index, unused_parameters
 from undersigned.normalization.reference import resolved_against
-from undersigned.url import MalformedURL, explain
+from undersigned.url import ADCP, ADCP_RECEIVED, MalformedURL, explain
 
 FILES = {
     path.stem: json.loads(path.read_text()) for path in sorted(Path(__file__).with_name("documents").glob("*.json"))
 }
 RULES = {rule.name: rule for rule in CATALOGUE}
+RULE_SETS = {**vars(normalization), "ADCP": ADCP, "ADCP_RECEIVED": ADCP_RECEIVED}
 MAKERS = {
     "default-parameters": default_parameters,
     "directory-index": directory_index,
@@ -46,7 +48,7 @@ def cases(*keys):
 
 def rules_of(case):
     if "rule_set" in case:
-        return RULE_SETS[case["rule_set"]]
+        return RULE_SETS[case["rule_set"].upper().replace("-", "_")]
     return tuple(MAKERS[name](case["parameter"]) if name in MAKERS else RULES[name] for name in case["rules"])
 
 

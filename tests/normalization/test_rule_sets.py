@@ -7,23 +7,36 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.url.spellings import identifiers, outcome, respellings
 
-from undersigned.normalization import ATOM, IRI, IRI_SYNTAX, POWDER, RFC3986_SCHEME, RFC3986_SYNTAX, RULE_SETS
-from undersigned.url import ADCP, URL, MalformedURL, explain
+from undersigned.normalization import (
+    ATOM,
+    CATALOGUE,
+    IRI,
+    IRI_LADDER,
+    IRI_SYNTAX,
+    POWDER,
+    RFC3986_SCHEME,
+    RFC3986_SYNTAX,
+)
+from undersigned.url import ADCP, ADCP_RECEIVED, URL, MalformedURL, explain
 
-FIXED = {name: rules for name, rules in RULE_SETS.items() if name != "powder"}
+FIXED = (ADCP, ADCP_RECEIVED, RFC3986_SYNTAX, RFC3986_SCHEME, IRI, ATOM)
+RULE_SETS = (*FIXED, POWDER)
 
 
 def form(text, rules):
     return explain(text, rules).result
 
 
-def test_rule_sets_have_the_names_of_the_command_line():
-    assert list(RULE_SETS) == ["adcp", "adcp-received", "rfc3986-syntax", "rfc3986-scheme", "iri", "powder", "atom"]
+def test_catalogue_has_each_rule_once_with_a_summary():
+    rule_sets = (*RULE_SETS, *(rung.rules for rung in IRI_LADDER))
+    assert {rule.name for rules in rule_sets for rule in rules} <= {entry.name for entry in CATALOGUE}
+    assert len({entry.name for entry in CATALOGUE}) == len(CATALOGUE)
+    assert all(entry.summary.endswith(".") for entry in CATALOGUE)
 
 
 @given(identifiers)
 def test_any_text_has_a_form_or_a_printable_error(text):
-    for rules in RULE_SETS.values():
+    for rules in RULE_SETS:
         explanation = explain(text, rules)
         if explanation.result is None:
             message = str(explanation.error)
@@ -35,16 +48,16 @@ def test_any_text_has_a_form_or_a_printable_error(text):
 @example("0://::")
 @example("http://a:b:80/")
 def test_form_is_a_fixed_point_of_its_rule_set(text):
-    for name, rules in FIXED.items():
+    for rules in FIXED:
         if (once := form(text, rules)) is not None:
-            assert (name, form(once, rules)) == (name, once)
+            assert form(once, rules) == once
 
 
 @given(identifiers)
 @example("0://::")
 @example("http://a:b:80/")
 def test_result_of_a_rule_parses_to_the_same_parts(text):
-    for rules in RULE_SETS.values():
+    for rules in RULE_SETS:
         url = URL.parse(text)
         for rule in rules:
             after = outcome(lambda rule=rule, url=url: rule.apply(url))
@@ -65,8 +78,8 @@ def test_result_of_a_rule_parses_to_the_same_parts(text):
     ids=["marks", "hashes", "dots", "colons"],
 )
 def test_giant_text_has_a_form_by_every_general_rule_set(text):
-    for name in ("rfc3986-scheme", "iri", "powder", "atom"):
-        assert form(text, RULE_SETS[name]) is not None
+    for rules in (RFC3986_SCHEME, IRI, POWDER, ATOM):
+        assert form(text, rules) is not None
 
 
 def test_powder_applied_twice_decodes_twice():

@@ -21,7 +21,6 @@ from undersigned.normalization.rule_sets import (
     POWDER,
     RFC3986_SCHEME,
     RFC3986_SYNTAX,
-    RULE_SETS,
 )
 
 __all__ = [
@@ -34,7 +33,6 @@ __all__ = [
     "RFC3986_LADDER",
     "RFC3986_SCHEME",
     "RFC3986_SYNTAX",
-    "RULE_SETS",
     "Difference",
     "Equivalence",
     "Ladder",

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from undersigned.normalization import encoding, heuristics, reference, schemes
 from undersigned.url.path import empty_path, hex_case
-from undersigned.url.rule_set import ADCP, ADCP_RECEIVED, RuleSet
+from undersigned.url.rule_set import ADCP_RECEIVED, RuleSet
 from undersigned.url.scheme_and_port import scheme_case
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from undersigned.url.rule import Rule
 
 _SYNTAX: Final[RuleSet] = (
@@ -76,37 +73,21 @@ ATOM: Final[RuleSet] = (
 )
 """Normalization of Atom identifiers (Atom post; draft-ietf-atompub-format-02 section 3.5)."""
 
-RULE_SETS: Final[Mapping[str, RuleSet]] = MappingProxyType(
-    {
-        "adcp": ADCP,
-        "adcp-received": ADCP_RECEIVED,
-        "rfc3986-syntax": RFC3986_SYNTAX,
-        "rfc3986-scheme": RFC3986_SCHEME,
-        "iri": IRI,
-        "powder": POWDER,
-        "atom": ATOM,
-    }
-)
-"""The rule sets by the names that the command line takes."""
-
 _ALL: Final[tuple[Rule, ...]] = (
     *(*ADCP_RECEIVED, *IRI, *POWDER, *ATOM),
-    *(
-        heuristics.trailing_slash,
-        heuristics.directory_index(heuristics.DIRECTORY_INDEXES),
-        heuristics.single_slashes,
-        heuristics.no_www,
-        heuristics.www,
-        heuristics.http_only,
-        heuristics.https_only,
-    ),
-    *(heuristics.address_to_name, heuristics.name_to_address),
-    *(
-        heuristics.sorted_query,
-        heuristics.unused_parameters(()),
-        heuristics.default_parameters({}),
-        heuristics.empty_query,
-    ),
+    heuristics.trailing_slash,
+    heuristics.directory_index(heuristics.DIRECTORY_INDEXES),
+    heuristics.single_slashes,
+    heuristics.no_www,
+    heuristics.www,
+    heuristics.http_only,
+    heuristics.https_only,
+    heuristics.address_to_name,
+    heuristics.name_to_address,
+    heuristics.sorted_query,
+    heuristics.unused_parameters(()),
+    heuristics.default_parameters({}),
+    heuristics.empty_query,
     reference.resolved_against("http://host/"),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cli.command import answers, invoke, lines, objects, run
+from tests.cli.command import answers, invoke, lines, objects
 
 NOW = 1776520800
 BODY = b'{"a": 1}'
@@ -148,8 +148,3 @@ def test_file_that_cannot_be_explained_is_one_line_on_standard_error(keys, tmp_p
 def test_any_control_character_of_a_request_is_escaped(recorded):
     shown = text(*recorded((b"application/json", b"a\x1b[31m\x9b")), code=1)
     assert shown.replace("\n", "").isprintable()
-
-
-def test_real_command_explains(recorded):
-    done = run("explain", *recorded())
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, VERIFIED.encode())

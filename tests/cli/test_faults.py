@@ -1,4 +1,4 @@
-"""Mistakes that a command line makes visible: mixed lines, options without effect, exit codes, a wrong key."""
+"""Mistakes that a command line makes visible: a wrong key, an answer without an end, a profile that is misspelt."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.command import invoke, lines, objects
+from tests.cli.command import invoke
 from tests.cli.listener import listener
 
 from undersigned.cli import http
-
-URL = "https://seller.example.com/orders"
-UNSIGNED = {"method": "GET", "url": URL, "headers": {}, "body": ""}
 
 
 @pytest.fixture
@@ -27,50 +24,16 @@ def pair(tmp_path):
     return str(tmp_path / "private.jwk.json"), str(tmp_path / "public.jwks.json")
 
 
-def sign(key: str) -> dict:
-    [signed] = objects(invoke("sign", "--key", key, "-", stdin=lines(UNSIGNED)).stdout_bytes)
-    return {**UNSIGNED, "headers": signed["headers"]}
-
-
-def explain(stdin: bytes, jwks: str):
-    return invoke("explain", "-", "--jwks", jwks, stdin=stdin)
-
-
-def test_the_signed_line_of_several_is_explained(pair):
-    key, jwks = pair
-    result = explain(lines(UNSIGNED, sign(key), {"level": "info"}), jwks)
-    assert (result.exit_code, result.output.splitlines()[0]) == (0, "Verified with the profile adcp-3.2.")
-
-
-def test_several_signed_lines_are_not_reduced_to_the_first(pair):
-    key, jwks = pair
-    good = sign(key)
-    result = explain(lines(good, {**good, "url": f"{URL}/other"}), jwks)
-    assert result.exit_code == 1
-    assert "2 signed requests: give one of them. `undersigned verify` checks every line" in result.output
-
-
-@pytest.mark.parametrize("options", [("--kid", "x"), ("--alg", "rsa-pss-sha512"), ("--overlap", "3600")])
-def test_rotate_finish_rejects_an_option_for_a_new_key(options, pair):
-    result = invoke("rotate", "--finish", *options, "--jwks", pair[1])
-    assert result.exit_code == 2
-    assert "--finish makes no key: leave out --alg, --kid and --overlap" in result.output
-
-
-@pytest.mark.parametrize("stdin", [b"5\n", b"{\n", lines({**UNSIGNED, "url": "https://a.example\\b"}), lines("no URL")])
-def test_command_exits_with_1_if_a_line_has_an_error(stdin, pair):
-    for good, *command in ((lines(UNSIGNED), "sign", "--key", pair[0]), (lines(URL), "canonicalize")):
-        assert invoke(*command, "-", stdin=good + stdin).exit_code == 1
-        assert invoke(*command, "-", stdin=good).exit_code == 0
+def rejection(code: str) -> bytes:
+    challenge = f'WWW-Authenticate: Signature error="request_{code}"'
+    return f"HTTP/1.1 401 no\r\n{challenge}\r\nContent-Length: 0\r\n\r\n".encode()
 
 
 def test_request_names_another_key_under_the_same_kid(tmp_path, pair):
     other = tmp_path / "other"
     assert invoke("keygen", "--kid", "buyer", "--out", str(other)).exit_code == 0
     jwks = str(other / "public.jwks.json")
-    challenge = b'WWW-Authenticate: Signature error="request_signature_invalid"'
-    reply = b"HTTP/1.1 401 no\r\n" + challenge + b"\r\nContent-Length: 0\r\n\r\n"
-    with listener(reply) as port:
+    with listener(rejection("signature_invalid")) as port:
         result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", "--key", pair[0], "--jwks", jwks)
     assert "Cause: the key buyer of --jwks is not the public half of --key" in result.output
     assert result.output.count("Cause: ") == 1
@@ -78,9 +41,7 @@ def test_request_names_another_key_under_the_same_kid(tmp_path, pair):
 
 
 def test_request_by_another_profile_than_the_servers_does_not_contradict_the_server(pair):
-    challenge = b'WWW-Authenticate: Signature error="request_signature_tag_invalid"'
-    reply = b"HTTP/1.1 401 no\r\n" + challenge + b"\r\nContent-Length: 0\r\n\r\n"
-    with listener(reply) as port:
+    with listener(rejection("signature_tag_invalid")) as port:
         options = ("--profile", "gnap", "--key", pair[0], "--jwks", pair[1])
         result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", *options)
     assert "Why: the server says request_signature_tag_invalid: the server expects another tag\n" in result.stderr
@@ -104,10 +65,8 @@ def test_answer_that_does_not_end_is_ended(answer, pair, monkeypatch):
         threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{bound.getsockname()[1]}/"
         result = invoke("request", "GET", url, "--key", pair[0], "--timeout", "1")
-    assert (result.exit_code, result.stderr.splitlines()[-1]) == (
-        1,
-        f"Error: {url}: no response: the response did not end in 1 seconds",
-    )
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"Error: {url}: no response: the response did not end in 1 seconds\n")
 
 
 def test_content_is_cleaned_for_a_terminal_alone(pair, monkeypatch):

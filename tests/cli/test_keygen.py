@@ -121,10 +121,6 @@ def test_invalid_kid_is_rejected_before_a_file_is_written(kid, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_unknown_algorithm_is_a_usage_error(tmp_path):
-    assert invoke("keygen", "--alg", "rsa", "--out", str(tmp_path)).exit_code == 2
-
-
 @pytest.mark.parametrize(("key", "private"), [(ed25519_key(), PRIVATE), (es256_key(), EC_PRIVATE)])
 def test_key_in_pem_gives_the_files_of_that_key(key, private, tmp_path):
     pem = tmp_path / "key.pem"

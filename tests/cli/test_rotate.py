@@ -259,6 +259,10 @@ def test_set_that_cannot_be_rotated_is_rejected_and_left_as_it_is(folder, jwks, 
         (("--kid", "\u00fc"), "--kid"),
         (("--overlap", "1259"), "--overlap"),
         (("--alg", "rsa"), "--alg"),
+        *(
+            (("--finish", *option), "--finish makes no key: leave out --alg, --kid and --overlap")
+            for option in (("--kid", "x"), ("--alg", "rsa-pss-sha512"), ("--overlap", "3600"))
+        ),
     ],
 )
 def test_option_that_cannot_be_used_is_named(folder, options, told):

@@ -48,10 +48,8 @@ def test_signed_request_is_verified_under_the_same_profile(profile, key, keys):
 def test_repeated_line_is_a_replay_while_the_command_runs_unless_no_replay_is_given(keys):
     request = sign(keys, GET)
     first, second = verify(keys, request, request)
-    assert (first["ok"], second) == (
-        True,
-        rejection_line("request_signature_replayed", 12, "this nonce was already used with this key"),
-    )
+    assert first["ok"]
+    assert second == rejection_line("request_signature_replayed", 12, "this nonce was already used with this key")
     assert verify(keys, request)[0]["ok"]
     options = ("--now", str(NOW), "--no-replay")
     assert [answer["ok"] for answer in verify(keys, request, request, options=options)] == [True, True]
@@ -64,11 +62,6 @@ def test_clock_is_fixed_by_now_and_real_without_it(keys):
         assert (expired["code"], expired["step"]) == ("request_signature_window_invalid", 5)
     [made] = answers("sign", "--key", keys.private, "--created", str(int(time.time())), "-", stdin=lines(GET))
     assert verify(keys, {**GET, "headers": made["headers"]}, options=())[0]["ok"]
-
-
-@pytest.mark.parametrize("now", ["nan", "inf", "-1", "1.5", "1e9", "9999999999999999999"])
-def test_now_is_rejected_when_it_is_out_of_range(now, keys):
-    assert invoke("verify", "--jwks", keys.public, "--now", now, "-").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -125,12 +125,6 @@ def test_keys_of_the_server_in_pem_have_the_keyid_of_the_signature(origin, tmp_p
     assert (result.exit_code, "the request is valid as it was sent" in result.stderr) == (1, True)
 
 
-def test_public_jwk_of_the_server_keeps_its_kid(origin, keys, tmp_path):
-    (tmp_path / "jwk").write_text(json.dumps(json.loads(Path(keys.public).read_text())["keys"][0]))
-    shown = request(keys, "GET", origin, "--jwks", str(tmp_path / "jwk"), key="stranger", code=1)
-    assert f"the key stranger, and the given keys are: {KEYID}\n" in shown
-
-
 def test_redirect_is_shown_and_not_followed(keys):
     response = b"HTTP/1.1 302 Found\r\nLocation: /b?\x1b[31m\r\nContent-Length: 0\r\n\r\n"
     shown = get_reply(response, keys)

@@ -34,3 +34,9 @@ def listener(response: bytes | None, received: list[bytes] | None = None, *, unt
         thread.start()
         yield bound.getsockname()[1]
         thread.join(10)
+
+
+def rejection(code: str, *lines: str) -> bytes:
+    """Return an answer that rejects a request with the code of a signature, and these headers."""
+    head = ["HTTP/1.1 401 X", *lines, f'WWW-Authenticate: Signature error="{code}"', "Content-Length: 0", "", ""]
+    return "\r\n".join(head).encode()

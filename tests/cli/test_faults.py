@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke
-from tests.cli.listener import listener
+from tests.cli.listener import listener, rejection
 
 from undersigned.cli import http
 
@@ -24,16 +24,11 @@ def pair(tmp_path):
     return str(tmp_path / "private.jwk.json"), str(tmp_path / "public.jwks.json")
 
 
-def rejection(code: str) -> bytes:
-    challenge = f'WWW-Authenticate: Signature error="request_{code}"'
-    return f"HTTP/1.1 401 no\r\n{challenge}\r\nContent-Length: 0\r\n\r\n".encode()
-
-
 def test_request_names_another_key_under_the_same_kid(tmp_path, pair):
     other = tmp_path / "other"
     assert invoke("keygen", "--kid", "buyer", "--out", str(other)).exit_code == 0
     jwks = str(other / "public.jwks.json")
-    with listener(rejection("signature_invalid")) as port:
+    with listener(rejection("request_signature_invalid")) as port:
         result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", "--key", pair[0], "--jwks", jwks)
     assert "Cause: the key buyer of --jwks is not the public half of --key" in result.output
     assert result.output.count("Cause: ") == 1
@@ -41,7 +36,7 @@ def test_request_names_another_key_under_the_same_kid(tmp_path, pair):
 
 
 def test_request_by_another_profile_than_the_servers_does_not_contradict_the_server(pair):
-    with listener(rejection("signature_tag_invalid")) as port:
+    with listener(rejection("request_signature_tag_invalid")) as port:
         options = ("--profile", "gnap", "--key", pair[0], "--jwks", pair[1])
         result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", *options)
     assert "Why: the server says request_signature_tag_invalid: the server expects another tag\n" in result.stderr

@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from tests.cli.command import invoke, run
 from tests.cli.conftest import KEYID, private_pem
-from tests.cli.listener import listener
+from tests.cli.listener import listener, rejection
 from tests.seller import selling_at
 
 
@@ -39,9 +39,10 @@ def usage(keys, *args: str) -> str:
     return " ".join(result.stderr.split())
 
 
-def get_reply(response: bytes, keys, *args: str, code: int = 1, received: list[bytes] | None = None, path="/a") -> str:
+def get_reply(response: bytes, keys, *args: str, code: int = 1, received=None, path="/a", **options) -> str:
     with listener(response, received) as port:
-        return request(keys, "GET", f"http://127.0.0.1:{port}{path}", *args, code=code).replace(str(port), "PORT")
+        url = f"http://127.0.0.1:{port}{path}"
+        return request(keys, "GET", url, *args, code=code, **options).replace(str(port), "PORT")
 
 
 def test_status_fields_and_content_are_shown(origin, keys, tmp_path):
@@ -107,10 +108,8 @@ def test_401_of_a_request_that_the_keys_verify_points_to_the_way(keys, tmp_path)
 
 
 def test_401_at_another_check_points_to_another_profile(keys):
-    reply = b'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="request_signature_components_incomplete"\r\n'
-    with listener(reply + b"Content-Length: 0\r\n\r\n") as port:
-        url = f"http://127.0.0.1:{port}/a"
-        shown = request(keys, "GET", url, "--jwks", keys.public, key="stranger", code=1)
+    reply = rejection("request_signature_components_incomplete")
+    shown = get_reply(reply, keys, "--jwks", keys.public, key="stranger")
     stops = "stops at another check than these keys do (signature_key_unknown)"
     assert shown.endswith(f"\nThe server {stops}: it has another profile or keys.\n")
 
@@ -163,16 +162,13 @@ def test_401_of_another_layer_is_not_mistaken_for_a_signature(keys):
     ],
 )
 def test_each_code_has_its_meaning(code, told, keys):
-    head = f'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="{code}"\r\nContent-Length: 0\r\n\r\n'
-    assert told in get_reply(head.encode(), keys)
+    assert told in get_reply(rejection(code), keys)
 
 
 @pytest.mark.parametrize("code", ["request_target_uri_malformed", "request_signature_replayed"])
 def test_check_that_keys_do_not_decide_is_not_explained_by_keys(code, keys):
-    head = f'HTTP/1.1 401 X\r\nWWW-Authenticate: Signature error="{code}"\r\nContent-Length: 0\r\n\r\n'.encode()
     for options in ([], ["--jwks", keys.public]):
-        last = get_reply(head, keys, *options).splitlines()[-1]
-        assert last.startswith("Fix: ")
+        assert get_reply(rejection(code), keys, *options).splitlines()[-1].startswith("Fix: ")
 
 
 def test_code_is_explained_whatever_the_status_is(keys):
@@ -183,17 +179,15 @@ def test_code_is_explained_whatever_the_status_is(keys):
 
 @pytest.mark.parametrize(("ahead", "side"), [(3600, "ahead of"), (-3600, "behind")])
 def test_clock_of_the_server_decides_when_it_differs(ahead, side, keys):
-    date = formatdate(time.time() + ahead, usegmt=True)
-    head = f'HTTP/1.1 401 X\r\nDate: {date}\r\nWWW-Authenticate: Signature error="request_signature_window_invalid"\r\n'
-    shown = get_reply(head.encode() + b"Content-Length: 0\r\n\r\n", keys, "--jwks", keys.public)
+    reply = rejection("request_signature_window_invalid", f"Date: {formatdate(time.time() + ahead, usegmt=True)}")
+    shown = get_reply(reply, keys, "--jwks", keys.public)
     assert f" seconds {side} this one.\n" in shown
     assert "\nx  5  validity period\n" in shown
 
 
 @pytest.mark.parametrize("date", ["soon", "Mon, 01 Jan 99999 00:00:00 GMT", ""])
 def test_date_that_cannot_be_read_is_ignored(date, keys):
-    head = f"HTTP/1.1 401 X\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n"
-    assert "clock" not in get_reply(head.encode(), keys)
+    assert "clock" not in get_reply(rejection("something_new", f"Date: {date}"), keys)
 
 
 @pytest.mark.parametrize(

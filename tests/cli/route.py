@@ -6,12 +6,11 @@ import json
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from socketserver import StreamRequestHandler, TCPServer
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes
 
 from tests import keys
+from tests.drive import Message, call_wsgi, environ_of
 
 from undersigned import MemoryReplayStore, Verifier, profiles
 from undersigned.wsgi import SignatureMiddleware
@@ -89,35 +88,18 @@ class Route(TCPServer):
             self.server_close()
 
     def answer(self, arrived: Arrived) -> Answer:
-        said: list = []
-        content = b"".join(self.middleware(self._environ(arrived), lambda *started: said.extend(started)))
-        return Answer(int(said[0][:3]), tuple(said[1]), content)
+        fields = [("Host", arrived.host), *arrived.fields]
+        target = arrived.target.removeprefix(self.prefix)
+        environ = environ_of(Message(target, arrived.method, fields, arrived.content), "gunicorn")
+        if arrived.chunked:
+            environ.pop("CONTENT_LENGTH", None)
+            environ |= {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": self.terminated}
+        made = call_wsgi(self.middleware, environ)
+        return Answer(made.status, tuple(made.fields.items()), made.content)
 
     def _application(self, _environ, start_response):
         start_response(self.status, [])
         return [json.dumps({"error": "of its own"}).encode()]
-
-    def _environ(self, arrived: Arrived) -> dict:
-        target = arrived.target.removeprefix(self.prefix)
-        path, _, query = target.partition("?")
-        environ = {
-            "REQUEST_METHOD": arrived.method,
-            "SERVER_PROTOCOL": "HTTP/1.1",
-            "RAW_URI": target,
-            "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
-            "QUERY_STRING": query,
-            "HTTP_HOST": arrived.host,
-            "wsgi.input": BytesIO(arrived.content),
-            "wsgi.url_scheme": "http",
-        }
-        for name, value in arrived.fields:
-            environ[f"HTTP_{name.upper().replace('-', '_')}"] = value
-        environ["CONTENT_TYPE"] = environ.pop("HTTP_CONTENT_TYPE", "")
-        if arrived.chunked:
-            environ |= {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": self.terminated}
-        elif arrived.content:
-            environ["CONTENT_LENGTH"] = str(len(arrived.content))
-        return environ
 
 
 class _Connection(StreamRequestHandler):

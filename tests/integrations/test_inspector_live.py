@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.drive import Message, call_wsgi, environ_of
 from tests.integrations.test_inspector_page import Visitor, serving
 from tests.keys import KEY, KEYS
 
@@ -19,20 +20,13 @@ def decide(inspector, target="/a", *, signed="/a", origin=LOCAL, fields=(), host
     scheme, _, authority = origin.partition("://")
     verifier = Verifier(ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
     app = wsgi.SignatureMiddleware(answer, verifier=verifier, origins=[origin], mode="optional", on_decision=inspector)
-    lines = [("Host", authority), *fields]
+    lines = [*fields]
     if signed is not None:
         signer = Signer(KEY, profile=ADCP_3_2, components=[name.lower() for name, _ in fields])
         lines += signer.sign(Request("GET", origin + signed, lines))
-    path, _, query = target.partition("?")
-    environ = {
-        "REQUEST_METHOD": "GET", "RAW_URI": target, "PATH_INFO": path, "QUERY_STRING": query, "SCRIPT_NAME": "",
-        "SERVER_NAME": "localhost", "SERVER_PORT": "8000", "SERVER_PROTOCOL": "HTTP/1.1", "wsgi.url_scheme": scheme,
-        "SERVER_SOFTWARE": "Werkzeug/3", "wsgi.version": (1, 0),
-        **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in lines},
-    }  # fmt: skip
-    if host:
-        environ["HTTP_HOST"] = host
-    return list(app(environ, lambda _status, _fields: None))
+    lines.append(("Host", host or authority))
+    environ = environ_of(Message(target, "GET", lines), "werkzeug")
+    call_wsgi(app, {**environ, "wsgi.url_scheme": scheme})
 
 
 def answer(_environ, start_response):

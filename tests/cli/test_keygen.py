@@ -56,7 +56,7 @@ def test_private_key_is_readable_by_its_owner_only_from_creation(umask, tmp_path
         opened.append((os.fstat(descriptor).st_mode & 0o777, os.fstat(descriptor).st_size, flags))
         return descriptor
 
-    monkeypatch.setattr("undersigned.cli.keygen.os.open", recorded)
+    monkeypatch.setattr("undersigned.cli.files.os.open", recorded)
     before = os.umask(umask)
     try:
         assert invoke("keygen", "--out", str(tmp_path)).exit_code == 0
@@ -96,7 +96,7 @@ def test_no_file_remains_when_the_disk_is_full(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
         return real(descriptor, mode)
 
-    monkeypatch.setattr("undersigned.cli.keygen.os.fdopen", full)
+    monkeypatch.setattr("undersigned.cli.files.os.fdopen", full)
     result = invoke("keygen", "--out", str(tmp_path))
     assert result.exit_code == 2
     assert "No space left on device" in result.stderr

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from flask import Flask, Request, request, request_started
+from flask.sansio.app import App  # pyright: ignore[reportMissingTypeStubs]
 from werkzeug.exceptions import HTTPException, Unauthorized
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.wrappers import Response
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from flask.typing import ResponseReturnValue
     from werkzeug.routing import Rule
+    from werkzeug.sansio.response import Response as SansIOResponse
 
     from undersigned.wsgi import Environ, StartResponse, WSGIApp
 
@@ -30,9 +32,11 @@ class SignatureRequired(Unauthorized):
     Handlers of 401, `Unauthorized` and `HTTPException` get it. Without one, Flask sends its `response`.
     """
 
+    response_class: Callable[[bytes, int, dict[str, str]], SansIOResponse] = Response
+
     def __init__(self, error: SignatureError) -> None:
         answer = ErrorResponse.of(error)
-        super().__init__(answer.code, Response(answer.body, answer.status, answer.fields))
+        super().__init__(answer.code, self.response_class(answer.body, answer.status, dict(answer.fields)))
         self.code, self.error = answer.status, error
 
 
@@ -81,17 +85,17 @@ class RouteResolver(_RouteResolver):
 
 def _list(app: object) -> Iterable[ListedRoute] | None:
     found: list[tuple[str, object]] = []
-    return [one for prefix, app in found for one in _listed(app, prefix)] if _may_ask(app, found) else None
+    return [one for prefix, app in found for one in listed_views(app, prefix)] if _may_ask(app, found) else None
 
 
-def _listed(app: object, prefix: str) -> Iterator[ListedRoute]:
-    """Yield what an application may run, as it asks about it."""
-    if not isinstance(app, Flask):
+def listed_views(app: object, prefix: str = "") -> Iterator[ListedRoute]:
+    """Yield what an application, which Quart's may be too, may run, as it asks about it."""
+    if not isinstance(app, App):
         yield ListedRoute("*", f"{prefix}/*", MatchedRoute(app, is_opaque=True))
         return
     for rule in app.url_map.iter_rules():
-        for method in sorted(rule.methods or ()):
-            if (matched := _matched(app, rule, method, {})) is not None:
+        for method in ["WEBSOCKET"] if rule.websocket else sorted(rule.methods or ()):
+            if (matched := matched_view(app, rule, method, {})) is not None:
                 yield ListedRoute(method, f"{prefix}{rule.rule}", matched)
 
 
@@ -128,7 +132,7 @@ def guard_views(app: Flask) -> None:
         # 404, 405, a redirect, and a Host that is not trusted run no view. Without a rule, Flask fails.
         if request.url_rule is not None and request.routing_exception is None:
             parameters = {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})}
-            route = _matched(app, request.url_rule, request.method, parameters)
+            route = matched_view(app, request.url_rule, request.method, parameters)
         PUBLISHED.check_route_now(request, route)
         return dispatch(*context)
 
@@ -208,9 +212,14 @@ def _is_own(app: Flask, method: str) -> bool:
     return owner.__module__.partition(".")[0] != "flask"
 
 
-def _matched(app: Flask, rule: Rule, method: str, parameters: Mapping[str, object]) -> MatchedRoute | None:
-    """Return what runs when a rule has matched, or None if Flask answers by itself."""
-    if method == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
+def answers_itself(rule: Rule | None, method: str) -> bool:
+    """Return whether the framework answers OPTIONS when a rule has matched."""
+    return method == "OPTIONS" and bool(getattr(rule, "provide_automatic_options", False))
+
+
+def matched_view(app: App, rule: Rule, method: str, parameters: Mapping[str, object]) -> MatchedRoute | None:
+    """Return what runs when a rule has matched, or None if Flask or Quart answers by itself."""
+    if answers_itself(rule, method):
         return None
     endpoint: str = rule.endpoint
     names = (endpoint, endpoint.rpartition(".")[2])

@@ -5,14 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
-from undersigned import ConfigurationError, SignatureError, asgi
+from undersigned import ConfigurationError, asgi
 from undersigned.errors import needs_extra
-from undersigned.middleware import ASGISetup, ErrorResponse, Published
-from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes
+from undersigned.middleware import ASGISetup, Published
+from undersigned.policy import RouteResolver, Routes
 
 with needs_extra("quart"):
     from quart import Blueprint, Quart, Request, Response, Websocket, has_request_context, request, websocket
-    from werkzeug.exceptions import Unauthorized
+
+    from undersigned_flask.routes import SignatureRequired as FlaskSignatureRequired
+    from undersigned_flask.routes import answers_itself, listed_views, matched_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,16 +32,13 @@ __all__ = [
 View = TypeVar("View", bound="Blueprint | Callable[..., object]")
 
 
-class SignatureRequired(Unauthorized):
+class SignatureRequired(FlaskSignatureRequired):
     """The 401 for an unsigned request, with the code as its `description`; `error` is the reason, for the log.
 
     Handlers of 401, `Unauthorized` and `HTTPException` get it. Without one, Quart sends its `response`.
     """
 
-    def __init__(self, error: SignatureError) -> None:
-        answer = ErrorResponse.of(error)
-        super().__init__(answer.code, cast("Any", Response(answer.body, answer.status, dict(answer.fields))))
-        self.code, self.error = answer.status, error
+    response_class = Response
 
 
 PUBLISHED = Published[Request | Websocket](
@@ -76,12 +75,8 @@ def signature_required(view: View) -> View:
 
 
 async def _require_in_blueprint() -> None:
-    if not _answers_itself(_received()):
-        verified_signature(_received())
-
-
-def _answers_itself(asked: Request | Websocket) -> bool:
-    return asked.method == "OPTIONS" and bool(getattr(asked.url_rule, "provide_automatic_options", False))
+    if not answers_itself((asked := _received()).url_rule, asked.method):
+        verified_signature(asked)
 
 
 def _received(*_args: object, **_kwargs: object) -> Request | Websocket:
@@ -106,7 +101,7 @@ class Undersigned(asgi.SignatureMiddleware):
         quart = getattr(app, "__self__", app)
         if not isinstance(quart, Quart):
             raise ConfigurationError("app: pass the Quart application")
-        super().__init__(Routes(quart.asgi_app, partial(_listed, quart), lambda: True), **options)
+        super().__init__(Routes(quart.asgi_app, partial(listed_views, quart), lambda: True), **options)
         quart.asgi_app = self  # type: ignore[method-assign,assignment]  # as Quart documents it
         for hooks in (quart.before_request_funcs, quart.before_websocket_funcs):
             hooks[None].insert(0, partial(_ask, quart))
@@ -117,18 +112,6 @@ SignatureMiddleware = Undersigned
 
 async def _ask(app: Quart) -> None:
     asked = _received()
-    is_answered = asked.url_rule is None or asked.routing_exception is not None or _answers_itself(asked)
-    route = None if is_answered else _matched(app, asked.url_rule, asked.view_args or {})
+    rule = None if asked.routing_exception is not None else asked.url_rule
+    route = None if rule is None else matched_view(app, rule, asked.method, asked.view_args or {})
     await PUBLISHED.check_route(asked, route)
-
-
-def _matched(app: Quart, rule: Any, parameters: dict[str, Any]) -> MatchedRoute:
-    names = (rule.endpoint, rule.endpoint.rpartition(".")[2])
-    return MatchedRoute(app.view_functions.get(rule.endpoint), names, parameters, path=rule.rule)
-
-
-def _listed(app: Quart) -> list[ListedRoute]:
-    rules: list[Any] = list(app.url_map.iter_rules())
-    found = [(rule, method) for rule in rules for method in (["WEBSOCKET"] if rule.websocket else sorted(rule.methods))]
-    kept = [one for one in found if one[1] != "OPTIONS" or not one[0].provide_automatic_options]
-    return [ListedRoute(method, rule.rule, _matched(app, rule, {})) for rule, method in kept]

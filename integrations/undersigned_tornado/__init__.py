@@ -13,6 +13,7 @@ from undersigned import SignatureError
 from undersigned.errors import needs_extra, renamed
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import ADMISSION, Admission, AsyncSetup, ErrorResponse, incomplete
+from undersigned.policy import RouteResolver
 
 with needs_extra("tornado"):
     from tornado.httputil import (
@@ -26,7 +27,7 @@ with needs_extra("tornado"):
         ResponseStartLine,
     )
 
-    from .routes import PUBLISHED, RouteResolver, SignatureRequired, find_signature, verified_signature
+    from .routes import PUBLISHED, SignatureRequired, find_signature, routes_of, verified_signature
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -78,6 +79,10 @@ class Undersigned(HTTPServerConnectionDelegate):
     signature over the headers has been verified, and reaches the handler only after it was verified too. A
     request that Tornado decompresses (`decompress_request=True`) does not verify if its body was compressed.
 
+    A `RouteResolver` lists handlers by their class or by the name of their `URLSpec`. With it, every request must be
+    signed if a rule of the application leads to neither a handler nor a router or application of them, or if
+    `application` is no `tornado.web.Application`.
+
     Args:
         application: the application, or a router.
         options: `verifier`, `origins` and the options of every middleware, as `undersigned.middleware.AsyncSetup` lists
@@ -91,7 +96,7 @@ class Undersigned(HTTPServerConnectionDelegate):
         self, application: HTTPServerConnectionDelegate, **options: Unpack[AsyncSetup[HTTPServerRequest]]
     ) -> None:
         self._application = application
-        self._guard = AsyncGuard(app=application, **options)
+        self._guard = AsyncGuard(app=routes_of(application), **options)
         self._guard.service.announce()
 
     def start_request(self, server_conn: object, request_conn: HTTPConnection) -> HTTPMessageDelegate:

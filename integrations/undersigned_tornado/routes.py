@@ -11,12 +11,11 @@ from tornado.web import Application, ErrorHandler, HTTPError, RequestHandler
 
 from undersigned.middleware import ErrorResponse, Published
 from undersigned.policy import ListedRoute, MatchedRoute, Routes
-from undersigned.policy import RouteResolver as _RouteResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Iterator
 
-    from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, RequestStartLine
+    from tornado.httputil import HTTPHeaders, RequestStartLine
     from tornado.routing import Rule, RuleRouter
 
     from undersigned import SignatureError
@@ -45,29 +44,14 @@ find_signature = PUBLISHED.find_signature
 verified_signature = PUBLISHED.verified_signature
 
 
-class RouteResolver(_RouteResolver):
-    """A resolver for `Policy`: the operation is the handler that Tornado is about to run.
-
-    `operations` lists handlers by their class or by the name of their `URLSpec`. If a rule of the application leads to
-    neither a handler nor a router or application of them, or if a `RouteResolver` is around something else than a
-    `tornado.web.Application`, every request must be signed.
-
-    Args:
-        operations: as in `undersigned.policy.RouteResolver`.
-    """
-
-    __slots__ = ()
-
-    def routes_of(self, app: object) -> Routes:
-        """Return the routes of an application; as `undersigned.policy.RouteResolver.routes_of`."""
-        if not isinstance(app, Application):
-            return Routes()
-        _hook(app)
-        return Routes(listed=partial(_listed, app), ask=partial(_ask, app))
+def routes_of(app: object) -> Routes:
+    """Return the routes of an application. Those of anything else, such as a router, ask nothing."""
+    return Routes(listed=partial(_listed, app), ask=partial(_ask, app)) if isinstance(app, Application) else Routes()
 
 
 def _ask(app: Application) -> bool:
-    """Return whether every rule of the application has a handler, which asks."""
+    """Let each handler ask the policy. Return whether every rule of the application has one."""
+    _hook(app)
     targets = [rule.target for rule in _rules(app.default_router)]
     return all(isinstance(target, type) and issubclass(target, RequestHandler) for target in targets)
 
@@ -83,20 +67,24 @@ def _listed(app: Application) -> Iterator[ListedRoute]:
 
 
 def _hook(app: Application) -> None:
-    """Let an application and those that it mounts ask the policy about a handler before it is made."""
-    found: Callable[..., HTTPMessageDelegate] = app.get_handler_delegate
-
-    def ask_first(request: HTTPServerRequest, handler: type[RequestHandler], *rest: Any, **more: Any) -> _Asking:
-        names = {rule.name for rule in _rules(app.default_router) if rule.target is handler and rule.name}
-        given = cast("dict[str, bytes]", more.get("path_kwargs") or {})
-        parameters = {name: (value or b"").decode("utf-8", "replace") for name, value in given.items()}
-        route = None if _answers_itself(handler, request.method) else MatchedRoute(handler, (*names,), parameters)
-        return _Asking(found(request, handler, *rest, **more), request, route)
-
-    app.get_handler_delegate = ask_first  # type: ignore[method-assign,assignment]  # every rule calls it
+    """Let an application, and those that it mounts by now, ask the policy about a handler before it is made."""
+    asking: Any = app
+    # Every rule calls this.
+    if getattr(asking.get_handler_delegate, "func", None) is not _ask_first:
+        asking.get_handler_delegate = partial(_ask_first, app, asking.get_handler_delegate)
     for rule in _rules(app.default_router, inside=False):
         if isinstance(rule.target, Application):
             _hook(rule.target)
+
+
+def _ask_first(
+    app: Application, found: Any, request: HTTPServerRequest, handler: type[RequestHandler], *rest: Any, **more: Any
+) -> _Asking:
+    names = {rule.name for rule in _rules(app.default_router) if rule.target is handler and rule.name}
+    given = cast("dict[str, bytes]", more.get("path_kwargs") or {})
+    parameters = {name: (value or b"").decode("utf-8", "replace") for name, value in given.items()}
+    route = None if _answers_itself(handler, request.method) else MatchedRoute(handler, (*names,), parameters)
+    return _Asking(found(request, handler, *rest, **more), request, route)
 
 
 def _rules(router: RuleRouter, *, inside: bool = True) -> Iterator[Rule]:

@@ -125,6 +125,8 @@ def test_policy_by_route_is_asked_before_a_handler_streams_and_other_targets_mus
                 [ask(port, raw_request("PUT", path, JSON, BODY)).status for path in ("/streamed", "/empty")]
             )
             assert ask(port, party.raw("PUT", "/streamed", BODY)).json["signed"] is True
+            app.add_handlers(".*", [("/late.*", Application([("/late", Streamed)]))])
+            assert ask(port, raw_request("PUT", "/late", JSON, BODY)).status == 401
     assert statuses == [[401, 405], [401, 401]]
     with tornado_server(Undersigned(RuleRouter([Rule(AnyMatches(), plain)]), **options)) as port:
         assert ask(port, raw_request("PUT", "/empty", JSON, BODY)).status == 401

@@ -15,7 +15,7 @@ from weakref import ref
 from undersigned.errors import needs_extra, renamed
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import Admission, AsyncSetup, ErrorResponse, Published, incomplete
-from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes
+from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes, own_names
 
 with needs_extra("aiohttp"):
     from aiohttp import web
@@ -240,8 +240,7 @@ def _answers_405(handler: object, method: str) -> bool:
     """Return whether a class of aiohttp answers by itself, as it has no function for the method."""
     if not (isinstance(handler, type) and issubclass(handler, web.View)):
         return False
-    own = handler.__mro__[: handler.__mro__.index(web.View)]
-    return not any(name in vars(cls) for cls in own for name in (*_LEADING, method.lower()))
+    return own_names(handler, {"aiohttp"}).isdisjoint({*_LEADING, method.lower()})
 
 
 __getattr__ = renamed(__name__, "signature_middleware", SignatureMiddleware)

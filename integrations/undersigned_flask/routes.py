@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 
 from undersigned import ConfigurationError, SignatureError
 from undersigned.middleware import ErrorResponse, Published
-from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_application
+from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_applications, own_names
 from undersigned.policy import RouteResolver as _RouteResolver
 
 if TYPE_CHECKING:
@@ -99,8 +99,6 @@ def listed_views(app: object, prefix: str = "") -> Iterator[ListedRoute]:
                 yield ListedRoute(method, f"{prefix}{rule.rule}", matched)
 
 
-_MOST_MIDDLEWARES: Final = 64
-"""The most middlewares around an application that are looked at."""
 _PACKAGES: Final = frozenset({"werkzeug"})
 _GUARD = "undersigned_dispatch"
 """The key of `app.extensions`."""
@@ -119,12 +117,13 @@ def guard_views(app: Flask) -> None:
     """
     if is_guarded(app):
         return
-    for method in _METHODS:
-        if _is_own(app, method):
-            raise ConfigurationError(
-                f"policy: {type(app).__name__} defines {method}, so it is unknown which view runs: remove the method, "
-                "or use PathResolver"
-            )
+    # A middleware may be the `wsgi_app` of an application, as Flask documents it.
+    defined = own_names(type(app), {"flask"}) | vars(app).keys() - {"wsgi_app"}
+    if own := [method for method in _METHODS if method in defined]:
+        raise ConfigurationError(
+            f"policy: {type(app).__name__} defines {own[0]}, so it is unknown which view runs: remove the method, "
+            "or use PathResolver"
+        )
     dispatch: Callable[..., ResponseReturnValue] = app.dispatch_request
 
     def guard(*context: object) -> ResponseReturnValue:
@@ -146,22 +145,18 @@ def is_guarded(app: Flask) -> bool:
     return guard is not None and vars(app).get(_METHOD) is guard
 
 
-def _asks(called: object, found: list[tuple[str, object]], prefix: str = "") -> bool:
+def _asks(outermost: object, found: list[tuple[str, object]], prefix: str = "") -> bool:
     """Guard the application that a middleware leads to, and those that a `DispatcherMiddleware` before it mounts.
 
-    Return whether nothing else may run: every middleware leads to one application, and the last of them to Flask's.
-
-    Args:
-        called: the middleware or application.
-        found: where to put the applications that are guarded, each with its path.
-        prefix: the path of this one.
+    Put each of them with its path, which begins with `prefix`, into `found`. Return whether nothing else may run: every
+    middleware leads to one application, and the last of them to Flask's.
 
     Raises:
         ConfigurationError: the application overrides a method that takes a request to its view.
     """
-    for _ in range(_MOST_MIDDLEWARES):
+    for called in called_applications(outermost, packages=_PACKAGES):
         if isinstance(called, Flask):
-            called = called.wsgi_app
+            return _asks(called.wsgi_app, found, prefix)
         app = getattr(called, "__self__", None)
         if isinstance(app, Flask):
             guard_views(app)
@@ -177,7 +172,6 @@ def _asks(called: object, found: list[tuple[str, object]], prefix: str = "") -> 
                     mounts[path] = _GuardedMount(mounted)
             opaque = {path: one.mounted for path, one in mounts.items() if isinstance(one, _GuardedMount)}
             found += [(prefix + path, one) for path, one in opaque.items()]
-        called = called_application(called, packages=_PACKAGES)
     return False
 
 
@@ -201,15 +195,6 @@ class _GuardedMount:
         except HTTPException as rejected:
             return rejected(environ, start_response)
         return self.mounted(environ, start_response)
-
-
-def _is_own(app: Flask, method: str) -> bool:
-    """Return whether an application overrides a method of Flask."""
-    # A middleware may be the `wsgi_app` of an application, as Flask documents it.
-    if method in vars(app) and method != "wsgi_app":
-        return True
-    owner = next(cls for cls in type(app).__mro__ if method in vars(cls))
-    return owner.__module__.partition(".")[0] != "flask"
 
 
 def answers_itself(rule: Rule | None, method: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from inspect import isclass, iscoroutinefunction, isroutine, signature
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
 from starlette.endpoints import HTTPEndpoint
@@ -16,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route, is_closed_only
 from undersigned.middleware import ErrorResponse, Published
-from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_application
+from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_applications, own_names
 from undersigned.policy import RouteResolver as _RouteResolver
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ Candidates: TypeAlias = "Callable[[Sequence[BaseRoute]], Iterable[tuple[BaseRout
 
 _FILES = "static_files"
 _FRAMEWORKS = frozenset({"starlette", "fastapi"})
-_MOST_MIDDLEWARES: Final = 64
-"""The most middlewares around an application that are looked at."""
 
 
 class SignatureRequired(HTTPException):
@@ -149,13 +148,12 @@ def _listed(router: Router, candidates: Candidates, prefix: str) -> Iterator[Lis
 
 def _found(app: object) -> Starlette | Router | None:
     """Return the application or router that a middleware leads to, or None if it may lead to several."""
-    for _ in range(_MOST_MIDDLEWARES):
-        if isinstance(app, Router):
-            return app
-        if isinstance(app, Starlette):
-            given = [one for added in app.user_middleware for one in (*added.args, *added.kwargs.values())]
-            return None if any(map(_is_asgi, given)) else app
-        app = called_application(app, packages=_FRAMEWORKS, is_application=_is_asgi)
+    for called in called_applications(app, packages=_FRAMEWORKS, is_application=_is_asgi):
+        if isinstance(called, Router):
+            return called
+        if isinstance(called, Starlette):
+            given = [one for added in called.user_middleware for one in (*added.args, *added.kwargs.values())]
+            return None if any(map(_is_asgi, given)) else called
     return None
 
 
@@ -172,23 +170,23 @@ def _is_asgi(held: object) -> bool:
     return True
 
 
+@dataclass(frozen=True, eq=False)
 class _Asking:
     """What a router calls to dispatch: it asks the policy first."""
 
-    def __init__(self, router: Router, candidates: Candidates) -> None:
-        self._router = router
-        self._candidates = candidates
+    router: Router
+    candidates: Candidates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
-            route = _matched(self._router, dict(scope), self._candidates)
+            route = _matched(self.router, dict(scope), self.candidates)
             if route is not None:
                 try:
                     await check_route(scope, route)
                 except SignatureError as error:
                     # Without an application, the middleware answers.
                     raise (rejection(scope, error) if "app" in scope else error) from None
-        await self._router.app(scope, receive, send)
+        await self.router.app(scope, receive, send)
 
 
 def _hook(router: Router, candidates: Candidates) -> bool:
@@ -271,8 +269,7 @@ def _decides_itself(app: Starlette | Router) -> bool:
 
 def _overrides(given: object, *methods: str) -> bool:
     """Return whether a class outside of the frameworks defines one of the methods."""
-    own = [cls for cls in type(given).__mro__ if cls.__module__.partition(".")[0] not in _FRAMEWORKS]
-    return any(method in vars(cls) for cls in own for method in methods)
+    return not own_names(type(given), _FRAMEWORKS).isdisjoint(methods)
 
 
 _LEADING = ("__init__", "__new__", "__await__", "__getattr__", "__getattribute__", "dispatch", "method_not_allowed")
@@ -282,9 +279,8 @@ def _answers_405(endpoint: object, scope: dict[str, Any]) -> bool:
     """Return whether a class of Starlette answers by itself, as it has no function for the method."""
     if not (isclass(endpoint) and issubclass(endpoint, HTTPEndpoint)):
         return False
-    own = [cls for cls in endpoint.__mro__[:-1] if cls.__module__.partition(".")[0] not in _FRAMEWORKS]
     method = "get" if scope["method"] == "HEAD" else scope["method"].lower()
-    return not any(name in vars(cls) for cls in own for name in (*_LEADING, method, "head"))
+    return own_names(endpoint, _FRAMEWORKS).isdisjoint({*_LEADING, method, "head"})
 
 
 def _is_application(endpoint: object) -> bool:

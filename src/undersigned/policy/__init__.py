@@ -10,7 +10,8 @@ from undersigned.policy.route import (
     RouteOperation,
     RouteResolver,
     Routes,
-    called_application,
+    called_applications,
+    own_names,
 )
 from undersigned.policy.table import TableLine, policy_table, table_report
 
@@ -28,7 +29,8 @@ __all__ = [
     "Routes",
     "TableLine",
     "UnresolvedOperation",
-    "called_application",
+    "called_applications",
+    "own_names",
     "policy_table",
     "table_report",
 ]

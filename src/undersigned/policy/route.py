@@ -23,7 +23,7 @@ RouteOperation: TypeAlias = str | Callable[[Mapping[str, object]], str | None] |
 Hook = TypeVar("Hook", bound=Callable[..., object])
 
 _MOST_WRAPPERS: Final = 64
-"""The most functions, one around the other, that are looked at to find what an endpoint wraps."""
+"""The most functions or middlewares, one around the other, that are looked at to find what they wrap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,20 @@ class Routes:
         return self.app(*call)
 
 
+def called_applications(
+    app: object, *, packages: Collection[str], is_application: Callable[[object], bool] = callable
+) -> Iterator[object]:
+    """Yield a middleware, the application that it calls, the one that this calls, and so on, as `called_application`.
+
+    If one may call several, nothing comes after it.
+    """
+    for _ in range(_MOST_WRAPPERS):
+        if app is None:
+            return
+        yield app
+        app = called_application(app, packages=packages, is_application=is_application)
+
+
 def called_application(
     middleware: object, *, packages: Collection[str], is_application: Callable[[object], bool] = callable
 ) -> object | None:
@@ -116,6 +130,12 @@ def _items(held: object) -> Iterable[object]:
     if isinstance(held, Mapping):
         return cast("Mapping[object, object]", held).values()
     return cast("Iterable[object]", held) if isinstance(held, (list, tuple, set)) else ()
+
+
+def own_names(cls: type, packages: Collection[str]) -> set[str]:
+    """Return the names that a class and its bases define, without the bases of these packages and of Python."""
+    own = [base for base in cls.__mro__ if base.__module__.partition(".")[0] not in {"builtins", *packages}]
+    return {name for base in own for name in vars(base)}
 
 
 class RouteResolver:

@@ -26,7 +26,7 @@ with needs_extra("aiohttp"):
     from .client import SigningMiddleware
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator
 
     from aiohttp import StreamReader
     from aiohttp.typedefs import Handler
@@ -178,7 +178,7 @@ def _found(request: web.Request) -> MatchedRoute | None:
     found = request.match_info
     if found.http_exception is not None or _answers_405(found.handler, request.method):
         return None
-    return _matched(found.handler, found.route.name, dict(found), route_of(request))
+    return MatchedRoute(found.handler, (found.route.name,), dict(found), path=route_of(request))
 
 
 async def _handle(
@@ -219,10 +219,6 @@ def _octets(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _matched(handler: object, name: str | None, parameters: Mapping[str, object], path: str | None) -> MatchedRoute:
-    return MatchedRoute(handler, () if name is None else (name,), parameters, path=path)
-
-
 def _listed(app: web.Application) -> Iterator[ListedRoute]:
     """Yield what an application may run, as a policy is asked about it."""
     for route in app.router.routes():
@@ -230,7 +226,7 @@ def _listed(app: web.Application) -> Iterator[ListedRoute]:
         methods = sorted(METH_ALL) if isinstance(route.handler, type) and route.method == METH_ANY else [route.method]
         for method in methods:
             if not _answers_405(route.handler, method):
-                yield ListedRoute(method, path, _matched(route.handler, route.name, {}, path))
+                yield ListedRoute(method, path, MatchedRoute(route.handler, (route.name,), path=path))
 
 
 _LEADING = ("__init__", "__new__", "__await__", "__getattr__", "__getattribute__", "_raise_allowed_methods")

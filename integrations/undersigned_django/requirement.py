@@ -84,10 +84,7 @@ def route(request: HttpRequest) -> str | None:
 def note_denial(request: HttpRequest, detail: str, applies: Callable[[], bool] = lambda: True) -> None:
     """Let `answered_by_view` know why a view may be about to reject a request, before the view decides.
 
-    Args:
-        request: the request.
-        detail: the reason, for the log.
-        applies: returns, after the response, whether it can be the reason.
+    After the response, `applies` returns whether that can be the reason.
     """
     vars(request)["signature_denial"] = detail, applies
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class RouteResolver(_RouteResolver):
-    """A resolver for `Policy`: the operation is the view that Django is about to run.
+    """As `undersigned.policy.RouteResolver`: the operation is the view that Django is about to run.
 
     `operations` lists views by the function or the view class, by the name of the URL, or by both with a namespace,
     such as `plans:create`.
@@ -38,9 +38,6 @@ class RouteResolver(_RouteResolver):
     `undersigned.asgi` or `undersigned.wsgi` verifies instead, `undersigned_django.middleware.RouteMiddleware` asks: add
     it as the last of MIDDLEWARE. Without it, every request must be signed. Answers without a view, such as the answers
     of `handler404` or of a middleware, need no signature.
-
-    Args:
-        operations: as in `undersigned.policy.RouteResolver`.
     """
 
     __slots__ = ()
@@ -119,14 +116,7 @@ class RouteMiddleware:
 def check_view(
     request: HttpRequest, view: Callable[..., object], arguments: object, parameters: Mapping[str, object]
 ) -> HttpResponse | None:
-    """Return the response to a request that may not run a view, or None: a `process_view`.
-
-    Args:
-        request: the request, which Django has resolved.
-        view: the view that is about to run.
-        arguments: its positional arguments.
-        parameters: its arguments by keyword.
-    """
+    """Return the response to a request that may not run a view, or None: a `process_view`."""
     if isinstance(request, WSGIRequest):
         return finish(_checked(request, _route(request, view, parameters)))
     return async_to_sync(check_view_async)(request, view, arguments, parameters)
@@ -156,12 +146,11 @@ def _route(request: HttpRequest, view: Callable[..., object], parameters: Mappin
     match = request.resolver_match
     if match is None or match.func is not view:
         return MatchedRoute(view, parameters=parameters)
-    names = tuple(name for name in (match.view_name, match.url_name) if name)
-    return _matched(view, names, parameters, match.route)
+    return _matched(view, (match.view_name, match.url_name), parameters, match.route)
 
 
 def _matched(
-    view: Callable[..., object], names: tuple[str, ...], parameters: Mapping[str, object], path: str
+    view: Callable[..., object], names: tuple[str | None, ...], parameters: Mapping[str, object], path: str
 ) -> MatchedRoute:
     """Return what Django runs for a URL pattern."""
     # A view of django-ninja picks one of several functions by the method, and has the name of none of them.

@@ -131,5 +131,4 @@ def _matched(responder: object, resource: object, found: dict[str, Any], templat
     if getattr(responder, "__module__", "") == "falcon.responders":
         return None
     runs = responder if resource is None else type(resource)
-    name = "static_files" if isinstance(runs, StaticRoute) else template or ""
-    return MatchedRoute(runs, (name,), found, path=template)
+    return MatchedRoute(runs, ("static_files" if isinstance(runs, StaticRoute) else template,), found, path=template)

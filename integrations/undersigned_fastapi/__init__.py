@@ -11,7 +11,7 @@ from undersigned import Policy, VerifiedSignature
 from undersigned.asgi import SignatureMiddleware
 from undersigned.errors import needs_extra
 from undersigned.middleware import SCHEME, document_signature, must_be_signed
-from undersigned.policy import MatchedRoute
+from undersigned.policy import MatchedRoute, own_names
 
 with needs_extra("fastapi"):
     from fastapi import Depends, FastAPI, routing
@@ -61,16 +61,10 @@ Signature = Annotated[VerifiedSignature, Depends(signature_required)]
 
 
 class RouteResolver(StarletteRouteResolver):
-    """A resolver for `Policy`: the operation is the path operation function that is about to run.
+    """As `undersigned_starlette.RouteResolver`: the operation is the path operation function that is about to run.
 
-    As `undersigned_starlette.RouteResolver`, and it follows included routers. The requests for an included router must
-    be signed if a `route_class` in it overrides `matches`, or if its own class overrides `matches` or `handle`.
-
-    Args:
-        operations: as in `undersigned.policy.RouteResolver`.
-
-    Raises:
-        TypeError: `operations` is not a mapping.
+    It follows included routers. The requests for an included router must be signed if a `route_class` in it overrides
+    `matches`, or if its own class overrides `matches` or `handle`.
     """
 
     __slots__ = ()
@@ -81,26 +75,24 @@ class RouteResolver(StarletteRouteResolver):
         for route in routes:
             contexts: list[Any] = [*routing.iter_route_contexts([route])]
             included = [(context.original_route, context) for context in contexts]
-            itself = any(declared is not route and _matches_by_itself(declared) for declared, _ in included)
-            if itself or _decides_by_itself(route):
+            inside = [one for one, _ in included if one is not route and isinstance(one, routing.APIRoute)]
+            if any(_overrides(one, "matches") for one in inside) or _decides_by_itself(route):
                 # FastAPI asks the declared route, in a way that is private, so only the router as a whole can be asked.
                 yield route, route
             else:
                 yield from included
 
 
-def _matches_by_itself(route: BaseRoute) -> bool:
-    """Return whether a route is of a class of the application's own that decides what it matches."""
-    return isinstance(route, routing.APIRoute) and type(route).matches is not routing.APIRoute.matches
+def _overrides(given: object, *methods: str) -> bool:
+    return not own_names(type(given), {"fastapi", "starlette"}).isdisjoint(methods)
 
 
 def _decides_by_itself(included: object) -> bool:
     """Return whether an included router, or one that is included in it, has a class that decides what it runs."""
-    router: routing.APIRouter | None = getattr(included, "original_router", None)
-    if router is None:
-        return False
-    usual = routing.APIRouter.matches, routing.APIRouter.handle
-    return (type(router).matches, type(router).handle) != usual or any(map(_decides_by_itself, router.routes))
+    router: Any = getattr(included, "original_router", None)
+    return router is not None and (
+        _overrides(router, "matches", "handle") or any(map(_decides_by_itself, router.routes))
+    )
 
 
 def document_policy(app: FastAPI, policy: Policy | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -52,7 +53,7 @@ verified_signature = PUBLISHED.verified_signature
 
 
 class RouteResolver(_RouteResolver):
-    """A resolver for `Policy`: the operation is the view function that Flask is about to run.
+    """As `undersigned.policy.RouteResolver`: the operation is the view function that Flask is about to run.
 
     `operations` lists views by the function or by the endpoint, such as `plans.create` in a blueprint.
 
@@ -62,12 +63,6 @@ class RouteResolver(_RouteResolver):
     The policy also decides about the views of the Flask applications that run inside the middleware, such as those that
     a `DispatcherMiddleware` of `app.wsgi_app` mounts. Requests for another application that it mounts must be signed,
     unless `operations` lists that application.
-
-    Args:
-        operations: as in `undersigned.policy.RouteResolver`.
-
-    Raises:
-        TypeError: `operations` is not a mapping.
     """
 
     __slots__ = ()
@@ -100,8 +95,6 @@ def listed_views(app: object, prefix: str = "") -> Iterator[ListedRoute]:
 
 
 _PACKAGES: Final = frozenset({"werkzeug"})
-_GUARD = "undersigned_dispatch"
-"""The key of `app.extensions`."""
 _PARAMETERS = "undersigned_flask.parameters"
 """The key of the environ that has the parameters as Flask found them: a function may remove some of them."""
 _METHOD = "dispatch_request"
@@ -124,25 +117,22 @@ def guard_views(app: Flask) -> None:
             f"policy: {type(app).__name__} defines {own[0]}, so it is unknown which view runs: remove the method, "
             "or use PathResolver"
         )
-    dispatch: Callable[..., ResponseReturnValue] = app.dispatch_request
+    setattr(app, _METHOD, partial(_dispatch, app, app.dispatch_request))
 
-    def guard(*context: object) -> ResponseReturnValue:
-        route = None
-        # 404, 405, a redirect, and a Host that is not trusted run no view. Without a rule, Flask fails.
-        if request.url_rule is not None and request.routing_exception is None:
-            parameters = {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})}
-            route = matched_view(app, request.url_rule, request.method, parameters)
-        PUBLISHED.check_route_now(request, route)
-        return dispatch(*context)
 
-    app.extensions[_GUARD] = guard
-    setattr(app, _METHOD, guard)
+def _dispatch(app: Flask, dispatch: Callable[..., ResponseReturnValue], *context: object) -> ResponseReturnValue:
+    route = None
+    # 404, 405, a redirect, and a Host that is not trusted run no view. Without a rule, Flask fails.
+    if request.url_rule is not None and request.routing_exception is None:
+        parameters = {**request.environ.get(_PARAMETERS, {}), **(request.view_args or {})}
+        route = matched_view(app, request.url_rule, request.method, parameters)
+    PUBLISHED.check_route_now(request, route)
+    return dispatch(*context)
 
 
 def is_guarded(app: Flask) -> bool:
     """Return whether the views of an application are guarded, and no other method has replaced the guard."""
-    guard: object = app.extensions.get(_GUARD)
-    return guard is not None and vars(app).get(_METHOD) is guard
+    return getattr(vars(app).get(_METHOD), "func", None) is _dispatch
 
 
 def _asks(outermost: object, found: list[tuple[str, object]], prefix: str = "") -> bool:
@@ -182,11 +172,11 @@ def _may_ask(app: object, found: list[tuple[str, object]], prefix: str = "") -> 
         return False
 
 
+@dataclass(frozen=True, eq=False)
 class _GuardedMount:
     """A mounted application whose views are not known, which asks the policy before it is called."""
 
-    def __init__(self, app: WSGIApp) -> None:
-        self.mounted = app
+    mounted: WSGIApp
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         route = MatchedRoute(self.mounted, is_opaque=True)

@@ -91,7 +91,7 @@ async def _ask(asked: Any, handler: Any) -> None:
 
 
 def _matched(handler: Any, path: str | None, parameters: dict[str, Any]) -> MatchedRoute:
-    return MatchedRoute(handler.fn, (handler.name or "",), parameters, getattr(handler, "is_mount", False), path)
+    return MatchedRoute(handler.fn, (handler.name,), parameters, getattr(handler, "is_mount", False), path)
 
 
 def _handlers(app: Litestar) -> list[tuple[str, Any, list[str]]]:

@@ -64,7 +64,7 @@ verified_signature = PUBLISHED.verified_signature
 
 
 class RouteResolver(_RouteResolver):
-    """A resolver for `Policy`: the operation is the endpoint that Starlette is about to run.
+    """As `undersigned.policy.RouteResolver`: the operation is the endpoint that Starlette is about to run.
 
     The router of the application, and those of the applications that it mounts, ask the policy about the route that
     they have matched, before any of it runs. `StaticFiles` have the name of their mount, or else `static_files`. Any
@@ -75,12 +75,6 @@ class RouteResolver(_RouteResolver):
 
     The middleware of a policy finds the application that it is around, also through other middlewares, or the router
     that it leads to. If a middleware between them may call several applications, every request must be signed.
-
-    Args:
-        operations: as in `undersigned.policy.RouteResolver`.
-
-    Raises:
-        TypeError: `operations` is not a mapping.
     """
 
     __slots__ = ()
@@ -105,12 +99,11 @@ def _ask(app: object, candidates: Candidates) -> bool:
     found = _found(app)
     if found is None:
         return False
-    for asked in (found, _router(found)):
-        if _decides_itself(asked):
-            raise ConfigurationError(
-                f"policy: {type(asked).__name__} decides by itself what runs, whatever its routes are: remove its "
-                "__call__ or app method, or use PathResolver"
-            )
+    if (deciding := _deciding(found)) is not None:
+        raise ConfigurationError(
+            f"policy: {type(deciding).__name__} decides by itself what runs, whatever its routes are: remove its "
+            "__call__ or app method, or use PathResolver"
+        )
     if not _hook(_router(found), candidates):
         raise ConfigurationError("policy: a middleware of the router has no app attribute: add it to the application")
     return True
@@ -248,23 +241,23 @@ def _about_to_run(
     if (
         not _overrides(declared, "handle")
         and isinstance(inner, (Starlette, Router))
-        and not (_decides_itself(inner) or _decides_itself(_router(inner)))
+        and _deciding(inner) is None
         and _hook(_router(inner), candidates)
     ):
         return None
-    names = (route.name,) if route.name else ()
     if type(inner) is StaticFiles and not _overrides(declared, "handle"):
-        return MatchedRoute(inner, (*names, _FILES), scope["path_params"])
-    return MatchedRoute(inner, names, scope["path_params"], is_opaque=True)
+        return MatchedRoute(inner, (route.name, _FILES), scope["path_params"])
+    return MatchedRoute(inner, (route.name,), scope["path_params"], is_opaque=True)
 
 
 def _router(app: Starlette | Router) -> Router:
     return app if isinstance(app, Router) else app.router
 
 
-def _decides_itself(app: Starlette | Router) -> bool:
-    """Return whether an application or router is of a class that may run something without asking its routes."""
-    return _overrides(app, "__call__", "app") if isinstance(app, Router) else _overrides(app, "__call__")
+def _deciding(app: Starlette | Router) -> Starlette | Router | None:
+    """Return what is of a class that may run something without asking its routes: an application or its router."""
+    router = _router(app)
+    return app if _overrides(app, "__call__") else router if _overrides(router, "__call__", "app") else None
 
 
 def _overrides(given: object, *methods: str) -> bool:

@@ -27,7 +27,7 @@ with needs_extra("tornado"):
         ResponseStartLine,
     )
 
-    from .routes import PUBLISHED, SignatureRequired, find_signature, routes_of, verified_signature
+    from .routes import PUBLISHED, SignatureRequired, find_signature, routes_of, verified_signature, wait
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -185,13 +185,13 @@ class _Exchange(HTTPMessageDelegate):
         connection = cast("HTTPConnection", _Answering(self.request_conn, admission))
         delegate = self.application.start_request(self.server_conn, connection)
         start_line = self.start_line if body.target is None else self.start_line._replace(path=body.target)
-        await _wait(delegate.headers_received(start_line, headers))
+        await wait(delegate.headers_received(start_line, headers))
         if body.more is None:
             # Nothing has read the content, so Tornado passes it to the application itself.
             self.delegate = delegate
             return
         for chunk in body.chunks:
-            await _wait(delegate.data_received(chunk))
+            await wait(delegate.data_received(chunk))
         more = body.more
         while more:
             try:
@@ -200,7 +200,7 @@ class _Exchange(HTTPMessageDelegate):
                 delegate.on_connection_close()
                 return
             if chunk:
-                await _wait(delegate.data_received(chunk))
+                await wait(delegate.data_received(chunk))
         delegate.finish()
 
     async def _verify(self) -> None:
@@ -277,11 +277,6 @@ def _headers(lines: Iterable[tuple[str, str]]) -> HTTPHeaders:
     for name, value in lines:
         headers.add(name, value)
     return headers
-
-
-async def _wait(waiting: Awaitable[None] | None) -> None:
-    if waiting is not None:
-        await waiting
 
 
 __getattr__ = renamed(__name__, "SignatureMiddleware", Undersigned)

@@ -62,7 +62,7 @@ def _listed(app: Application) -> Iterator[ListedRoute]:
         path: str = pattern.pattern.removesuffix("$") if pattern else "/*"
         for method in RequestHandler.SUPPORTED_METHODS if isinstance(rule.target, type) else ["*"]:
             if not _answers_itself(rule.target, method):
-                route = MatchedRoute(rule.target, (rule.name,) if rule.name else (), is_opaque=method == "*")
+                route = MatchedRoute(rule.target, (rule.name,), is_opaque=method == "*")
                 yield ListedRoute(method, path, route)
 
 
@@ -110,15 +110,17 @@ class _Asking:
 
     async def headers_received(self, start_line: RequestStartLine, headers: HTTPHeaders) -> None:
         """Ask the policy, then let the handler begin."""
-        handled = self.handled
         try:
-            if self.route is not None:
-                await PUBLISHED.check_route(self.request, self.route)
+            await PUBLISHED.check_route(self.request, self.route)
         except SignatureRequired as error:
-            handled.handler_class = _rejecting(handled.handler_class, error)
-        waiting: Awaitable[None] | None = handled.headers_received(start_line, headers)
-        if waiting is not None:
-            await waiting
+            self.handled.handler_class = _rejecting(self.handled.handler_class, error)
+        await wait(self.handled.headers_received(start_line, headers))
+
+
+async def wait(waiting: Awaitable[None] | None) -> None:
+    """Wait for what Tornado's delegates return, if they do."""
+    if waiting is not None:
+        await waiting
 
 
 def _rejecting(handler: type[RequestHandler], error: SignatureRequired) -> type[RequestHandler]:

@@ -32,7 +32,7 @@ class MatchedRoute:
 
     Attributes:
         endpoint: what runs: the function or the class that the application registered, or a mounted application.
-        names: what the framework calls the route.
+        names: what the framework calls the route; None stands for no name.
         parameters: the path parameters.
         is_opaque: whether the endpoint is an application that routes by itself, so that its operation is not known.
         path: the path of the route as the framework spells it, such as `/plans/{plan}`, for decisions and telemetry.
@@ -40,7 +40,7 @@ class MatchedRoute:
     """
 
     endpoint: object
-    names: tuple[str, ...] = ()
+    names: tuple[str | None, ...] = ()
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     is_opaque: bool = False
     path: str | None = field(default=None, compare=False)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 from flask import Blueprint, Flask, request
-from flask.ctx import RequestContext
 from flask.views import MethodView
 from tests.integrations.routes import Asked, environ_of
 from tests.keys import ORIGIN, verifier
 from werkzeug.exceptions import NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
-from werkzeug.routing import BaseConverter, Map, Rule, ValidationError
+from werkzeug.routing import Rule
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Response
 
@@ -104,7 +103,7 @@ def add_routes(app: Flask) -> Flask:
     return app
 
 
-OPERATIONS = {"named": lambda given: given["name"], "plans.buy": "create", "plans.look": "read"}
+OPERATIONS = {"named": lambda given: given["name"], "plans.buy": "create"}
 
 
 def verified(app: Flask, party, **options) -> Flask:
@@ -119,13 +118,12 @@ def verified(app: Flask, party, **options) -> Flask:
 def ask(party):
     """Send an unsigned or a signed request to an application, and return the status and what ran."""
 
-    def ask(app: Flask, target: str, *, signed: bool = False, **options) -> tuple[int, list[str]]:
+    def ask(app: Flask, target: str, *, signed: bool = False) -> tuple[int, list[str]]:
         app = app if "undersigned" in app.extensions else verified(app, party)
-        kind = {"Content-Type": options.pop("content_type")} if "content_type" in options else {}
-        method = "GET" if target == "/plans" and "plans" in app.view_functions else "POST"
-        fields = party.fields(method, target, options.get("data", b""), [*kind.items()]) if signed else kind
+        method = "GET" if target == "/plans" else "POST"
+        fields = party.fields(method, target) if signed else []
         RAN.clear()
-        answer = app.test_client().open(target, method=method, base_url=ORIGIN, headers=fields, **options)
+        answer = app.test_client().open(target, method=method, base_url=ORIGIN, headers=fields)
         return answer.status_code, list(RAN)
 
     return ask
@@ -186,69 +184,6 @@ def changed_path(inner):
         return inner({**environ, "PATH_INFO": environ["PATH_INFO"].replace("/old", "")}, start_response)
 
     return changed
-
-
-class Versioned(RequestContext):
-    """A context that also finds routes below `/v1`."""
-
-    def match_request(self) -> None:
-        super().match_request()
-        if self.request.routing_exception is not None and self.request.path.startswith("/v1/"):
-            self.request.routing_exception = None
-            path = self.request.path.removeprefix("/v1")
-            matched = self.url_adapter.match(path, return_rule=True)
-            self.request.url_rule, self.request.view_args = matched
-
-
-class WithContext(Flask):
-    def request_context(self, environ):
-        return Versioned(self, environ)
-
-
-class WithAdapter(Flask):
-    def create_url_adapter(self, given):
-        adapter = super().create_url_adapter(given)
-        if given is not None and given.path.startswith("/v1/"):
-            adapter.path_info = given.path.removeprefix("/v1")
-        return adapter
-
-
-class LooseRule(Rule):
-    """A rule that also matches below `/v1`."""
-
-    def __init__(self, string: str, **options) -> None:
-        super().__init__("/<any(v1):version>" + string if options["endpoint"] != "static" else string, **options)
-
-
-class LowerMap(Map):
-    """A map that finds paths whatever their case."""
-
-    def bind_to_environ(self, environ, *arguments, **options):
-        return super().bind_to_environ({**environ, "PATH_INFO": environ["PATH_INFO"].lower()}, *arguments, **options)
-
-
-class WithMap(Flask):
-    url_map_class = LowerMap
-
-
-class WithRules(Flask):
-    url_rule_class = LooseRule
-
-
-def with_rules() -> Flask:
-    app = WithRules("seller")
-    app.add_url_rule("/create", "create", lambda version: ran(f"create {version}"), methods=["POST"])
-    return app
-
-
-def hosts(place: str, own: str, other: str, **options) -> Flask:
-    app, plans = Flask("seller", **options), Blueprint("plans", "plans")
-    if place == "subdomain":
-        app.config["SERVER_NAME"] = "example.com"
-    plans.add_url_rule("/plans", "look", lambda: ran("look"), methods=["POST"], **{place: other})
-    plans.add_url_rule("/plans", "buy", lambda: ran("buy"), methods=["POST"], **{place: own})
-    app.register_blueprint(plans)
-    return app
 
 
 class Dispatching(Flask):
@@ -315,7 +250,6 @@ def endless(_inner) -> Around:
     return loop
 
 
-VERSIONED = {"/v1/read": "read", "/nothing": None}, {"/v1/create": "create"}
 PLAIN = {"/read": "read"}, {"/create": "create"}
 UNKNOWN = {}, {"/read": "create"}
 
@@ -352,22 +286,6 @@ UNKNOWN = {}, {"/read": "create"}
             {"/read": "read", "/old/read": "read"},
             {"/old/create": "create"},
             id="changed path",
-        ),
-        pytest.param(lambda: add_routes(WithContext("seller")), *VERSIONED, id="context"),
-        pytest.param(lambda: add_routes(WithAdapter("seller")), *VERSIONED, id="adapter"),
-        pytest.param(lambda: add_routes(WithMap("seller")), {"/READ": "read"}, {"/CREATE": "create"}, id="map"),
-        pytest.param(with_rules, {"/create": None}, {"/v1/create": "create v1"}, id="rules of another class"),
-        pytest.param(
-            lambda: hosts("host", "seller.example.com", "a.example", host_matching=True, static_host="s.example"),
-            {},
-            {"/plans": "buy"},
-            id="host",
-        ),
-        pytest.param(
-            lambda: hosts("subdomain", "seller", "other", subdomain_matching=True),
-            {},
-            {"/plans": "buy"},
-            id="subdomain",
         ),
         pytest.param(several_resolvers, *PLAIN, id="several resolvers"),
         pytest.param(choosing, *UNKNOWN, id="another application, chosen by a function"),
@@ -413,51 +331,6 @@ def test_policy_is_asked_below_a_dispatcher_that_has_only_mounts(front):
     app = wsgi.SignatureMiddleware(site, verifier=verifier(), origins=[ORIGIN], policy=policy, reconstruct=True)
     asked = {("GET", "/shop/plans"): "200", ("GET", "/elsewhere"): "404", ("POST", "/shop/create"): "401"}
     assert {given: run_wsgi_app(app, environ_of(*given))[1][:3] for given in asked} == asked
-
-
-class WithForm(Flask):
-    """An application whose form says the path, which no router can know before the body is read."""
-
-    def create_url_adapter(self, given):
-        adapter = super().create_url_adapter(given)
-        if given is not None and "path" in given.form:
-            adapter.path_info = given.form["path"]
-        return adapter
-
-
-def test_router_that_reads_the_body_runs_what_need_not_be_signed_only(ask):
-    app, form = (
-        add_routes(WithForm("seller")),
-        {"data": b"path=/create", "content_type": "application/x-www-form-urlencoded"},
-    )
-    assert ask(app, "/read") == (200, ["read"])
-    assert ask(app, "/read", **form) == (401, [])
-    assert ask(app, "/read", signed=True, **form) == (200, ["create"])
-
-
-class Once(BaseConverter):
-    """A converter that takes a value only the second time."""
-
-    seen: tuple[str, ...] = ()
-
-    def to_python(self, value: str) -> str:
-        Once.seen = (*Once.seen, value)
-        if Once.seen.count(value) % 2:
-            raise ValidationError
-        return value
-
-
-def test_router_that_answers_differently_the_second_time_is_asked_once(ask, monkeypatch):
-    monkeypatch.setattr(Once, "seen", ())
-    app = Flask("seller")
-    app.url_map.converters["once"] = Once
-
-    @app.post("/<once:path>")
-    def create(path: str) -> str:
-        return ran(path)
-
-    assert ask(app, "/a") == (404, [])
-    assert ask(app, "/a") == (401, [])
 
 
 @pytest.mark.parametrize("app", [Dispatching, FullyDispatching, Preprocessing, Wrapping])

@@ -17,6 +17,7 @@ SECRET = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g"
 PEM = f"-----BEGIN PRIVATE KEY-----\n{SECRET}\n-----END PRIVATE KEY-----\n"
 OCTETS = base64.urlsafe_b64decode(PRIVATE["d"] + "=")
 DER = bytes.fromhex("302e020100300506032b657004220420") + OCTETS
+X25519_DER = DER.replace(b"\x65\x70", b"\x65\x6e")
 
 
 def base58(octets: bytes) -> str:
@@ -99,6 +100,7 @@ MISTAKES = {
             "JSON in Base64": base64.b64encode(json.dumps({"d": PRIVATE["d"]}).encode()).decode(),
         }.items()
     },
+    "a private key of another kind as DER": ({"keys": [PUBLIC | {"kid": X25519_DER.hex()}]}, "has a private key"),
     "the private half of a key in parts": (
         {"keys": [PUBLIC | {"key_ops": [PRIVATE["d"][:20], PRIVATE["d"][20:]]}]},
         "private half",

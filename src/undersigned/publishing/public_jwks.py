@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import a85decode, b32decode, b85decode, urlsafe_b64decode
+from base64 import a85decode, b32decode, b64decode, b85decode, urlsafe_b64decode
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -27,9 +26,9 @@ from undersigned.signature.jwk import (
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
-    from undersigned.signature.jwk import PrivateKey
+    from undersigned.signature.jwk import JWK
 
 _MEMBERS: Final = frozenset(
     ("keys", "kty", "kid", "crv", "x", "y", "n", "e", "alg", "use", "key_ops", "adcp_use", "x5u", "x5t", "x5t#S256")
@@ -37,7 +36,7 @@ _MEMBERS: Final = frozenset(
 """The members of public keys."""
 
 _MOST: Final = {"kid": 320, "x": 96, "y": 96, "n": 4096, "x5u": 320, "x5t#S256": 48}
-"""The characters of a member that may be long: fewer than a private RSA key has. `_public_halves` finds other ones."""
+"""The characters of a member that may be long: fewer than a private RSA key has. Other ones are searched for."""
 
 _SHORT: Final = 32
 """The characters of any other member. A private key has 43 at least, in Base64url."""
@@ -45,7 +44,12 @@ _SHORT: Final = 32
 _DECIMALS: Final = 116
 """The decimal digits of a number of 48 octets."""
 
-_CURVES: Final = (("OKP", "Ed25519"), ("EC", "P-256"), ("EC", "P-384"))
+_CURVES: Final[Sequence[JWK]] = (
+    {"kty": "OKP", "crv": "Ed25519"},
+    {"kty": "EC", "crv": "P-256"},
+    {"kty": "EC", "crv": "P-384"},
+)
+"""What the JWKs of keys have whose private halves are searched for."""
 
 _TYPES: Final = ("EC", "OKP", "RSA")
 """The kinds of keys whose private members are known. An `oct` key is a secret as a whole."""
@@ -64,17 +68,21 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     """
     try:
         text = json.dumps(jwks, indent=2, allow_nan=False).encode("ascii") + b"\n"
+        # Without tuples, and without two names that are one in JSON.
+        document: object = loads(text)
     except (TypeError, ValueError, RecursionError):
         raise ConfigurationError("keys: give a JWK set as json.loads reads it") from None
-    members = _array_of(jwks)
-    _check_secrets(jwks, {"keys": members} if is_profile else jwks)
+    members: object = document.get("keys") if isinstance(document, dict) else None
+    _check_secrets(document, {"keys": members} if is_profile else document)
     if not isinstance(members, list):
         raise ConfigurationError('keys: a JWK set is a JSON object with a "keys" array')
     if b"PRIVATE KEY-----" in text:
         raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
-    if not {key.thumbprint for key in keys}.isdisjoint(half for one in _texts(jwks) for half in _public_halves(one)):
-        raise ConfigurationError("keys: the set has the private half of one of its keys as a text; leave it out")
+    curves = [curve for curve in _CURVES if any(curve.items() <= jwk.items() for jwk in cast("list[JWK]", members))]
+    published = {key.thumbprint for key in keys}
+    if any(_has_private_key(text, curves, published) for text in _texts(document)):
+        raise ConfigurationError("keys: the set has a private key, or the private half of one of its keys, as a text")
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
     if not any(key.algorithm for key in keys):
@@ -96,11 +104,6 @@ def read_jwks(text: bytes) -> Mapping[str, object]:
         return cast("Mapping[str, object]", loads(text))
     except (ValueError, RecursionError):
         raise ConfigurationError("keys: the text is not JSON, or has duplicate keys; expected a JWK set") from None
-
-
-def _array_of(document: object) -> object:
-    """Return the member `keys`, or None if there is none."""
-    return cast("Mapping[str, object]", document).get("keys") if isinstance(document, dict) else None
 
 
 def _check_secrets(document: object, short: object) -> None:
@@ -130,8 +133,16 @@ def _key_of(member: object) -> VerificationKey:
     return VerificationKey.from_jwk(jwk)
 
 
-def _public_halves(text: str) -> Iterator[str | None]:
-    """Yield the thumbprint of each public key whose private half may be in a text, spelled as `_SPELLINGS` has it."""
+def _has_private_key(text: str, curves: Sequence[JWK], published: Container[str | None]) -> bool:
+    """Return whether a text has a private key in it, spelled as `_SPELLINGS` has it: any in DER, or a published one.
+
+    Args:
+        text: the text.
+        curves: what the JWKs of private keys may have, next to `d`.
+        published: the thumbprints of the published keys.
+    """
+    if len(text) < _SHORTEST:
+        return False
     candidates: set[bytes] = set()
     for characters, lengths, decode in _SPELLINGS:
         runs = {run for one in (text, re.sub(r"[\s:]", "", text)) for run in characters.findall(one)}
@@ -139,44 +150,41 @@ def _public_halves(text: str) -> Iterator[str | None]:
             with suppress(ValueError, OverflowError):
                 candidates.add(decode(part))
     for octets in candidates:
-        private: list[PrivateKey] = []
-        if len(octets) in {32, 48}:
-            for kty, crv in _CURVES:
-                with suppress(UnusableKey):
-                    private.append(private_key_of({"kty": kty, "crv": crv, "d": base64url(octets)}))
         with suppress(ValueError, UnsupportedAlgorithm, TypeError):
-            private.append(cast("PrivateKey", load_der_private_key(octets, None)))
-        for key in private:
+            load_der_private_key(octets, None)
+            return True
+        for curve in curves:
             with suppress(UnusableKey):
-                yield thumbprint(public_jwk(key.public_key()))
-        with suppress(UnicodeDecodeError):
-            yield from _public_halves(octets.decode("ascii"))
+                private = private_key_of({**curve, "d": base64url(octets)})
+                if thumbprint(public_jwk(private.public_key())) in published:
+                    return True
+        if octets.isascii() and _has_private_key(octets.decode("ascii"), curves, published):
+            return True
+    return False
 
 
-def _from_base64(text: str) -> bytes:
-    return urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "=" * (-len(text) % 4))
-
-
-def _from_base32(text: str) -> bytes:
-    return b32decode(text + "=" * (-len(text) % 8), casefold=True)
-
-
-def _from_number(text: str, read: Callable[[str], int]) -> bytes:
-    number = read(text[:_DECIMALS])
+def _from_number(number: int) -> bytes:
     return number.to_bytes(32 if number < 2**256 else 48, "big")
 
 
 _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str], bytes]]]] = (
-    (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 64), _from_base64),
-    (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64), _from_base64),
+    (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 64), lambda text: urlsafe_b64decode(f"{text}==")),
+    (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64), lambda text: b64decode(f"{text}==")),
     (re.compile(r"[0-9A-Fa-f]{64,}"), (64, 96), bytes.fromhex),
-    (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), _from_base32),
-    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116), partial(_from_number, read=int)),
-    (re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"), (43, 44, 65, 66), partial(_from_number, read=read_base58)),
+    (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), lambda text: b32decode(text + "=" * (-len(text) % 8), casefold=True)),
+    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116), lambda text: _from_number(int(text[:_DECIMALS]))),
+    (
+        re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"),
+        (43, 44, 65, 66),
+        lambda text: _from_number(read_base58(text[:_DECIMALS])),
+    ),
     (re.compile(r"[!-~]{40,}"), (40, 60), b85decode),
     (re.compile(r"[!-~]{40,}"), (40, 60), a85decode),
 )
 """How a private key may be written: its characters, how many 32 and 48 octets have, and the function that reads it."""
+
+_SHORTEST: Final = 40
+"""The characters of a private key in the shortest spelling."""
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -184,33 +192,30 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        members = cast("Mapping[object, object]", value)
+        members = cast("Mapping[str, object]", value)
         for one in (*members, *members.values()):
             yield from _texts(one)
-    elif isinstance(value, (list, tuple)):
-        texts = [text for one in cast("Sequence[object]", value) for text in _texts(one)]
+    elif isinstance(value, list):
+        texts = [text for one in cast("list[object]", value) for text in _texts(one)]
         yield from (*texts, "".join(texts))
 
 
-def _names(value: object) -> Iterator[object]:
+def _names(value: object) -> Iterator[str]:
     """Yield the names of all members at any depth."""
     if isinstance(value, dict):
-        members = cast("Mapping[object, object]", value)
-        yield from members
-        value = list(members.values())
-    # JSON has no tuples, but json.dumps writes them as arrays.
-    if isinstance(value, (list, tuple)):
-        for item in cast("Sequence[object]", value):
-            yield from _names(item)
+        yield from cast("Mapping[str, object]", value)
+        value = list(cast("Mapping[str, object]", value).values())
+    for item in cast("list[object]", value) if isinstance(value, list) else ():
+        yield from _names(item)
 
 
 def _leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
     """Yield the values of all members at any depth, each with its name. What an unknown member has is one value."""
-    if not isinstance(value, (dict, list, tuple)) or (name and name not in _MEMBERS):
+    if not isinstance(value, (dict, list)) or (name and name not in _MEMBERS):
         yield name, value
     elif isinstance(value, dict):
         for inner, member in cast("Mapping[str, object]", value).items():
             yield from _leaves(inner, member)
     else:
-        for item in cast("Sequence[object]", value):
+        for item in cast("list[object]", value):
             yield from _leaves(name, item)

@@ -99,12 +99,8 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
 
     __slots__ = ()
 
+    blocking = True
     _kind = ConnectionPool
-
-    @property
-    def blocking(self) -> bool:
-        """Always True: a call waits for the server."""
-        return True
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`.

@@ -116,12 +116,8 @@ class RedisReplayStore(_RedisStore):
 
     __slots__ = ()
 
+    blocking = True
     _awaited = False
-
-    @property
-    def blocking(self) -> bool:
-        """Always True: a call waits for the server."""
-        return True
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`.

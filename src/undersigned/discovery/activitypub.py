@@ -15,8 +15,8 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, read_json_object
-from undersigned.discovery.named_keys import NamedKeys
 from undersigned.discovery.network import Network
+from undersigned.discovery.sender_limits import NamedKeys
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import (
     LONGEST_MULTIBASE,

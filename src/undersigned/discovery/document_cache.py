@@ -206,28 +206,18 @@ class Kept(Generic[Value]):
         """Return the value that was fetched last, however long ago."""
         return None if self._copy is None else self._copy.value
 
-    def value_now(self) -> Value | None:
-        """Return the value that may be used now, or None. Begin a fetch if one is due; never wait for it."""
-        since = self._loader.clock()
-        with suppress(KeySourceError):
-            self.flight_to_await(since, any_copy)
-            return self.value_after_wait(since, any_copy)
-        return None
-
     @property
     def is_failing(self) -> bool:
         """Whether the last fetch failed."""
         return self._failure is not None
 
     def usable_copy(self) -> Copy[Value] | None:
-        """Return the copy if it may be used without waiting. Begin the next fetch if the copy expires soon."""
-        copy = self._copy
-        if copy is None:
-            return None
-        if self._loader.clock() >= self._refresh_at:
+        """Return the copy if it may be used without waiting. Begin a fetch if there is none, or it expires soon."""
+        now, copy = self._loader.clock(), self._copy
+        if now >= self._refresh_at:
             with suppress(KeySourceError):
-                self._begin(lambda: self._is_due(copy.fetched, any_copy))
-        return copy if self._is_usable(copy) else None
+                self._begin(lambda: self._is_due(now, any_copy))
+        return copy if copy is not None and self._is_usable(copy) else None
 
     async def get(self, enough: Callable[[Copy[Value]], bool], wait: Wait) -> Value:
         """Return the value, fetched again if the copy is not enough. Wait for `wait_timeout` at most.

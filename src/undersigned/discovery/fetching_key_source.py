@@ -52,14 +52,14 @@ class KeptKeys(ABC):
             KeySourceError: the document must not or cannot be fetched now. Or it lacks the key ID, and cannot be
                 fetched again. Or the signature does not name the document.
         """
-        return self._found(lookup) or finish(self._fetch(lookup, wait_in_thread))
+        return self.held(lookup) or finish(self._fetch(lookup, wait_in_thread))
 
     def async_find(self, lookup: KeyLookup) -> FoundKeys | Coroutine[object, None, FoundKeys]:
         """Return the keys as `find` does, or an awaitable of them if they have to be fetched."""
-        return self._found(lookup) or self._fetch(lookup, wait_in_task)
+        return self.held(lookup) or self._fetch(lookup, wait_in_task)
 
-    def _found(self, lookup: KeyLookup) -> FoundKeys:
-        """Return the keys that may be used without waiting."""
+    def held(self, lookup: KeyLookup) -> FoundKeys:
+        """Return the keys that `lookup.keyid` names and that may be used without waiting."""
         with suppress(KeySourceError):
             copy = self.kept(lookup).usable_copy()
             if copy is not None and has_keys(lookup, self._loader, copy):

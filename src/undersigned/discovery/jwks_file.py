@@ -17,7 +17,6 @@ from undersigned.watched_file import WatchedFile
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-    from pathlib import Path
 
     from undersigned.signature.key_source import KeyLookup
     from undersigned.signature.verification_key import VerificationKey
@@ -42,6 +41,8 @@ class JWKSFile:
 
     __slots__ = ("_file",)
 
+    blocking = False
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -55,21 +56,11 @@ class JWKSFile:
         faults = [key.fault for keyid in self._file.value for key in self._file.value.get(keyid)]
         for fault in (SHARED_FAULT, PRIVATE_FAULT, TEST_KEY_FAULT):
             if fault in faults:
-                raise ConfigurationError(f"path: {self.path} is not for verifying: {fault}")
+                raise ConfigurationError(f"path: {path} is not for verifying: {fault}")
         if all(faults):
             raise ConfigurationError(
-                f"path: {self.path} has no key that can be used; each needs kid and kty, and what its kty requires"
+                f"path: {path} has no key that can be used; each needs kid and kty, and what its kty requires"
             )
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._file.path
-
-    @property
-    def blocking(self) -> bool:
-        """Always False: looking at a file takes some microseconds."""
-        return False
 
     def find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the keys that `lookup.keyid` names, four at most."""

@@ -8,10 +8,9 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import isawaitable, iscoroutine
+from inspect import iscoroutine
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -21,10 +20,19 @@ from undersigned.fork_safety import ProcessLock
 from undersigned.limits import DEFAULT_WAIT_TIMEOUT, LONGEST_IN_LINE, MOST_CANDIDATES, MOST_HINTS, MOST_LOGGED_HOSTS
 from undersigned.signature.key_source import is_key_source
 from undersigned.signature.verification_key import VerificationKey
-from undersigned.verification.blocking_calls import Several, finish, from_tasks, from_threads, may_block, needs_waiting
+from undersigned.verification.blocking_calls import (
+    Several,
+    awaited,
+    finish,
+    from_tasks,
+    from_threads,
+    may_block,
+    needs_waiting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Hashable
+    from concurrent.futures import Future
 
     from undersigned.discovery.remote_jwks import FetchedKeys, FetchedQuestion
     from undersigned.discovery.threads_and_tasks import Wait
@@ -337,35 +345,16 @@ class _Question:
         return _checked(self._source, self._future.result())
 
     def _ask(self) -> Future[object]:
-        source, future = self._source, Future[object]()
+        source, lookup = self._source, self._lookup
         if self._wait is wait_in_task:
-            return _settle(future, from_tasks(source, "find"), self._lookup)
-        if may_block(source):
-            return in_thread(lambda: source.find(self._lookup), "undersigned-keys")
-        return _settle(future, from_threads(source, "find", option="sources"), self._lookup)
 
+            async def ask() -> object:
+                return await awaited(from_tasks(source, "find")(lookup))
 
-def _settle(future: Future[object], find: Callable[[KeyLookup], object], lookup: KeyLookup) -> Future[object]:
-    """Set the result of a future to what a source finds, which may have to be awaited."""
-    try:
-        answer = find(lookup)
-    except Exception as failure:  # noqa: BLE001 - raised where the result is read
-        future.set_exception(failure)
-        return future
-    if not isawaitable(answer):
-        future.set_result(answer)
-        return future
-
-    async def settle() -> None:
-        try:
-            future.set_result(await answer)
-        except Exception as failure:  # noqa: BLE001 - raised where the result is read
-            future.set_exception(failure)
-
-    task = asyncio.ensure_future(settle())
-    # The loop holds tasks weakly. One that hangs would stay for good.
-    future.add_done_callback(lambda settled: settled.cancelled() and task.cancel())
-    return future
+            # It does what the future of a thread does, but it can be cancelled.
+            return cast("Future[object]", asyncio.ensure_future(ask()))
+        find = from_threads(source, "find", option="sources")
+        return in_thread(lambda: find(lookup), "undersigned-keys", may_block=may_block(source))
 
 
 def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> FetchedQuestion | _Question:
@@ -378,7 +367,7 @@ def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> FetchedQ
 def _held_by(source: AsyncKeySource, lookup: KeyLookup) -> Sequence[VerificationKey]:
     """Return the keys that a source finds without waiting."""
     if hasattr(source, "fetched_question"):
-        return cast("FetchedKeys", source).held(lookup.keyid)
+        return cast("FetchedKeys", source).held(lookup)
     found: object = ()
     if not needs_waiting(source, "find"):
         with suppress(Exception):

@@ -40,11 +40,6 @@ class FetchedKeys(KeptKeys):
         """Return the document."""
         return self._kept
 
-    def held(self, keyid: str) -> FoundKeys:
-        """Return the keys with this key ID that may be used without waiting."""
-        copy = self._kept.usable_copy()
-        return () if copy is None else copy.value.get(keyid)
-
     def had(self, keyid: str) -> FoundKeys:
         """Return the keys with this key ID of the last copy, however old it is: who had a key, not what to use."""
         keys = self._kept.last_value()
@@ -52,7 +47,7 @@ class FetchedKeys(KeptKeys):
 
     def is_ready(self) -> bool:
         """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
-        return self._kept.value_now() is not None
+        return self._kept.usable_copy() is not None
 
     def fetched_question(self, lookup: KeyLookup) -> FetchedQuestion:
         """Return a question, for a source that asks several sources at the same time."""

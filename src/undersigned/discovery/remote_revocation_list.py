@@ -109,7 +109,7 @@ class RemoteRevocationList:
 
     def is_ready(self, now: float) -> bool:
         """Return whether there is a list that is not stale. If a fetch is due, begin it; never wait for it."""
-        current = self._kept.value_now()
+        current = self._held()
         return current is not None and current.is_ready(now)
 
     def _held(self) -> RevocationList | None:

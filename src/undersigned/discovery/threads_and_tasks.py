@@ -39,8 +39,8 @@ async def wait_in_task(futures: Collection[Future[object]], seconds: float) -> N
             await woken.wait()
 
 
-def in_thread(call: Callable[[], Result], name: str) -> Future[Result]:
-    """Call a function in a daemon thread of its own, or here if the process may have no more threads."""
+def in_thread(call: Callable[[], Result], name: str, *, may_block: bool = True) -> Future[Result]:
+    """Call a function in a daemon thread of its own, or here if it cannot block, or no thread can begin."""
     future: Future[Result] = Future()
     future.set_running_or_notify_cancel()
 
@@ -50,8 +50,9 @@ def in_thread(call: Callable[[], Result], name: str) -> Future[Result]:
         except BaseException as error:  # noqa: BLE001 - raised where the result is awaited
             future.set_exception(error)
 
+    start = threading.Thread(target=run, name=name, daemon=True).start if may_block else run
     try:
-        threading.Thread(target=run, name=name, daemon=True).start()
+        start()
     except RuntimeError:
         run()
     return future

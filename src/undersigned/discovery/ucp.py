@@ -9,8 +9,8 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
-from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
+from undersigned.discovery.sender_limits import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.errors import KeySourceError, MalformedURL
 from undersigned.limits import MOST_AGENT_FETCHES, MOST_AGENTS, MOST_NAMED_KEYS, MOST_NEW_AGENTS, MOST_UCP_PROFILE_BYTES
 from undersigned.message.structured_fields import MalformedField, OversizedField, check_size, parse_dictionary

@@ -13,9 +13,9 @@ from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL, UnusableDocument, source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import Keys, members_of, read_json_object
-from undersigned.discovery.named_keys import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.discovery.network import Network
 from undersigned.discovery.remote_jwks import JWK_SET_TYPES
+from undersigned.discovery.sender_limits import NamedKeys, TrustedAgents, trusted_urls
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.limits import (
     MOST_AGENT_FETCHES,

@@ -43,6 +43,8 @@ class MemoryReplayStore:
 
     __slots__ = ("_ahead", "_forgotten", "_keys", "_lock", "_order", "_process", "_repeated", "_slots", "_total")
 
+    blocking = False
+
     def __init__(self) -> None:
         self._lock = ProcessLock()
         self._keys: dict[str, dict[str, str | None]] = {}  # the contents of the live nonces of each key
@@ -54,11 +56,6 @@ class MemoryReplayStore:
         self._process: int | None = None
         # A clock that goes on as it is if the time of the system is set.
         self._ahead = time.time() - time.monotonic()
-
-    @property
-    def blocking(self) -> bool:
-        """Always False: the nonces are in memory."""
-        return False
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`."""

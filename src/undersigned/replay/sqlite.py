@@ -107,6 +107,8 @@ class SqliteReplayStore:
 
     __slots__ = ("_ahead", "_file", "_id", "_lock", "_opened", "_path", "_survives_power_loss", "_timeout")
 
+    blocking = True
+
     def __init__(self, path: str | os.PathLike[str], *, timeout: float = 5.0, survives_power_loss: bool = True) -> None:
         if not isinstance(timeout, (int, float)) or not 0 < timeout <= _LONGEST_TIMEOUT:
             raise ConfigurationError("timeout: give seconds greater than 0, such as 5, and at most an hour")
@@ -123,11 +125,6 @@ class SqliteReplayStore:
         with self._lock:
             self._id = self._prepare()
         self._file = self._file_at_path()
-
-    @property
-    def blocking(self) -> bool:
-        """Always True: a call reads and writes a file."""
-        return True
 
     def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`, after deleting the nonces that have ended.

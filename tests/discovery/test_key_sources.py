@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -389,29 +388,7 @@ def test_verifier_tells_two_signers_with_one_keyid_apart():
         judge.verify(signed_request(key=other))
 
 
-def test_verifier_takes_a_second_look_for_a_new_key_of_a_known_name(server):
-    other = SigningKey.from_jwk({**OTHER_PRIVATE, "kid": PUBLIC["kid"]})
-    server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
-    judge = verifier(
-        keys=KeySources({name: RemoteJWKS(server.url(path), network=server.network()) for name, path in SIGNERS})
-    )
-    assert judge.verify(signed_request()).signer == "a.example.com"
-    server.answers["/b"] = jwks(EC_PUBLIC, CLASH)
-    assert judge.verify(signed_request(key=other)).signer == "b.example.com"
-
-
 class TestThreads:
     def test_sources_block_when_one_does(self, server):
         assert not KeySources({"a": KEYS}).blocking
         assert KeySources({"a": KEYS, "b": RemoteJWKS(server.url())}).blocking
-
-    def test_slow_servers_are_asked_at_the_same_time(self, server):
-        server.answers |= {f"/{number}": jwks() for number in range(4)}
-        server.hold.clear()
-        sources = KeySources(
-            {f"{number}": RemoteJWKS(server.url(f"/{number}"), network=server.network()) for number in range(4)}
-        )
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(sources.find, lookup())
-            server.wait_for(4)
-            server.hold.set()

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from tests.discovery.key_server import failure, redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 
 from undersigned import ConfigurationError, Request, SignatureError, Signer, SigningKey
-from undersigned.discovery.ucp import UCPKeys
 from undersigned.message import HeaderFields
 from undersigned.profiles import UCP
 
@@ -206,17 +202,3 @@ def test_request_is_verified_or_rejected_with_the_code_of_ucp(world, make, serve
     with pytest.raises(SignatureError) as raised:
         verify(request)
     assert (raised.value.code, raised.value.form.status) == (code, status)
-
-
-def test_profiles_wait_for_a_place_to_be_fetched(server):
-    source = UCPKeys(network=server.network(), most_at_once=1)
-    server.answers[PATH] = response(PROFILE)
-    server.hold.clear()
-    urls = [server.url(PATH, host) for host in ("keys.example.com", "agent.example.com")]
-    with ThreadPoolExecutor() as threads:
-        asking = [threads.submit(source.find, ask_about(f'profile="{url}"')) for url in urls]
-        server.wait_for(1)
-        time.sleep(0.05)
-        assert server.asked(PATH) == 1
-        server.hold.set()
-        assert [one.result()[0].owner for one in asking] == urls

@@ -91,14 +91,6 @@ def test_file_with_another_kid_than_the_thumbprint_is_not_served(tmp_path, caplo
     assert "must be the thumbprint" in caplog.text
 
 
-@pytest.mark.parametrize("number", range(1, 8))
-def test_directory_of_several_keys_is_read_by_our_verifier(number):
-    pairs = [KeyPair.generate() for _ in range(number)]
-    keys = [pair.signing_key() for pair in pairs]
-    served = publish({"keys": [jwk for pair in pairs for jwk in pair.public["keys"]]}, keys).response("GET")
-    assert prove(served) == [key.keyid for key in keys]
-
-
 @pytest.mark.parametrize(
     ("options", "named"),
     [

@@ -2,14 +2,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import resource
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -143,27 +139,6 @@ def test_file_system_without_a_write_ahead_log_is_rejected(path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", lambda *given, **options: connect(*given, factory=Elsewhere, **options))
     with pytest.raises(ConfigurationError, match="use a local disk"):
         SqliteReplayStore(path)
-
-
-def test_new_store_waits_for_a_reader_before_it_switches_to_the_write_ahead_log(path):
-    reader = sqlite3.connect(path, isolation_level=None)
-    made = threading.Event()
-
-    def make() -> str:
-        with SqliteReplayStore(path, timeout=5) as store:
-            made.set()
-            return claim(store, "n")
-
-    reader.execute("CREATE TABLE t (c)")
-    reader.execute("DROP TABLE t")
-    reader.execute("BEGIN")
-    reader.execute("SELECT * FROM sqlite_schema").fetchall()
-    with ThreadPoolExecutor() as pool:
-        answer = pool.submit(make)
-        assert not made.wait(0.2)
-        reader.execute("COMMIT")
-        reader.close()
-        assert answer.result() == "fresh"
 
 
 @pytest.mark.parametrize(
@@ -329,27 +304,6 @@ def test_connection_that_cannot_be_set_up_is_closed(path, store, connections):
             connection.execute("SELECT 1")
 
 
-def test_full_disk_raises_until_there_is_room(path, store):
-    assert claim(store, "n") == "fresh"
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    size = path.with_name("replay.sqlite-wal").stat().st_size
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100_000, before[1]))
-    claimed = []
-    try:
-        for number in range(10_000):
-            claim(store, str(number))
-            claimed.append(str(number))
-    except sqlite3.OperationalError as full:
-        assert "full" in str(full) or "disk I/O" in str(full)  # noqa: PT017 - which claim raises is for the disk to say
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
-    assert 0 < len(claimed) < 10_000
-    assert {claim(store, nonce) for nonce in claimed} == {"seen"}
-    assert claim(store, "new") == "fresh"
-
-
 CLAIMS = """
 import itertools, sys
 from undersigned import Caps
@@ -372,12 +326,3 @@ def test_claims_of_a_killed_process_are_remembered(path, store):
         assert len(said) >= 200
         assert {claim(store, nonce) for nonce in said} == {"seen"}
         assert claim(store, f"after {run}") == "fresh"
-
-
-def test_connection_of_the_parent_is_not_used_after_a_fork(store, connections, monkeypatch):
-    assert claim(store, "n") == "fresh"
-    monkeypatch.setattr(os, "getpid", lambda: 0)
-    assert claim(store, "n") == "seen"
-    parents, _ = connections
-    assert parents.execute("SELECT live FROM store").fetchall() == [(1,)]
-    parents.close()

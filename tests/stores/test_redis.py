@@ -15,7 +15,7 @@ import valkey.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from tests.stores.kinds import pooled_redis, pooled_valkey
-from tests.stores.servers import Redis, Valkey, blocking_client
+from tests.stores.servers import blocking_client
 
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import NoConnection
@@ -485,31 +485,6 @@ def test_keyids_are_spread_over_the_nodes_of_a_cluster_unless_there_is_a_tag(clu
                 assert claim(store, "n", keyid=f"key {number}") == "fresh"
             found = {client.get_node_from_key(key).port for key in client.scan_iter(match=f"spread {nodes}:*")}
             assert len(found) == nodes
-
-
-@pytest.mark.parametrize("kind", [Redis, Valkey])
-def test_asynchronous_store_raises_while_the_server_is_paused_and_recovers(kind):
-    async def checked(server) -> None:
-        client = pooled_redis(server.port, socket_timeout=0.2, retry=AsyncRetry(NoBackoff(), 0))
-        async with contextlib.aclosing(client), contextlib.aclosing(pooled_redis(server.port)) as patient:
-            store, other = AsyncRedisReplayStore(client), AsyncRedisReplayStore(patient)
-            assert await claim(other, "n") == "fresh"
-            server.pause()
-            for _ in range(3):
-                with pytest.raises(redis.TimeoutError):
-                    await claim(store, "n")
-                with pytest.raises(redis.TimeoutError):
-                    await store.full("k", now=NOW, caps=ROOMY)
-            server.resume()
-            assert await claim(other, "n") == "seen"
-            answer = None
-            while answer is None:  # a busy machine may take longer than the timeout
-                with contextlib.suppress(redis.TimeoutError):
-                    answer = await claim(store, "n")
-            assert answer == "seen"
-
-    with kind() as server:
-        asyncio.run(checked(server))
 
 
 def test_asynchronous_claim_waits_for_replicas(redis_server):

@@ -6,11 +6,9 @@ import asyncio
 import contextlib
 import itertools
 import json
-import threading
 from dataclasses import replace
 
 import pytest
-from tests.drive import Message, call_asgi, scope_of
 from tests.keys import Awaited, signing_key
 from tests.profiles.examples import EXAMPLES, FILE
 from tests.tokens.issuing import issue
@@ -28,10 +26,8 @@ from undersigned import (
     SignatureError,
     Signer,
     Verifier,
-    asgi,
     profiles,
 )
-from undersigned.discovery import KeySources
 from undersigned.discovery.ucp import UCPKeys
 from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.message import HeaderFields
@@ -101,24 +97,6 @@ def test_published_request_is_verified_by_the_key_of_its_token():
     assert asyncio.run(verifier.verify(WIMSE.request)).signer == signer
 
 
-class Fetching:
-    """A source for threads and tasks, whose `find` blocks."""
-
-    blocking = True
-
-    def find(self, _lookup):
-        pytest.fail("it blocks the event loop")
-
-    async def async_find(self, lookup):
-        return ISSUER.key_set().find(lookup)
-
-
-def test_task_does_not_block_on_an_issuer_that_can_be_awaited():
-    keys = WorkloadTokenKeys({"a.example": Fetching()}, clock=lambda: NOW)
-    [key] = asyncio.run(keys.async_find(lookup("workload-identity-token", token())))
-    assert key.owner == CLAIMS["sub"]
-
-
 class Rotated:
     """The keys of an issuer who has published another key under the same kid."""
 
@@ -142,37 +120,6 @@ def test_issuer_is_asked_again_if_its_key_does_not_verify_the_token(is_async):
             [key] = asyncio.run(keys.async_find(asked)) if is_async else keys.find(asked)
             assert key.owner == CLAIMS["sub"]
         assert issuer.asked == [False, True][: 1 + asks_again]
-
-
-class Blocking:
-    """A source for threads alone, which remembers the threads that asked it."""
-
-    blocking = True
-
-    def __init__(self) -> None:
-        self.threads = []
-
-    def find(self, lookup):
-        self.threads.append(threading.current_thread())
-        return ISSUERS["wimse-request"].find(lookup)
-
-
-@pytest.mark.parametrize("several", [True, False], ids=["of several sources", "alone"])
-def test_issuer_that_blocks_is_asked_in_a_thread_over_asgi(several):
-    issuer = Blocking()
-    keys = WorkloadTokens({"example.com": issuer}, clock=lambda: WIMSE.now)
-    sources = KeySources({"example.com": keys}) if several else keys
-    request, origin = WIMSE.request, "https://" + dict(WIMSE.request.fields)["host"]
-
-    async def app(_scope, _receive, send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body"})
-
-    served = asgi.SignatureMiddleware(app, verifier=WIMSE.verifier(keys=sources), origins=[origin])
-    message = Message(request.url.removeprefix(origin), request.method, list(request.fields), request.body)
-    assert asyncio.run(call_asgi(served, scope_of(message), request.body)).status == 200
-    assert issuer.threads
-    assert threading.current_thread() not in issuer.threads
 
 
 @pytest.mark.parametrize("name", ["keyid", "thumbprint"])

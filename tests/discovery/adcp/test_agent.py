@@ -812,8 +812,3 @@ def test_directory_takes_agents_with_options_of_their_own(world, operator):
     identity(operator)["key_origins"] = {"webhook_signing": "keys.example.com"}
     agent = world.agent(operator.url, purpose="webhook_signing", network=network)
     assert world.find(world.directory([agent]), "buyer-ed25519").owner == operator.url
-
-
-def test_directory_that_lists_an_agent_twice_is_a_mistake(world):
-    with pytest.raises(ConfigurationError, match=r"^agents: "):
-        world.directory(["https://a.example.com/", "https://a.example.com/"])

@@ -262,28 +262,6 @@ def test_strangers_cause_a_bounded_number_of_fetches_a_minute(find, make, server
     assert len(server.requests) == 5 + 1 + 5 + 1
 
 
-def test_url_that_met_the_bound_is_fetched_soon_after(find, make, server, clock):
-    source = make(most_a_minute=1)
-    server.answers |= {"/a": response(SET), "/b": response(SET)}
-    assert find("/a", source=source)
-    assert failure(find, "/b", source=source).reason == "signature_jwks_unavailable"
-    clock.now += 60
-    assert find("/b", source=source)
-
-
-def test_empty_sets_displace_no_agent_that_gave_keys(find, make, server, monkeypatch):
-    monkeypatch.setattr("undersigned.discovery.web_bot_auth.MOST_AGENTS", 2)
-    source = make()
-    server.answers["/known"] = response(SET)
-    server.answers |= {f"/{number}": response({"keys": []}) for number in range(5)}
-    assert find("/known", source=source)
-    for number in range(5):
-        for _ in range(2):
-            assert find(f"/{number}", source=source) == ()
-    assert find("/known", source=source)
-    assert server.asked("/known") == 1
-
-
 def test_card_leads_to_the_keys(world, make, server):
     card = {"client_id": server.url("/card")}
     server.answers |= {

@@ -168,12 +168,15 @@ def test_response_needs_the_request_that_it_answers():
         verify(UCP_RESPONSE, lonely)
 
 
-def test_profile_for_requests_neither_signs_nor_verifies_responses():
+def test_profile_for_one_kind_of_message_neither_signs_nor_verifies_the_other():
     response = Response(200, request=REQUEST)
     with pytest.raises(SigningError, match=r"profile for responses"):
         Signer(key_pair("ed25519").signing_key(), profile=ADCP_3_2).sign_response(response)
     with pytest.raises(ConfigurationError, match=r"^profile: adcp-3.2 is for requests"):
         verify(ADCP_3_2, response)
+    verifier = Verifier(UCP_RESPONSE, keys=OneKey(verification_key("ed25519")), replay=MemoryReplayStore())
+    with pytest.raises(ConfigurationError, match=r"^profile: ucp-response is for responses; pass one .* for requests$"):
+        verifier.verify(REQUEST)
 
 
 @pytest.mark.parametrize("change", [{"fields": [("a b", "c")]}, {"fields": [("X", "a\r\nb")]}])

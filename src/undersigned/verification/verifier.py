@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from undersigned.message.structured_fields import Parameter
     from undersigned.replay.store import AsyncReplayStore, Claim, ReplayStore
     from undersigned.signature.key_source import AsyncKeySource, KeySource
+    from undersigned.signature.profile import MessageKind
     from undersigned.verification.revocation_list import AsyncRevocationSource, RevocationList, RevocationSource
 
 _WARNED_BEFORE: Final = 3600
@@ -735,12 +736,9 @@ class AsyncVerifier:
 
         Raises:
             SignatureError: the request is rejected, or it cannot be verified now.
+            ConfigurationError: the profile is for responses.
         """
-        signature = await self.authenticate(request)
-        digest = signature.running_digest(request.body)
-        # The application gets only content that was signed.
-        content = Content() if digest is None and request.body else request.content
-        return await self.complete(signature, content, digest=digest)
+        return await self._verify(request, "request")
 
     async def verify_response(self, response: Response) -> VerifiedSignature:
         """Verify a response whose body has been read, with the request that it answers.
@@ -749,11 +747,19 @@ class AsyncVerifier:
             SignatureError: the response is rejected, or it cannot be verified now.
             ConfigurationError: the profile is for requests, or the response lacks its request.
         """
-        if self.profile.message != "response":
-            raise ConfigurationError(f"profile: {self.profile.name} is for requests; pass one that is for responses")
         if response.request is None:
             raise ConfigurationError("response: give it the request that it answers, Response(..., request=request)")
-        return await AsyncVerifier.verify(self, cast("Request", response))
+        return await self._verify(response, "response")
+
+    async def _verify(self, message: Request | Response, kind: MessageKind) -> VerifiedSignature:
+        if self.profile.message != kind:
+            is_for = f"{self.profile.name} is for {self.profile.message}s"
+            raise ConfigurationError(f"profile: {is_for}; pass one that is for {kind}s")
+        signature = await self.authenticate(message)
+        digest = signature.running_digest(message.body)
+        # The application gets only content that was signed.
+        content = Content() if digest is None and message.body else message.content
+        return await self.complete(signature, content, digest=digest)
 
     async def authenticate(self, message: Request | Response) -> ReceivedSignature:
         """Take the steps that need no content: 0 to 10 (AdCP verifier checklist).

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _RULE = "request target"
+NOT_REBUILT = "rebuilt target"
+"""The rule for a target of which the server shows too little."""
 # RFC 3986 does not allow `| ^ [ ]`, nor in a query `{ }` and a grave accent. Clients and browsers send them raw, and
 # every server that the tests run shows them as they were sent. Some servers reject `"`, `<` and `>`, or a grave accent
 # in a path. A percent sign begins an escape.
@@ -72,9 +74,8 @@ class RequestTarget(NamedTuple):
         path = script_name + path_info
         if _PLAIN.fullmatch(path) is None:
             raise MalformedURL(
-                "this server hides the raw target, which has other characters than unreserved ones, so it cannot be "
-                "rebuilt: use gunicorn or waitress",
-                rule=_RULE,
+                "the server shows only the decoded path, which has characters that may have been percent-encoded",
+                rule=NOT_REBUILT,
             )
         # A character beyond Latin-1 is not an octet. It becomes a backslash escape, which a target must not contain.
         return cls.parse((f"{path}?{query}" if query else path).encode("latin-1", "backslashreplace"))

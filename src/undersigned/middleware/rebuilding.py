@@ -12,6 +12,7 @@ from undersigned.log_text import printable
 from undersigned.message import tchar
 from undersigned.message.header_fields import HeaderFields
 from undersigned.message.request import Request
+from undersigned.message.request_target import NOT_REBUILT
 from undersigned.middleware.decision import without_query
 from undersigned.middleware.options import HTTP2_SERVERS
 from undersigned.middleware.received import HTTP1_VERSIONS, UnsupportedServer
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 _NO_ORIGIN: Final = "https://unsigned.invalid"
 """The origin in the URL of an unsigned request, which a policy reads: it may have come with any Host."""
 
-
+_RAW_TARGET: Final = (
+    "the request may be valid: use a server that shows the raw target, such as gunicorn or waitress. With "
+    "reconstruct=True (RECONSTRUCT in Django), a path may have only letters, digits and . _ ~ / -"
+)
 _METHOD = re.compile(rf"{tchar.UPPER}+")
 
 
@@ -134,4 +138,6 @@ def target_error(malformed: MalformedURL, received: Received, profile: Profile) 
         received=f"Host {hosts or '(none)'}, request target {target or '(none)'}",
     )
     error.too_large = malformed.too_large
+    if malformed.rule == NOT_REBUILT:
+        error.fix = _RAW_TARGET
     return error

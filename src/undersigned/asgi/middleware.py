@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from inspect import CO_COROUTINE, currentframe
 from typing import TYPE_CHECKING
 
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.errors import ConfigurationError, SignatureError
 from undersigned.eventloop import AsyncGuard
-from undersigned.eventloop.guard import awaitable, is_trio
+from undersigned.eventloop.guard import awaitable
 from undersigned.middleware.admission import shown_outside
 from undersigned.middleware.error_response import ErrorResponse
 from undersigned.middleware.readiness import Readiness
@@ -128,7 +129,9 @@ class SignatureMiddleware:
 
 def _unsupported(scope: Scope) -> ConfigurationError | None:
     """Return why a call cannot be served, or None."""
-    if is_trio():
+    # A caller on trio has imported it.
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_run():
         return ConfigurationError(
             "the server runs the application on trio, which undersigned does not support: run it on asyncio or uvloop"
         )

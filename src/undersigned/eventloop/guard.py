@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from undersigned.limits import TURNS_BEFORE_REJECTION
@@ -65,10 +64,3 @@ class AsyncGuard(Guard):
 def awaitable(verifier: AsyncVerifier) -> AsyncVerifier:
     """Return the verifier as a guard awaits it, without blocking the event loop."""
     return verifier.for_tasks() if isinstance(verifier, Verifier) else verifier
-
-
-def is_trio() -> bool:
-    """Return whether the caller runs on trio, and not in an event loop of asyncio or uvloop."""
-    # A caller on trio has imported it.
-    trio = sys.modules.get("trio")
-    return trio is not None and bool(trio.lowlevel.in_trio_run())

@@ -29,34 +29,25 @@ if TYPE_CHECKING:
 
 _MESSAGE_METHODS = frozenset({"SendMessage", "SendStreamingMessage", "message/send", "message/stream"})
 _TASK = r"(?:.*/)?tasks/[^/]+"
-_BINDING = tuple(
-    (re.compile(pattern, re.DOTALL), frozenset(methods.split()))
-    for pattern, methods in (
-        (r"\S+ (?:.*/)?message:send", "SendMessage message/send"),
-        (r"\S+ (?:.*/)?message:stream", "SendStreamingMessage message/stream"),
-        (rf"\S+ {_TASK}:cancel", "CancelTask tasks/cancel"),
-        (rf"\S+ {_TASK}:subscribe", "SubscribeToTask tasks/resubscribe"),
-        (
-            rf"(?!GET )\S+ {_TASK}/pushNotificationConfigs",
-            "CreateTaskPushNotificationConfig SetTaskPushNotificationConfig tasks/pushNotificationConfig/set",
-        ),
-        (
-            rf"GET {_TASK}/pushNotificationConfigs",
-            "ListTaskPushNotificationConfigs ListTaskPushNotificationConfig tasks/pushNotificationConfig/list",
-        ),
-        (
-            rf"GET {_TASK}/pushNotificationConfigs/[^/]+",
-            "GetTaskPushNotificationConfig tasks/pushNotificationConfig/get",
-        ),
-        (
-            rf"DELETE {_TASK}/pushNotificationConfigs/[^/]+",
-            "DeleteTaskPushNotificationConfig tasks/pushNotificationConfig/delete",
-        ),
-        (rf"GET {_TASK}", "GetTask tasks/get"),
-        (r"GET (?:.*/)?tasks", "ListTasks tasks/list"),
-        (r"GET (?:.*/)?(?:extendedAgentCard|v1/card)", "GetExtendedAgentCard agent/getAuthenticatedExtendedCard"),
-    )
-)
+_CONFIGS = rf"{_TASK}/pushNotificationConfigs"
+_BINDING = {
+    re.compile(pattern, re.DOTALL): frozenset(methods.split())
+    for pattern, methods in {
+        r"\S+ (?:.*/)?message:send": "SendMessage message/send",
+        r"\S+ (?:.*/)?message:stream": "SendStreamingMessage message/stream",
+        rf"\S+ {_TASK}:cancel": "CancelTask tasks/cancel",
+        rf"\S+ {_TASK}:subscribe": "SubscribeToTask tasks/resubscribe",
+        rf"(?!GET )\S+ {_CONFIGS}": "CreateTaskPushNotificationConfig SetTaskPushNotificationConfig "
+        "tasks/pushNotificationConfig/set",
+        rf"GET {_CONFIGS}": "ListTaskPushNotificationConfigs ListTaskPushNotificationConfig "
+        "tasks/pushNotificationConfig/list",
+        rf"GET {_CONFIGS}/[^/]+": "GetTaskPushNotificationConfig tasks/pushNotificationConfig/get",
+        rf"DELETE {_CONFIGS}/[^/]+": "DeleteTaskPushNotificationConfig tasks/pushNotificationConfig/delete",
+        rf"GET {_TASK}": "GetTask tasks/get",
+        r"GET (?:.*/)?tasks": "ListTasks tasks/list",
+        r"GET (?:.*/)?(?:extendedAgentCard|v1/card)": "GetExtendedAgentCard agent/getAuthenticatedExtendedCard",
+    }.items()
+}
 """The paths of the HTTP+JSON binding, each after its method, and the JSON-RPC methods of both versions for it."""
 _TASK_REQUEST = "HTTP+JSON request about a task"
 
@@ -131,7 +122,7 @@ class A2AResolver(AtPaths):
 def _methods_at(method: str, segments: list[str]) -> frozenset[str]:
     """Return the JSON-RPC methods that mean the same as a path of the HTTP+JSON binding, or nothing for other paths."""
     line = f"{'GET' if method == 'HEAD' else method} {'/'.join(segments)}"
-    return frozenset[str]().union(*(methods for pattern, methods in _BINDING if pattern.fullmatch(line)))
+    return frozenset[str]().union(*(methods for pattern, methods in _BINDING.items() if pattern.fullmatch(line)))
 
 
 def _resolved(request: Request, segments: list[str], methods: frozenset[str]) -> Operation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeGuard
 
 from undersigned.errors import MalformedURL, UndersignedError
 from undersigned.message.strict_json import AmbiguousJSON
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from undersigned.message.request import Request
     from undersigned.message.strict_json import JSONValue
     from undersigned.signature.profile import Profile
+
+UnresolvedReason: TypeAlias = Literal["body_malformed", "target_uri_malformed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +52,15 @@ class UnresolvedOperation(UndersignedError):
 
     Attributes:
         reason: why it is rejected.
-        duplicates: at most four of the keys a JSON object repeats; text from the sender.
         methods: the JSON-RPC methods that mean the same as the path, as in `Operation`.
     """
 
     methods: frozenset[str] = frozenset()
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        reason: Literal["body_malformed", "target_uri_malformed"] = "body_malformed",
-        duplicates: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, message: str, *, reason: UnresolvedReason = "body_malformed") -> None:
         """Take a printable `message`: our words, and at most the message of a `MalformedURL`."""
         super().__init__(message)
-        self.reason: Literal["body_malformed", "target_uri_malformed"] = reason
-        self.duplicates = duplicates
+        self.reason: UnresolvedReason = reason
 
     def as_error(self, profile: Profile) -> SignatureError:
         """Return the error to answer with, at step 0."""
@@ -171,7 +165,7 @@ def content_of(request: Request) -> JSONValue:
     try:
         return request.strict_json()
     except AmbiguousJSON as ambiguous:
-        raise UnresolvedOperation(str(ambiguous), duplicates=ambiguous.duplicates) from None
+        raise UnresolvedOperation(str(ambiguous)) from None
     except ValueError:
         raise UnresolvedOperation("the body is not JSON in UTF-8") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from undersigned.limits import LONGEST_INSPECTED
 from undersigned.log_text import printable
@@ -12,13 +12,15 @@ from undersigned.message.structured_fields import MalformedField
 from undersigned.redaction import is_credential, without_credential, without_credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from undersigned.message.header_fields import HeaderFields
     from undersigned.signature.profile import Profile
 
 MASK: Final = "(masked)"
 """What stands in place of the value of a credential."""
+
+_CLAIMED: Final[Mapping[str, type]] = {"keyid": str, "created": int, "expires": int}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,43 +110,27 @@ class Decision:
     evidence: Callable[[], Evidence] = field(default=Evidence, repr=False, compare=False)
 
 
-class Claims(NamedTuple):
-    """What a request says of its signature, before anything of it is verified.
+def claims_of(fields: HeaderFields, profile: Profile) -> dict[str, Any]:
+    """Return what a request says of the signature that the profile selects, else of the first one: nothing is verified.
 
-    Attributes:
-        keyid: the key that it names, or None.
-        created: when it says that it was signed, or None.
-        expires: when it says that the signature ends, or None.
+    These are its parameters `keyid`, `created` and `expires`, as far as each has its type.
     """
+    try:
+        inputs = parse_signature_input(fields.combined.get("signature-input", ""))
+        given = {label: one.parameters for label, one in inputs.items()}
+        label = (*profile.selection.labels(given), *given)[0]
+    except (MalformedField, IndexError):
+        return {}
+    return {name: value for name, value in given[label].items() if type(value) is _CLAIMED.get(name)}
 
-    keyid: str | None = None
-    created: int | None = None
-    expires: int | None = None
 
-    @classmethod
-    def of(cls, fields: HeaderFields, profile: Profile) -> Claims:
-        """Return the claims of the signature that the profile selects, else of the first one."""
-        value = fields.combined.get("signature-input")
-        if value is None:
-            return cls()
-        try:
-            given = {label: one.parameters for label, one in parse_signature_input(value).items()}
-            label = (*profile.selection.labels(given), *given)[0]
-        except (MalformedField, IndexError):
-            return cls()
-        keyid, created, expires = (given[label].get(name) for name in ("keyid", "created", "expires"))
-        return cls(
-            keyid if isinstance(keyid, str) else None,
-            created if type(created) is int else None,
-            expires if type(expires) is int else None,
-        )
-
-    def seconds_off(self, profile: Profile, now: float) -> float | None:
-        """Return how far from the validity period now is: negative before it, None within it."""
-        if self.created is not None and self.created > now:
-            return now - self.created
-        end = profile.validity.end(self.created, self.expires)
-        return now - end if end is not None and end < now else None
+def seconds_off(claims: Mapping[str, Any], profile: Profile, now: float) -> float | None:
+    """Return how far from the claimed validity period now is: negative before it, None within it."""
+    created = claims.get("created")
+    if created is not None and created > now:
+        return float(now - created)
+    end = profile.validity.end(created, claims.get("expires"))
+    return now - end if end is not None and end < now else None
 
 
 def without_query(target: str) -> str:

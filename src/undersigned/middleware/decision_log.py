@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned.errors import CHECKS, SignatureError, UndersignedError, VerificationUnavailable
 from undersigned.limits import LONGEST_IN_LINE
 from undersigned.log_text import printable
-from undersigned.middleware.decision import Claims, Decision, Evidence, without_query
+from undersigned.middleware.decision import Decision, Evidence, claims_of, seconds_off, without_query
 from undersigned.middleware.error_response import UnreadRequest, logger
 from undersigned.reasons import fix_of
 from undersigned.redaction import WITHHELD, is_credential, without_credentials
@@ -81,7 +81,7 @@ def record(
         _log_error(error, decision)
         _log_request(received, service, request, content)
     elif observes:
-        why = 'mode="observe" lets it pass the middleware, mode="required" would reject it'
+        why = 'mode="observe" lets it pass the middleware, and mode="required" would reject it'
         line = f"unsigned request: {why} ({'; '.join(_request(decision))})"
         logger.warning("%s", line, extra=_fields(decision))
     if service.on_decision is not None:
@@ -101,7 +101,7 @@ def _decision(
     profile, origins, fields = service.profile, service.origins, received.fields
     error = result if isinstance(result, SignatureError) else None
     keyid, created = (None, None) if result is None else (result.keyid, result.created)
-    claims = Claims() if error is None else Claims.of(fields, profile)
+    claims = {} if error is None else claims_of(fields, profile)
     reason, now, shown = None if error is None else error.reason, service.verifier.clock(), received.shown_target()
     base = None if result is None else result.signature_base
     uri = None
@@ -124,12 +124,12 @@ def _decision(
         origin=None if origin is None else str(origin),
         target_uri=None if uri is None else _clean(without_query(uri)),
         client=_clean(received.client, 64),
-        keyid=_clean(keyid or claims.keyid, 128),
+        keyid=_clean(keyid or claims.get("keyid"), 128),
         algorithm=None if result is None else result.algorithm or None,
         tag=None if keyid is None else profile.selection.tag,
         seconds=time.perf_counter() - received.begun,
         skew=None if created is None else now - created,
-        seconds_off=claims.seconds_off(profile, now) if reason == "signature_window_invalid" else None,
+        seconds_off=seconds_off(claims, profile, now) if reason == "signature_window_invalid" else None,
         # It refers to no content, and nothing of it is in a repr.
         evidence=lambda: Evidence(
             url=url, fields=fields.lines, base=base, detail=detail, received=told, is_local=origins.are_loopback

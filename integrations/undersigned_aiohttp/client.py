@@ -16,7 +16,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Received, Spool
+from undersigned.client import ClientSigner, Received, UnchangedBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from undersigned.client import (
         ListedOrigins,
+        SentContent,
         SignedRequest,
         SignerSource,
         SigningOptions,
@@ -152,32 +153,29 @@ class _Unchanged(Payload):
 
     Args:
         payload: the payload, which can be read again.
-        digest: the digest of its body.
+        content: its body, by its digest.
     """
 
-    def __init__(self, payload: Payload, digest: FileDigest) -> None:
+    def __init__(self, payload: Payload, content: UnchangedBody) -> None:
         super().__init__(payload, headers=payload.headers)
         self.payload = payload
-        self._digest = digest
-        self._size = digest.length
+        self._content = content
+        self._size = content.length
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         return self.payload.decode(encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        self._digest.rewind()
-        checked = _Writer(lambda chunk: writer.write(self._digest.check(chunk)))
+        self._content.rewind()
+        checked = _Writer(lambda chunk: writer.write(self._content.check(chunk)))
         await self.payload.write_with_length(cast("AbstractStreamWriter", checked), None)
-        self._digest.end()
-
-    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:  # noqa: ARG002
-        await self.write(writer)
+        self._content.end()
 
     async def close(self) -> None:
         await self.payload.close()
 
 
-async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDigest:
+async def _read(request: ClientRequest, signer: ClientSigner) -> SentContent:
     """Return the body of `request`, or its digest if it can be read again. Other content is kept.
 
     Raises:
@@ -193,16 +191,16 @@ async def _read(request: ClientRequest, signer: ClientSigner) -> bytes | FileDig
     if isinstance(payload, _Unchanged):  # it is sent again
         payload = payload.payload
     length = request.headers.get("Content-Length")
-    again = _can_be_read_again(payload)
-    sink = FileDigest(signer.digest_builder()) if again else Spool(signer.max_spooled)
-    reader = cast("AbstractStreamWriter", _Writer(sink.add))
-    await payload.write_with_length(reader, None if length is None else int(length))
-    if isinstance(sink, FileDigest):
-        vars(request)["_body"] = _Unchanged(payload, sink)
-        return sink if sink.length else b""
+    unchanged = signer.unchanged() if _can_be_read_again(payload) else None
+    kept = bytearray()
+    reader = _Writer(partial(signer.keep, kept) if unchanged is None else unchanged.add)
+    await payload.write_with_length(cast("AbstractStreamWriter", reader), None if length is None else int(length))
+    if unchanged is not None:
+        vars(request)["_body"] = _Unchanged(payload, unchanged)
+        return unchanged or b""
     # Bytes that are not in a file make aiohttp warn if there are many.
-    await request.update_body(io.BytesIO(sink.content))
-    return bytes(sink.content)
+    await request.update_body(io.BytesIO(kept))
+    return bytes(kept)
 
 
 def _can_be_read_again(payload: Payload) -> bool:

@@ -6,16 +6,18 @@ import gc
 import inspect
 import logging
 from functools import cache, partial
+from itertools import islice
+from traceback import walk_stack
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, FileDigest, Received, Spool, UnchangedFile, finish, is_seekable
+from undersigned.client import ClientSigner, Received, finish, is_seekable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from typing import Self, Unpack
 
-    from undersigned.client import SignedRequest, SignerSource, SigningOptions, VerifiedResponse
+    from undersigned.client import SentContent, SignedRequest, SignerSource, SigningOptions, VerifiedResponse
 
 logger = logging.getLogger("undersigned")
 
@@ -40,14 +42,14 @@ _PAST = (
 
 
 class _Stream:
-    """Content of a request that was signed, as a stream of either library.
+    """The body of a request that was signed, as a stream of either library.
 
     Args:
-        content: what the stream is made of.
+        content: the body.
         chunks: returns its chunks.
     """
 
-    def __init__(self, content: Any, chunks: Callable[[], Iterator[bytes]]) -> None:
+    def __init__(self, content: SentContent, chunks: Callable[[], Iterator[bytes]]) -> None:
         self.content = content
         self._chunks = chunks
 
@@ -66,7 +68,7 @@ def _stream(library: Any) -> Any:
 
 
 def _guarded() -> Iterator[bytes]:
-    """Refuse content to all but a transport that signs, which takes it out of its stream.
+    """Refuse the body to all but a transport that signs, which takes it out of its stream.
 
     httpx makes a redirected request with the stream of the request before. It may be sent by another transport of the
     client, to an origin that nobody listed.
@@ -89,8 +91,12 @@ class _Signing(Generic[TransportT]):
     async def _handle(self, request: Any) -> Any:
         """Sign a request, send it, and verify the response; a second time if a `DoubleKnock` asks for it."""
         self._look_past()
-        content = await self._read(request)
-        stream = request.stream
+        if "target" in request.extensions:
+            raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
+        content = await self._read(request.stream)
+        chunks = partial(iter, (content,) if isinstance(content, bytes) else content)
+        stream = _stream(self._library)(content, chunks)
+        request.stream = _stream(self._library)(content, _guarded) if content else stream
 
         async def send(signed: SignedRequest) -> Received[Any]:
             # The caller's own request stays as it is, as redirects are made of it.
@@ -106,15 +112,10 @@ class _Signing(Generic[TransportT]):
             else:
                 response = self._transport.handle_request(outgoing)
             response.extensions["signed_request"] = signed
-            chunks, replace = self._each(response.stream), partial(self._replace, response)
-            close = partial(self._close, response)
-            return Received(response, response.status_code, _fields(response), chunks, replace, close)
+            replace, close = partial(self._replace, response), partial(self._close, response)
+            return Received(response, response.status_code, _fields(response), response.stream, replace, close)
 
-        fields = _fields(request)
-        response = await self._signer.exchange(request.method, str(request.url), fields, content, send)
-        if content:
-            request.stream = _stream(self._library)(stream, _guarded)
-        return response
+        return await self._signer.exchange(request.method, str(request.url), _fields(request), content, send)
 
     async def _replace(self, response: Any, verified: VerifiedResponse) -> None:
         """Make a response the one that was verified, with its body in memory."""
@@ -126,51 +127,21 @@ class _Signing(Generic[TransportT]):
     async def _close(self, open_one: Any) -> None:
         await open_one.aclose() if self._is_async else open_one.close()
 
-    async def _each(self, stream: Any) -> AsyncIterator[bytes]:
-        if self._is_async:
-            async for chunk in stream:
-                yield chunk
-        else:
-            for chunk in stream:
-                yield chunk
-
-    async def _read(self, request: Any) -> bytes | FileDigest:
-        """Return the body of a request, or the digest of a file or a form. The request's stream can be sent again."""
-        if "target" in request.extensions:
-            raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
-        given: Any = request.stream
-        while isinstance(given, _Stream):
-            given = given.content
-        if isinstance(given, self._library.ByteStream):
-            request.stream = given
-            return cast("bytes", request.read())
-        content: bytes | FileDigest
-        file = given if isinstance(given, UnchangedFile) else _given_file(given)
-        if file is not None:
-            content = given = self._signer.read(file)
-        elif _is_form_of_files(given):
-            content = FileDigest(self._signer.digest_builder())
-            for chunk in given:
-                content.add(chunk)
-        else:
-            spool = Spool(self._signer.max_spooled)
-            async for chunk in self._each(given):
-                spool.add(chunk)
-            content = bytes(spool.content)
-        if isinstance(content, bytes):
-            request.stream = self._library.ByteStream(content)
-        else:
-            chunks = partial(iter, content) if isinstance(content, UnchangedFile) else partial(content.each, given)
-            request.stream = _stream(self._library)(given, chunks)
-        return content
+    async def _read(self, stream: Any) -> SentContent:
+        """Return the body of a request, given its stream."""
+        if isinstance(stream, self._library.ByteStream):
+            return b"".join(stream)
+        if _is_form_of_files(stream):
+            return self._signer.unchanged(partial(iter, stream))
+        return await self._signer.read(stream.content if isinstance(stream, _Stream) else _given_file(stream) or stream)
 
     def _look_past(self) -> None:
         """Warn once if the client of this transport sends requests for a listed origin past it.
 
         httpx tells a transport nothing of its client, so this looks at who calls.
         """
-        frame, depth = inspect.currentframe(), 0
-        while frame is not None and depth < _MOST_CALLERS and not self._has_looked:
+        callers = () if self._has_looked else islice(walk_stack(inspect.currentframe()), _MOST_CALLERS)
+        for frame, _ in callers:
             client = frame.f_locals.get("self")
             choose = getattr(client, "_transport_for_url", None)
             if choose is not None:
@@ -180,7 +151,7 @@ class _Signing(Generic[TransportT]):
                 for url in origins.listed or map(_url_of, patterns):
                     if origins.find(url) and not _signs(choose(self._library.URL(url))):
                         logger.warning(_PAST, url)
-            frame, depth = frame.f_back, depth + 1
+                return
 
 
 class SigningTransport(_Signing[TransportT], Generic[TransportT, RequestT, ResponseT]):

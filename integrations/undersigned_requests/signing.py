@@ -13,32 +13,23 @@ from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPResponse
 
 from undersigned import ConfigurationError, SigningError
-from undersigned.client import (
-    SIGNATURE_FIELDS,
-    ClientSigner,
-    DoubleKnock,
-    ListedOrigins,
-    Received,
-    UnchangedFile,
-    finish,
-)
+from undersigned.client import SIGNATURE_FIELDS, ClientSigner, DoubleKnock, ListedOrigins, Received, finish
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
     from typing import TypeAlias, Unpack
 
     from requests import Response
 
     from undersigned.client import (
         ConfiguredOrigins,
-        FileDigest,
+        SentContent,
         SignedRequest,
         SignerSource,
         SigningOptions,
         VerifiedResponse,
     )
 
-    _Parts: TypeAlias = tuple[str, str, list[tuple[str, str]], bytes | FileDigest]
+    _Parts: TypeAlias = tuple[str, str, list[tuple[str, str]], SentContent]
 
 _CHUNK = 65_536
 _UNAUTHORIZED = 401
@@ -88,15 +79,7 @@ class SignatureAdapter(HTTPAdapter):
         super().__init__(pool_connections, pool_maxsize, pool_block=pool_block)
         self._signer = ClientSigner(signer, **options)
 
-    def send(
-        self,
-        request: PreparedRequest,
-        stream: bool = False,  # noqa: FBT001, FBT002 - as HTTPAdapter has it
-        timeout: Any = None,
-        verify: bool | str = True,  # noqa: FBT001, FBT002 - as above
-        cert: Any = None,
-        proxies: Mapping[str, str] | None = None,
-    ) -> Response:
+    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
         """Sign `request` and send it. Signature fields that it has already are replaced.
 
         Raises:
@@ -111,14 +94,14 @@ class SignatureAdapter(HTTPAdapter):
         tried: list[Response] = []
 
         async def send_signed(signed: SignedRequest) -> Received[Response]:
-            outgoing = request.copy()
-            _put(signed, outgoing, parts[-1])
-            response = send(outgoing, stream, timeout, verify, cert, proxies)  # type: ignore[arg-type]
+            response = send(_put(signed, request.copy(), parts[-1]), *args, **kwargs)
             response.history.extend(tried)
             tried.append(response)
             raw = cast("HTTPResponse", response.raw)
-            headers, replace = raw.headers.iteritems(), partial(_replace, response)
-            return Received(response, response.status_code, headers, _each(raw), replace, response.close)
+            headers, chunks = raw.headers.iteritems(), raw.stream(_CHUNK, decode_content=False)
+            return Received(
+                response, response.status_code, headers, chunks, partial(_replace, response), response.close
+            )
 
         return finish(self._signer.exchange(*parts, send_signed))
 
@@ -183,12 +166,6 @@ def _replace(response: Response, verified: VerifiedResponse) -> None:
     vars(response)["signature"] = verified.signature
 
 
-async def _each(raw: HTTPResponse) -> AsyncIterator[bytes]:
-    """Yield the body of a response before any decoding."""
-    for chunk in raw.stream(_CHUNK, decode_content=False):
-        yield chunk
-
-
 def _name_retries(response: Response, **_options: Any) -> None:
     """Say so if a response is a rejection that a retry of urllib3 has provoked."""
     retries = getattr(response.raw, "retries", None)
@@ -209,11 +186,9 @@ def _guard(request: PreparedRequest, origins: ListedOrigins) -> PreparedRequest:
     return request
 
 
-def _restore(state: Mapping[str, object], own: str) -> PreparedRequest:
+def _restore(plain: PreparedRequest, own: str) -> PreparedRequest:
     """Return a guarded request from a pickle: it is for its own origin, or for none."""
-    request = PreparedRequest()
-    vars(request).update(state)
-    return _guard(request, ListedOrigins(lambda origin: origin == own))
+    return _guard(plain, ListedOrigins(lambda origin: origin == own))
 
 
 class _GuardedRequest(PreparedRequest):
@@ -224,10 +199,13 @@ class _GuardedRequest(PreparedRequest):
 
     _origins: ListedOrigins
 
-    def copy(self) -> PreparedRequest:
+    def _plain(self) -> PreparedRequest:
         plain = PreparedRequest()
-        vars(plain).update(vars(self))
-        copied = plain.copy()
+        vars(plain).update({name: value for name, value in vars(self).items() if name != "_origins"})
+        return plain
+
+    def copy(self) -> PreparedRequest:
+        copied = self._plain().copy()
         for name in SIGNATURE_FIELDS:
             copied.headers.pop(name, None)
         return _guard(copied, self._origins)
@@ -249,14 +227,13 @@ class _GuardedRequest(PreparedRequest):
         vars(self)["hooks"] = hooks
 
     def __reduce__(self) -> Any:
-        state = {name: value for name, value in vars(self).items() if name != "_origins"}
-        return _restore, (state, self._origins.find(self.url or ""))
+        return _restore, (self._plain(), self._origins.find(self.url or ""))
 
 
 def _parts(request: PreparedRequest, signer: ClientSigner) -> _Parts:
     """Return the method, URL, headers and body of `request`, as they are signed. A generator becomes its bytes."""
     body: object = request.body
-    content = signer.read(body)
+    content = finish(signer.read(body))
     if isinstance(content, bytes):
         # An older requests counts the characters of a text, not its bytes.
         if not isinstance(body, bytes | None):
@@ -274,10 +251,10 @@ def _parts(request: PreparedRequest, signer: ClientSigner) -> _Parts:
     return request.method or "", request.url or "", fields, content
 
 
-def _put(signed: SignedRequest, request: PreparedRequest, content: bytes | FileDigest) -> None:
-    """Make `request` the one that was signed."""
+def _put(signed: SignedRequest, request: PreparedRequest, content: SentContent) -> PreparedRequest:
+    """Make `request` the one that was signed, and return it."""
     request.url = signed.url
     request.headers = CaseInsensitiveDict(signed.headers)
-    if isinstance(content, UnchangedFile):
-        content.rewind()
+    if not isinstance(content, bytes):
         request.body = cast("Any", content)
+    return request

@@ -5,16 +5,16 @@ function that sends the `SignedRequest`. It passes content that is not bytes thr
 here imports a client library or opens a connection.
 """
 
-from undersigned.client.bot_auth import BotAuth
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, FileDigest, Spool, UnchangedFile, is_seekable
+from undersigned.client.content import UnchangedBody, is_seekable
 from undersigned.client.double_knock import AnySigner, DoubleKnock
 from undersigned.client.origins import ConfiguredOrigins, ListedOrigins
 from undersigned.client.responses import ResponseVerification, VerifiedResponse
 from undersigned.client.signer import (
     SIGNATURE_FIELDS,
+    BotAuth,
     ClientSigner,
-    Headers,
     Received,
+    SentContent,
     SignedRequest,
     SignerSource,
     SigningOptions,
@@ -22,23 +22,20 @@ from undersigned.client.signer import (
 from undersigned.verification.blocking_calls import finish
 
 __all__ = [
-    "DEFAULT_MAX_SPOOLED",
     "SIGNATURE_FIELDS",
     "AnySigner",
     "BotAuth",
     "ClientSigner",
     "ConfiguredOrigins",
     "DoubleKnock",
-    "FileDigest",
-    "Headers",
     "ListedOrigins",
     "Received",
     "ResponseVerification",
+    "SentContent",
     "SignedRequest",
     "SignerSource",
     "SigningOptions",
-    "Spool",
-    "UnchangedFile",
+    "UnchangedBody",
     "VerifiedResponse",
     "finish",
     "is_seekable",

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from undersigned.errors import SigningError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from undersigned.message.content_digest import RunningDigest
 
 DEFAULT_MAX_SPOOLED: Final = 16_777_216
 """The most bytes of a stream that a client keeps by default (`max_spooled`)."""
 
-_CHUNK: Final = 65_536
+CHUNK: Final = 65_536
+"""How many bytes of a file are read at once."""
+
 _CHANGED: Final = (
     "content: it changed after it was signed, so its end was not sent; pass bytes, or a file that nobody writes to"
 )
@@ -22,28 +24,37 @@ _CHANGED: Final = (
 
 class _File(Protocol):
     def read(self, size: int, /) -> object: ...
-    def seek(self, offset: int, /) -> int: ...
+    def seek(self, offset: int, /) -> object: ...
     def tell(self) -> int: ...
 
 
-class FileDigest:
-    """The digest of a body that is not kept, because it can be read again to send it.
+class UnchangedBody:
+    """A body that is not kept, because it can be read again to send it. Only what was digested is sent.
 
-    While it is sent, `check` compares it: it is what was digested, or its end is not sent.
+    Iterating reads it from where it begins, however often: what the body has gained is cut off, and if it has changed,
+    its end is not sent. To requests, it is a file of this length, which is always at its beginning.
 
     Args:
         digest: the digest, before any of the body.
+        chunks: returns the chunks of the body, from where it begins. Without it, give each chunk to `add`, and those
+            that are sent to `check`.
 
     Attributes:
+        chunks: as given.
         length: how many bytes were read.
+
+    Raises:
+        SigningError: when it is iterated, the body is not what was digested.
     """
 
-    __slots__ = ("_digest", "_left", "_sent", "length")
+    __slots__ = ("_digest", "_left", "_sent", "chunks", "length")
 
-    def __init__(self, digest: RunningDigest) -> None:
+    def __init__(self, digest: RunningDigest, chunks: Callable[[], Iterable[bytes]] = tuple) -> None:
         self._digest = digest
+        self.chunks = chunks
         self.length = 0
-        self.rewind()
+        for chunk in chunks():
+            self.add(chunk)
 
     @property
     def value(self) -> str:
@@ -82,101 +93,39 @@ class FileDigest:
         if self._left:
             raise SigningError(_CHANGED)
 
-    def each(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the chunks to send of a body that is read again, as `check` returns them."""
+    def __iter__(self) -> Iterator[bytes]:
         self.rewind()
-        for chunk in chunks:
+        for chunk in self.chunks():
             yield self.check(chunk)
+            if not self._left:
+                return
         self.end()
 
-
-class UnchangedFile(FileDigest):
-    """A file as an HTTP library reads it, from where it is now: only what was digested is read.
-
-    Args:
-        file: the file, where its body begins. It is then there again. One that was signed before is read anew.
-        digest: the digest, before any of the body.
-
-    Raises:
-        SigningError: the file is not open in binary mode.
-    """
-
-    __slots__ = ("_file", "_start")
-
-    def __init__(self, file: object, digest: RunningDigest) -> None:
-        if isinstance(file, UnchangedFile):
-            file.rewind()
-            file = file._file  # noqa: SLF001 - of this class
-        self._file: _File = cast("_File", file)
-        self._start = self._file.tell()
-        super().__init__(digest)
-        while chunk := as_octets(self._file.read(_CHUNK)):
-            self.add(chunk)
-        self.rewind()
-
-    def rewind(self) -> None:
-        """Go back to where the body begins."""
-        self.seek(self._start)
-
-    def seek(self, offset: int) -> None:
-        """Go back to where the body begins, for a redirect. `offset` is what `tell` returned there."""
-        self._file.seek(offset)
-        super().rewind()
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, and `b""` at the end of what was digested.
-
-        Raises:
-            SigningError: the file is not what was digested. The last bytes are then not returned.
-        """
-        chunk = as_octets(self._file.read(self._left if size < 0 else min(size, self._left)))
-        if not chunk:
-            self.end()
-            return b""
-        return self.check(chunk)
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield the body from where it begins, as `read` returns it."""
-        self.rewind()
-        return iter(lambda: self.read(_CHUNK), b"")
-
     def __len__(self) -> int:
-        """Return where the body ends, as the size of a file: requests subtracts from it what `tell` returns."""
-        return self._start + self.length
+        return self.length
 
     def tell(self) -> int:
-        """Return where the file is."""
-        return self._file.tell()
+        """Return where the body begins, as a file does that was not read yet."""
+        return 0
+
+    def seek(self, offset: int) -> None:
+        """Do nothing: requests goes back to the beginning to send a file again, and iterating does so anyway."""
 
 
-class Spool:
-    """The bytes of a stream that cannot be read again, kept up to a limit.
+def from_here(seekable: object) -> Callable[[], Iterator[bytes]]:
+    """Return a function that reads a file from where it is now to its end, and then goes back.
 
-    Args:
-        most: the limit, in bytes.
-
-    Attributes:
-        content: the bytes.
+    Reading raises SigningError if the file is not open in binary mode.
     """
+    file = cast("_File", seekable)
+    start = file.tell()
 
-    __slots__ = ("_most", "content")
+    def chunks() -> Iterator[bytes]:
+        file.seek(start)
+        yield from iter(lambda: as_octets(file.read(CHUNK)), b"")
+        file.seek(start)
 
-    def __init__(self, most: int) -> None:
-        self.content = bytearray()
-        self._most = most
-
-    def add(self, chunk: object) -> None:
-        """Keep the next chunk.
-
-        Raises:
-            SigningError: it is not bytes, or there are too many.
-        """
-        self.content += as_octets(chunk)
-        if len(self.content) > self._most:
-            raise SigningError(
-                f"content: the stream has more than {self._most} bytes, and must be read before it is sent. Pass a "
-                "file that can be read again, or a larger max_spooled="
-            )
+    return chunks
 
 
 def is_seekable(file: object) -> bool:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Generic, Required, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Required, TypeAlias, TypedDict, TypeVar, cast
 
 from undersigned.cavage.signer import CavageSigner
-from undersigned.client.bot_auth import BotAuth
-from undersigned.client.content import DEFAULT_MAX_SPOOLED, Spool, UnchangedFile, as_octets, is_seekable
+from undersigned.client.content import CHUNK, DEFAULT_MAX_SPOOLED, UnchangedBody, as_octets, from_here, is_seekable
 from undersigned.client.double_knock import AnySigner, DoubleKnock, asked_nonce
 from undersigned.client.origins import ConfiguredOrigins, ListedOrigins, origin_of
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
+from undersigned.message.signature_agent import SignatureAgentForm, write_signature_agent
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize_authority
 from undersigned.verification.blocking_calls import awaited, finish
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable
+    from collections.abc import AsyncIterator, Awaitable
 
-    from undersigned.client.content import FileDigest
     from undersigned.client.responses import ResponseVerification, VerifiedResponse
-    from undersigned.message.content_digest import RunningDigest
     from undersigned.signature.signer import SignatureOptions
     from undersigned.url import CanonicalURL
 
-SignerSource: TypeAlias = AnySigner | BotAuth | DoubleKnock | Callable[[], AnySigner | BotAuth]
-"""A signer, or a function that returns the one to use now, so that keys change without a restart."""
+SentContent: TypeAlias = bytes | UnchangedBody
+"""The body of a request: its bytes, or its digest if it is read again to be sent."""
 
 Headers: TypeAlias = Iterable[tuple[str, str]]
 """Headers as a client sends or receives them. Text is bytes decoded as Latin-1."""
@@ -38,7 +36,42 @@ SIGNATURE_FIELDS: Final = frozenset({"signature-input", "signature", "content-di
 ResponseT = TypeVar("ResponseT")
 
 _LEGACY_FIELDS: Final = SIGNATURE_FIELDS | {"date", "digest"}
-_CHUNK: Final = 65_536
+
+
+class BotAuth:
+    """A signer for bots: each request says with Signature-Agent where the bot's keys are, and the signature covers it.
+
+    Any client takes it as its signer. With `origins=lambda origin: True`, a crawler signs for every site.
+
+    Args:
+        signer: signs with a profile of Web Bot Auth.
+        agent: the URL that names the keys: the origin of the key directory, or in the form `jwks` the JWK set.
+        form: the wire form of Signature-Agent, as the sites read it.
+
+    Attributes:
+        signer: as given.
+        field: the field, as a name and a value.
+
+    Raises:
+        ConfigurationError: no receiver would read the URL in this form, or the profile is for another form.
+    """
+
+    __slots__ = ("field", "signer")
+
+    def __init__(self, signer: Signer, *, agent: str, form: SignatureAgentForm = "string") -> None:
+        rule = signer.profile.coverage
+        if rule.member_of not in rule.if_sent and (form == "string") == bool(rule.member_of):
+            raise ConfigurationError(f"form: {signer.profile.name} does not cover Signature-Agent in the form {form}")
+        try:
+            value = write_signature_agent(agent, form=form, label=signer.profile.selection.label)
+        except ValueError as wrong:
+            raise ConfigurationError(f"agent: {wrong}") from None
+        self.signer = signer
+        self.field = ("Signature-Agent", value)
+
+
+SignerSource: TypeAlias = AnySigner | BotAuth | DoubleKnock | Callable[[], AnySigner | BotAuth]
+"""A signer, or a function that returns the one to use now, so that keys change without a restart."""
 
 
 class SigningOptions(TypedDict, total=False):
@@ -108,7 +141,7 @@ class Received(Generic[ResponseT]):
     response: ResponseT
     status: int
     headers: Headers
-    chunks: AsyncIterable[bytes]
+    chunks: Iterable[bytes] | AsyncIterable[bytes]
     replace: Callable[[VerifiedResponse], Awaitable[None] | None]
     close: Callable[[], Awaitable[None] | None]
 
@@ -125,14 +158,13 @@ class ClientSigner:
         is_async: whether the client awaits: a verifier of responses, and a key.
 
     Attributes:
-        max_spooled: as given.
         origins: the listed origins.
 
     Raises:
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_is_async", "_responses", "_signer", "max_spooled", "origins")
+    __slots__ = ("_is_async", "_max_spooled", "_responses", "_signer", "origins")
 
     def __init__(
         self,
@@ -149,32 +181,32 @@ class ClientSigner:
             raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
         self._signer: SignerSource = signer
         self.origins = ListedOrigins(origins)
-        self.max_spooled = max_spooled
+        self._max_spooled = max_spooled
         self._responses = responses
         self._is_async = is_async
 
-    def sign(self, method: str, url: str, fields: Headers, content: bytes | FileDigest) -> SignedRequest:
-        """Sign a request that is sent once.
+    def sign(self, method: str, url: str, fields: Headers, content: SentContent) -> SignedRequest:
+        """Sign a request that is sent once, in a client that does not await.
 
         Args:
             method: the method as it is sent.
             url: the absolute URL as the client spells it. `ws` and `wss` become `http` and `https`.
             fields: the headers as they are sent.
-            content: the whole body as it is sent, or the digest of a file, as `read` returns it.
+            content: the whole body as it is sent, as `read` returns it.
 
         Raises:
             MalformedURL: the URL or `Host` has no canonical form, or the URL has an escape that no receiver reads.
             SigningError: the origin is not listed, or the request lacks what the signature covers.
             ConfigurationError: the key must be awaited, or the function for the signer returned something else.
         """
-        return finish(self._sign(method, url, fields, content, self._current(), is_async=False))
+        return finish(self._sign(method, url, fields, content))
 
     async def exchange(
         self,
         method: str,
         url: str,
         fields: Headers,
-        content: bytes | FileDigest,
+        content: SentContent,
         send: Callable[[SignedRequest], Awaitable[Received[ResponseT]]],
     ) -> ResponseT:
         """Sign a request, send it, and verify the response; a second time if a `DoubleKnock` asks for it.
@@ -186,43 +218,41 @@ class ClientSigner:
             SignatureError: the response is rejected.
         """
         parts = method, url, tuple(fields), content
-        signer, nonce, is_second = self._current(), "", False
+        again: AnySigner | None = None
+        nonce = ""
         while True:
-            signed = await self._sign(*parts, signer, nonce=nonce or None, is_async=self._is_async)
+            signed = await self._sign(*parts, signer=again, nonce=nonce)
             received = await send(signed)
             headers = received.headers
             if self._responses is not None:
+                chunks = self._each(received.chunks)
                 try:
-                    verified = await self._responses.verify(signed, received.status, headers, received.chunks)
+                    verified = await self._responses.verify(signed, received.status, headers, chunks)
                 except BaseException:
                     await awaited(received.close())
                     raise
                 await awaited(received.replace(verified))
                 headers = verified.headers
-            other, nonce = self._second_try(signed, received.status, headers)
-            if other is None or is_second:
+            if not isinstance(pair := self._signer, DoubleKnock):
+                return received.response
+            modern = any(name == "Signature-Input" for name, _ in signed.signature)
+            other = pair.note_answer(signed.origin, received.status, modern=modern)
+            if other is None or again is not None:
                 return received.response
             await awaited(received.close())
-            signer, is_second = other, True
+            asked = ", ".join([value for name, value in headers if name.lower() == "accept-signature"])
+            nonce = asked_nonce(asked, pair.modern.profile) if modern else ""
+            again = pair.modern if nonce else other
 
-    def _second_try(self, signed: SignedRequest, status: int, headers: Headers) -> tuple[AnySigner | None, str]:
-        """Return the signer and the nonce of a second try, or None if the response asks for none."""
-        if not isinstance(self._signer, DoubleKnock):
-            return None, ""
-        pair, modern = self._signer, any(name == "Signature-Input" for name, _ in signed.signature)
-        other = pair.note_answer(signed.origin, status, modern=modern)
-        asked = ", ".join([value for name, value in headers if name.lower() == "accept-signature"])
-        nonce = asked_nonce(asked, pair.modern.profile) if modern and other is not None else ""
-        return pair.modern if nonce else other, nonce
-
-    def read(self, body: object) -> bytes | FileDigest:
-        """Return the body of a request so that it can be signed before it is sent.
+    async def read(self, body: object) -> SentContent:
+        """Return the body of a request so that it can be signed before it is sent. It waits only in an asyncio client.
 
         A file that can be read again is read in chunks, and is then where it was before. Any other stream is kept, up
         to `max_spooled` bytes.
 
         Args:
-            body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, or None for no body.
+            body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, in an asyncio client also
+                an asynchronous one, a body that was read before, or None for no body.
 
         Raises:
             SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
@@ -233,25 +263,48 @@ class ClientSigner:
             return body.encode()
         if isinstance(body, bytes | bytearray | memoryview):
             return as_octets(cast("object", body))
+        if isinstance(body, UnchangedBody):
+            return self.unchanged(body.chunks) or b""
         if is_seekable(body):
-            file = UnchangedFile(body, self.digest_builder())
-            return file if file.length else b""
+            return self.unchanged(from_here(body)) or b""
         if callable(read := getattr(body, "read", None)):
-            body = iter(lambda: read(_CHUNK), b"")
-        if not isinstance(body, Iterable):
-            raise SigningError(
-                f"content: expected bytes, a binary file or an iterable of bytes, not {type(body).__name__}"
-            )
-        spool = Spool(self.max_spooled)
-        for chunk in cast("Iterable[object]", body):
-            spool.add(chunk)
-        return bytes(spool.content)
+            body = iter(lambda: read(CHUNK), b"")
+        content = bytearray()
+        async for chunk in self._each(body):
+            self.keep(content, chunk)
+        return bytes(content)
 
-    def digest_builder(self) -> RunningDigest:
-        """Return the digest of nothing yet, for a body that an integration reads by itself."""
+    def unchanged(self, chunks: Callable[[], Iterable[bytes]] = tuple) -> UnchangedBody:
+        """Return a body that can be read again, to be signed by its digest. `chunks` is as for `UnchangedBody`."""
         current = self._current()
         signer = current.legacy if isinstance(current, DoubleKnock) else current
-        return (signer.signer if isinstance(signer, BotAuth) else signer).digest_builder()
+        return UnchangedBody((signer.signer if isinstance(signer, BotAuth) else signer).digest_builder(), chunks)
+
+    def keep(self, content: bytearray, chunk: object) -> None:
+        """Add the next chunk of a stream that cannot be read again to its content.
+
+        Raises:
+            SigningError: it is not bytes, or the stream is longer than `max_spooled`.
+        """
+        content += as_octets(chunk)
+        if len(content) > self._max_spooled:
+            raise SigningError(
+                f"content: the stream has more than {self._max_spooled} bytes, and must be read before it is sent. "
+                "Pass a file that can be read again, or a larger max_spooled="
+            )
+
+    async def _each(self, chunks: object) -> AsyncIterator[Any]:
+        """Yield chunks, which are awaited only in an asyncio client."""
+        if self._is_async and isinstance(chunks, AsyncIterable):
+            async for chunk in cast("AsyncIterable[object]", chunks):
+                yield chunk
+        elif isinstance(chunks, Iterable):
+            for chunk in cast("Iterable[object]", chunks):
+                yield chunk
+        else:
+            raise SigningError(
+                f"content: expected bytes, a binary file or an iterable of bytes, not {type(chunks).__name__}"
+            )
 
     def _current(self) -> AnySigner | BotAuth | DoubleKnock:
         """Return the signer to use now."""
@@ -267,46 +320,44 @@ class ClientSigner:
         method: str,
         url: str,
         fields: Headers,
-        content: bytes | FileDigest,
-        signer: AnySigner | BotAuth | DoubleKnock,
+        content: SentContent,
         *,
-        nonce: str | None = None,
-        is_async: bool,
+        signer: AnySigner | None = None,
+        nonce: str = "",
     ) -> SignedRequest:
-        """Sign a request as `sign` does. Only an async key is awaited."""
+        """Sign a request, with the signer and the nonce of a second try if they are given."""
         target = self.origins.check(url)
         origin = origin_of(target)
+        current = signer or self._current()
         added: list[tuple[str, str]] = []
-        if isinstance(signer, BotAuth):
-            added.append(signer.field)
-            signer = signer.signer
-        elif isinstance(signer, DoubleKnock):
-            signer = signer.signer(origin)
+        if isinstance(current, BotAuth):
+            added.append(current.field)
+            current = current.signer
+        elif isinstance(current, DoubleKnock):
+            current = current.signer(origin)
         if self._responses is not None:
             # If the signature does not cover Content-Encoding, a relay could change how the content is decoded.
             added.append(("Accept-Encoding", "identity"))
-        replaced = (SIGNATURE_FIELDS if isinstance(signer, Signer) else _LEGACY_FIELDS).union(
-            [name.lower() for name, _ in added]
-        )
-        length = len(content) if isinstance(content, bytes) else content.length
+        written = SIGNATURE_FIELDS if isinstance(current, Signer) else _LEGACY_FIELDS
+        replaced = written.union([name.lower() for name, _ in added])
         kept: list[tuple[str, str]] = []
-        has_body = bool(length)
         for name, value in fields:
             lower = name.lower()
             if lower == "host":
                 kept.append((name, _canonical_host(value, target)))
             elif lower == "content-length":
-                kept.append((name, str(length)))
+                kept.append((name, str(len(content))))
             elif lower not in replaced:
                 kept.append((name, value))
-                has_body |= lower == "transfer-encoding"
+        has_body = bool(content) or any(name.lower() == "transfer-encoding" for name, _ in kept)
         body, digest = (content, None) if isinstance(content, bytes) else (b"", content.value)
         request = Request(method, target.target_uri, [*kept, *added], body, has_body=has_body)
-        if isinstance(signer, Signer):
-            options: SignatureOptions = {"digest": digest, "nonce": nonce}
-            made = await signer.async_sign(request, **options) if is_async else signer.sign(request, **options)
+        if isinstance(current, Signer):
+            options: SignatureOptions = {"digest": digest, "nonce": nonce or None}
+            made = await current.async_sign(request, **options) if self._is_async else current.sign(request, **options)
         else:
-            made = await signer.async_sign(request, digest=digest) if is_async else signer.sign(request, digest=digest)
+            sign = current.async_sign if self._is_async else current.sign
+            made = await awaited(sign(request, digest=digest))
         return SignedRequest(request.method, target.target_uri, origin, target.authority, (*kept, *added), made.fields)
 
 

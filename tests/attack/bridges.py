@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from a2wsgi import ASGIMiddleware, WSGIMiddleware
+from a2wsgi import WSGIMiddleware
 from asgiref.wsgi import WsgiToAsgi
 
 with warnings.catch_warnings():
@@ -20,7 +20,6 @@ OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
 PREFIX = "/v1"
 
 TO_ASGI: dict[str, Callable[[Any], Any]] = {"asgiref": WsgiToAsgi, "a2wsgi": WSGIMiddleware, "starlette": OldMiddleware}
-TO_WSGI: dict[str, Callable[[Any], Any]] = {"a2wsgi": ASGIMiddleware}
 
 
 def asgi_endpoint(tell: Callable[[Any], str], endpoint: object) -> Any:
@@ -47,54 +46,48 @@ def wsgi_endpoint(tell: Callable[[Any], str], endpoint: object) -> Any:
     return application
 
 
-class _Layer:
+class _ASGI:
+    """A layer that changes the scope of each request."""
+
+    changed: Callable[[Any], Any]
+
     def __init__(self, app: Any) -> None:
         self.app = app
 
-
-class _ASGI(_Layer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            scope = self.changed(scope)
-        await self.app(scope, receive, send)
+        await self.app(self.changed(scope) if scope["type"] == "http" else scope, receive, send)
 
-    def changed(self, scope: Any) -> Any:
+
+class _WSGI(_ASGI):
+    """A layer that changes the environ of each request."""
+
+    def __call__(self, environ: Any, start_response: Any) -> Any:
+        return self.app(self.changed(environ), start_response)
+
+
+def _overridden(scope: Any) -> Any:
+    fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    given = [fields[name] for name in OVERRIDES if name in fields]
+    given += parse_qs(scope["query_string"].decode("latin-1")).get("_method", [])
+    return {**scope, "method": given[0].upper()} if given else scope
+
+
+def _overridden_environ(environ: Any) -> Any:
+    keys = [f"HTTP_{name.upper().replace('-', '_')}" for name in OVERRIDES]
+    given = [environ[key] for key in keys if key in environ] + parse_qs(environ["QUERY_STRING"]).get("_method", [])
+    return {**environ, "REQUEST_METHOD": given[0].upper()} if given else environ
+
+
+def _stripped(scope: Any) -> Any:
+    if not scope["path"].startswith(PREFIX):
         return scope
+    raw = scope.get("raw_path") or b""
+    return {**scope, "path": scope["path"][len(PREFIX) :], "raw_path": raw.removeprefix(PREFIX.encode())}
 
 
-class _Override(_ASGI):
-    """A layer that takes the method from a field or from the query."""
-
-    def changed(self, scope: Any) -> Any:
-        fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        given = [fields[name] for name in OVERRIDES if name in fields]
-        given += parse_qs(scope["query_string"].decode("latin-1")).get("_method", [])
-        return {**scope, "method": given[0].upper()} if given else scope
-
-
-class _Strip(_ASGI):
-    """A layer that removes a prefix of the path."""
-
-    def changed(self, scope: Any) -> Any:
-        if not scope["path"].startswith(PREFIX):
-            return scope
-        raw = scope.get("raw_path") or b""
-        return {**scope, "path": scope["path"][len(PREFIX) :], "raw_path": raw.removeprefix(PREFIX.encode())}
-
-
-class _Rewrite(_ASGI):
-    """A layer that takes the path from a field."""
-
-    def changed(self, scope: Any) -> Any:
-        given = [value for name, value in scope["headers"] if name == b"x-original-url"]
-        return {**scope, "path": given[0].decode("latin-1"), "raw_path": given[0]} if given else scope
-
-
-class _Fresh(_ASGI):
-    """A layer that makes a scope of its own."""
-
-    def changed(self, scope: Any) -> Any:
-        return {name: value for name, value in scope.items() if name in _SCOPE}
+def _rewritten(scope: Any) -> Any:
+    given = [value for name, value in scope["headers"] if name == b"x-original-url"]
+    return {**scope, "path": given[0].decode("latin-1"), "raw_path": given[0]} if given else scope
 
 
 _SCOPE = frozenset({
@@ -102,41 +95,22 @@ _SCOPE = frozenset({
     "client", "server", "state", "extensions", "app", "router",
 })  # fmt: skip
 
-
-class _WSGI(_Layer):
-    def __call__(self, environ: Any, start_response: Any) -> Any:
-        return self.app(self.changed(environ), start_response)
-
-    def changed(self, environ: Any) -> Any:
-        return environ
-
-
-class _WSGIOverride(_WSGI):
-    def changed(self, environ: Any) -> Any:
-        keys = [f"HTTP_{name.upper().replace('-', '_')}" for name in OVERRIDES]
-        given = [environ[key] for key in keys if key in environ] + parse_qs(environ["QUERY_STRING"]).get("_method", [])
-        return {**environ, "REQUEST_METHOD": given[0].upper()} if given else environ
-
-
-class _WSGIStrip(_WSGI):
-    def changed(self, environ: Any) -> Any:
-        return {**environ, "PATH_INFO": environ["PATH_INFO"].removeprefix(PREFIX)}
-
-
-class _WSGIRewrite(_WSGI):
-    def changed(self, environ: Any) -> Any:
-        return {**environ, "PATH_INFO": environ.get("HTTP_X_ORIGINAL_URL", environ["PATH_INFO"])}
-
-
-class _WSGIFresh(_WSGI):
-    def changed(self, environ: Any) -> Any:
-        return {key: value for key, value in environ.items() if key.isupper() or key.startswith("wsgi.")}
-
-
-LAYERS: dict[str, dict[str, type[_Layer]]] = {
-    "asgi": {"none": _ASGI, "override": _Override, "strip": _Strip, "rewrite": _Rewrite, "fresh": _Fresh},
-    "wsgi": {
-        "none": _WSGI, "override": _WSGIOverride, "strip": _WSGIStrip, "rewrite": _WSGIRewrite, "fresh": _WSGIFresh,
-    },
-}  # fmt: skip
-"""What is between the middleware and the router. A `fresh` scope or environ lacks what the middleware found out."""
+_CHANGES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "none": (lambda scope: scope, lambda environ: environ),
+    "override": (_overridden, _overridden_environ),
+    "strip": (_stripped, lambda environ: {**environ, "PATH_INFO": environ["PATH_INFO"].removeprefix(PREFIX)}),
+    "rewrite": (
+        _rewritten,
+        lambda environ: {**environ, "PATH_INFO": environ.get("HTTP_X_ORIGINAL_URL", environ["PATH_INFO"])},
+    ),
+    "fresh": (
+        lambda scope: {name: value for name, value in scope.items() if name in _SCOPE},
+        lambda environ: {key: environ[key] for key in environ if key.isupper() or key.startswith("wsgi.")},
+    ),
+}
+LAYERS = {
+    interface: {name: type(name, (base,), {"changed": staticmethod(of[at])}) for name, of in _CHANGES.items()}
+    for at, (interface, base) in enumerate((("asgi", _ASGI), ("wsgi", _WSGI)))
+}
+"""What is between the middleware and the router: it takes the method from a field or the query, removes a prefix of the
+path, takes the path from a field, or makes a `fresh` scope or environ, which lacks what the middleware found out."""

@@ -15,6 +15,7 @@ from tests.attack.applications import OPERATION, OTHER, ROUTERS, Site
 from tests.attack.asking import UPGRADE, Socket, over_asgi, over_wsgi
 from tests.drive import DIALECTS, MOUNTS, Message, takes
 from tests.keys import HOST, ORIGIN, signer
+from tests.serving import uvicorn_server, waitress_server
 
 from undersigned import Request
 
@@ -27,20 +28,20 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def asking(framework: Framework, site: Site) -> Iterator[dict[str, Callable[[Message], Answer]]]:
-    """Yield what asks the application with the middleware: as each server shows requests, or on its own server."""
-    app = site.made(guarded=True)
-    if framework.serve is not None:
-        with framework.serve(app) as port, contextlib.closing(Socket(port, site)) as socket:
-            yield {"own server": socket.ask}
-    elif framework.interface == "wsgi":
-        yield {
-            f"{dialect} {mount}": partial(over_wsgi, app, dialect=dialect, mount=mount)
-            for dialect in DIALECTS
-            for mount in MOUNTS[dialect]
-        }
-    else:
-        with contextlib.closing(asyncio.new_event_loop()) as loop:
-            yield {f"asgi {root}": partial(over_asgi, app, root_path=root, loop=loop) for root in ("", "/api")}
+    """Yield what asks the application with the middleware: as each server shows requests, and on a real server."""
+    app, asks = site.made(guarded=True), {}
+    real = {"asgi": uvicorn_server, "wsgi": waitress_server}.get(framework.interface, framework.serve)
+    with contextlib.ExitStack() as stack:
+        if framework.interface == "wsgi":
+            for dialect in DIALECTS:
+                asks |= {
+                    f"{dialect} {at}": partial(over_wsgi, app, dialect=dialect, mount=at) for at in MOUNTS[dialect]
+                }
+        elif framework.interface == "asgi":
+            loop = stack.enter_context(contextlib.closing(asyncio.new_event_loop()))
+            asks |= {f"asgi {at}": partial(over_asgi, app, root_path=at, loop=loop) for at in ("", "/api")}
+        port = stack.enter_context(real(app))
+        yield {**asks, "real server": stack.enter_context(contextlib.closing(Socket(port, site))).ask}
 
 
 def signed(message: Message) -> Message:

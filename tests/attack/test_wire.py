@@ -1,44 +1,13 @@
-"""A sample of the searches over real servers: their own parsers stand between the client and the middleware."""
+"""A search over HTTP/2: the parsers of real servers stand between the client and the middleware."""
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
-from tests.attack import bodies, targets
-from tests.attack.applications import OPERATION, ROUTERS, Site
-from tests.attack.asking import Socket
-from tests.drive import Message, takes
+from tests.attack import bodies
 from tests.keys import HOST
 from tests.servers import http2
 from tests.servers.conftest import running
 from tests.servers.matrix import SERVERS
-from tests.serving import uvicorn_server, waitress_server
-
-NAMES = ("starlette", "fastapi", "flask", "bottle", "pyramid")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_unsigned_target_runs_what_must_be_signed_on_a_real_server(search, name):
-    [framework] = [one for one in ROUTERS if one.name == name]
-    site = Site.routed(framework)
-    start = uvicorn_server if framework.interface == "asgi" else waitress_server
-    app = site.made(guarded=True)
-    routes = [path for endpoint, (path, _) in site.paths.items() if endpoint.operation == OPERATION]
-
-    def mutated(random) -> Message:
-        return Message(targets.mutate(random, random.choice(routes)), "POST", targets.fields(random))
-
-    some = (Message(target) for target in list(targets.first(routes[0]))[::7])
-    with start(app) as port, contextlib.closing(Socket(port, site)) as socket:
-        for message in search.of(some, mutated):
-            if not takes(message):
-                continue
-            status, _ = socket.ask(message)
-            if any(one.operation == OPERATION for one in site.told()):
-                search.find(f"{name} {status}", message.target)
-            search.reach()
-    search.finish(reached=100)
 
 
 @pytest.mark.parametrize("server", [server for server in SERVERS if server.http2], ids=lambda server: server.name)

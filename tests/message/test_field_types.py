@@ -36,6 +36,12 @@ def test_field_without_a_type_has_no_serialization():
         value("x-unknown", "a")
 
 
+@pytest.mark.parametrize("name", ["accept-query", "content-digest", "client-cert"])
+def test_empty_field_has_no_serialization(name):
+    with pytest.raises(UnresolvableComponent, match="cannot be read: the field value is"):
+        value(name, "")
+
+
 def test_type_that_the_application_gives_comes_first():
     assert value("x-own", "a,b", x_own="list") == "a, b"
     assert value("client-cert", ":AAAA:,a", client_cert="list") == ":AAAA:, a"

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import itertools
 import re
-import string
 
 import http_sf
 import pytest
@@ -16,7 +14,7 @@ from tests.work import lines_run
 
 from undersigned import Request, SigningError, UndersignedError
 from undersigned.message import parse_accept_signature
-from undersigned.message.structured_fields import parse_byte_sequences, reject_repeated
+from undersigned.message.structured_fields import parse_byte_sequences
 
 URL = "https://seller.example.com/p"
 
@@ -64,12 +62,6 @@ def test_bytes_in_another_alphabet_or_padding_are_rejected(text, encoding):
 def test_base64_with_nonzero_trailing_bits_is_rejected(text, encoding):
     with pytest.raises(UndersignedError, match="not in the profile's Base64"):
         parse_byte_sequences(f"s=:{text}:", encoding)
-
-
-def test_field_over_the_limit_is_rejected_also_when_its_usual_key_takes_it_there():
-    text = "A" * 4092
-    with pytest.raises(UndersignedError, match=r"has [0-9,]+ characters, and at most 4,096 are read"):
-        parse_byte_sequences(f"sig1=:{text}:", "base64")
 
 
 @pytest.mark.parametrize("delimiter", [";a", ":", ", b=1", " ", "\t", "\\", "%"])
@@ -138,42 +130,6 @@ def test_backslash_in_another_member_hides_no_wrong_spelling(opened):
     value = f's=:AAAA:;d={opened}, t=:AA:;e="x"'
     with pytest.raises(UndersignedError, match="not in the profile's Base64"):
         parse_byte_sequences(value, "base64")
-
-
-ENCODINGS = [("base64",), ("base64url",), ("base64", "base64url"), ("base64url", "base64")]
-
-
-@given(st.binary(max_size=70), st.sampled_from(["base64", "base64url"]))
-def test_member_alone_is_read_as_in_the_whole_field(octets, encoding):
-    value = f"sig1={spelled(octets, encoding)}"
-    assert parse_byte_sequences(value, encoding) == {"sig1": octets}
-    assert parse_byte_sequences(f"{value}, other=::", encoding) == {"sig1": octets, "other": b""}
-
-
-@given(st.text(st.sampled_from('sA+/-_=:Qw4,;"é \n'), max_size=24), st.sampled_from(ENCODINGS))
-def test_any_text_alone_is_read_as_in_the_whole_field(text, encodings):
-    # A pattern reads one member alone, and a parser reads several.
-    for value in (text, f"sig1=:{text}:"):
-        try:
-            read = parse_byte_sequences(value, *encodings)
-        except UndersignedError:
-            continue
-        assert parse_byte_sequences(f"{value}, zz=::", *encodings) == {**read, "zz": b""}
-
-
-@pytest.mark.parametrize("encodings", ENCODINGS)
-@pytest.mark.parametrize("key", ["sig1", "sha-256"])
-@pytest.mark.parametrize("length", [41, 42, 43, 84, 85, 86])
-def test_text_of_the_usual_length_alone_is_read_as_in_the_whole_field(key, length, encodings):
-    for last, end in itertools.product(string.ascii_letters + string.digits + "+/-_=!", ("", "=", "==", "===")):
-        value = f"{key}=:{'b' * length}{last}{end}:"
-        try:
-            read = parse_byte_sequences(f"{value}, zz=::", *encodings)
-        except UndersignedError:
-            with pytest.raises(UndersignedError):
-                parse_byte_sequences(value, *encodings)
-        else:
-            assert {**parse_byte_sequences(value, *encodings), "zz": b""} == read
 
 
 @pytest.mark.parametrize(
@@ -252,13 +208,17 @@ def test_field_is_read_as_a_parser_of_all_structured_fields_reads_it(text):
     # A value has no blanks around it: reading the header fields removes them.
     value = f"s=:AAAA:;p={text}".strip(" \t")
     try:
-        read = http_sf.parse(value.encode(), tltype="dictionary", on_duplicate_key=reject_repeated)
-    except (http_sf.StructuredFieldError, UndersignedError):
+        parsed = {key: member[0] for key, member in http_sf.parse(value.encode(), tltype="dictionary").items()}
+    except http_sf.StructuredFieldError:
         return
-    parsed = {key: member[0] for key, member in read.items()}
     is_usual = all(map(is_spelled, re.findall(":([^:,;]*):", value)))
     if is_usual and all(isinstance(octets, bytes) for octets in parsed.values()):
-        assert parse_byte_sequences(value, "base64") == parsed
+        read, fault = None, ""
+        try:
+            read = parse_byte_sequences(value, "base64")
+        except UndersignedError as error:
+            fault = str(error)
+        assert read == parsed or fault == "a label or key is repeated"
 
 
 def is_spelled(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from http_sf.retrofit import retrofit
 
@@ -56,7 +56,7 @@ FIELD_TYPES: Final[Mapping[str, FieldType]] = {
 """The types of fields that were defined as structured fields, by the IANA registry and the drafts of the profiles."""
 
 
-def field_type(name: str, own: Mapping[str, FieldType]) -> str | None:
+def field_type(name: str, own: Mapping[str, FieldType]) -> FieldType | None:
     """Return the type of the field `name` (lower case), or None if it is not known.
 
     Older fields that RFC 9651 can parse have the type of draft-ietf-httpbis-retrofit.
@@ -65,4 +65,4 @@ def field_type(name: str, own: Mapping[str, FieldType]) -> str | None:
         name: the name of the field.
         own: types that the application adds; they come first.
     """
-    return own.get(name) or FIELD_TYPES.get(name) or retrofit.get(name)
+    return own.get(name) or FIELD_TYPES.get(name) or cast("FieldType | None", retrofit.get(name))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 import http_sf
 
 from undersigned.errors import MalformedURL
-from undersigned.message.structured_fields import KEY, MalformedField, check_size, parse_dictionary
+from undersigned.message.structured_fields import KEY, MalformedField, check_size, parse_dictionary, parse_field
 from undersigned.url import URL, canonicalize
 
 if TYPE_CHECKING:
@@ -112,13 +112,10 @@ def write_signature_agent(
 
 def _string(value: str) -> str:
     """Return the String that a value is, without its parameters (RFC 9651 section 3.3)."""
-    try:
-        read = cast("tuple[object, object]", http_sf.parse(value.encode("ascii"), tltype="item"))
-    except (UnicodeEncodeError, http_sf.StructuredFieldError):
-        read = None, None
-    if type(read[0]) is not str:
+    read, _ = cast("tuple[object, object]", parse_field(value, "item"))
+    if type(read) is not str:
         raise MalformedField("Signature-Agent is not a String")
-    return read[0]
+    return read
 
 
 def _member(value: object, parameters: Mapping[str, Parameter], form: SignatureAgentForm) -> SignatureAgent | None:

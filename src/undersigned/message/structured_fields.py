@@ -22,6 +22,8 @@ from undersigned.limits import LONGEST_FIELD, MOST_DELIMITERS, MOST_SIGNATURES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from undersigned.message.field_types import FieldType
+
 Encoding = Literal["base64", "base64url"]
 """`base64`: RFC 8941 section 3.3.5, padded. `base64url`: RFC 4648 section 5, unpadded (AdCP 3.1)."""
 
@@ -47,9 +49,6 @@ _BYTE_SEQUENCE = re.compile(
     rf"({KEY.pattern})=:([^:,\";]*+):(?>(?:; *+{KEY.pattern}(?>(?:={_BARE_ITEM})?))*)(?:[ \t]*+,[ \t]*+(?!\Z)|\Z)"
 )
 _ONE_VALUE = re.compile(r'[^",]*+(?>(?:"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"[^",]*+)*)', re.DOTALL)
-# Nearly every value is 64 bytes (Ed25519, ES256) or 32 (SHA-256), each in its only valid spelling: the last character
-# has bits that are not used.
-_USUAL_MEMBER = re.compile(r"(sig1|sha-256)=:([A-Za-z0-9+/]{85}[AQgw]==|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=):")
 _TO_BASE64URL = bytes.maketrans(b"+/", b"-_")
 
 
@@ -96,9 +95,6 @@ def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
         MalformedField: not such a dictionary, too large, a repeated or upper-case key, or a byte sequence in another
             spelling.
     """
-    usual = _USUAL_MEMBER.fullmatch(value)
-    if usual is not None and "base64" in encodings:
-        return {usual[1]: a2b_base64(usual[2])}
     _check_length(value)
     members: dict[str, bytes] = {}
     at = 0
@@ -117,26 +113,34 @@ def parse_byte_sequences(value: str, *encodings: Encoding) -> dict[str, bytes]:
     raise MalformedField("the field value is not a dictionary of byte sequences, such as label=:AAAA:")
 
 
-def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tuple[object, Mapping[str, Parameter]]]:
-    """Read a dictionary: each key's value and parameters (RFC 9651 section 4.2.2). The caller checks the size first.
+def parse_field(value: str, kind: FieldType, *, repeated_keys: bool = False) -> object:
+    """Read a structured field as http-sf returns it (RFC 9651 section 4.2). The caller checks the size first.
 
     Args:
         value: the field value.
+        kind: its type.
         repeated_keys: whether the last one counts if a key or a parameter is repeated, see `Reading`.
 
     Raises:
-        MalformedField: not a dictionary, an empty one, or one with a repeated key or parameter.
+        MalformedField: not a field of this type, an empty one, or one with a repeated key or parameter.
     """
-    on_repeated = None if repeated_keys else reject_repeated
     try:
-        parsed = http_sf.parse(value.encode("ascii"), tltype="dictionary", on_duplicate_key=on_repeated)
+        parsed: object = http_sf.parse(
+            value.encode("ascii"), tltype=kind, on_duplicate_key=None if repeated_keys else _reject_repeated
+        )
     except UnicodeEncodeError:
         raise MalformedField("the field value is not ASCII") from None
     except http_sf.StructuredFieldError:
-        raise MalformedField("the field value is not a structured field dictionary") from None
+        raise MalformedField(f"the field value is not a structured field {kind}") from None
     if not parsed:
         raise MalformedField("the field value is empty")
-    return cast("dict[str, tuple[object, Mapping[str, Parameter]]]", parsed)
+    return parsed
+
+
+def parse_dictionary(value: str, *, repeated_keys: bool = False) -> dict[str, tuple[object, Parameters]]:
+    """Read a dictionary: each key's value and parameters (RFC 9651 section 4.2.2), as `parse_field` does."""
+    parsed = parse_field(value, "dictionary", repeated_keys=repeated_keys)
+    return cast("dict[str, tuple[object, Parameters]]", parsed)
 
 
 def is_list(value: str) -> bool:
@@ -178,6 +182,6 @@ def _decode(text: str, encodings: Iterable[Encoding]) -> bytes:
     raise MalformedField("a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits")
 
 
-def reject_repeated(_key: str, context: str) -> None:
+def _reject_repeated(_key: str, context: str) -> None:
     """Reject a repeated key or parameter, as http-sf reports it."""
     raise MalformedField(f"a {'label or key' if context == 'dictionary' else 'parameter'} is repeated")

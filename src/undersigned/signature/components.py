@@ -24,7 +24,7 @@ from undersigned.message.structured_fields import (
     MalformedField,
     count_delimiters,
     parse_dictionary,
-    reject_repeated,
+    parse_field,
     serialize_byte_sequence,
     serialize_member,
 )
@@ -310,7 +310,7 @@ class ComponentValues:
             raise UnresolvableComponent(f"a covered structured field cannot be read: {malformed}") from None
         except KeyError:
             raise UnresolvableComponent("a covered dictionary has no such member") from None
-        except (UnicodeError, http_sf.StructuredFieldError):
+        except UnicodeError:
             raise UnresolvableComponent("a covered structured field cannot be read") from None
         raise UnresolvableComponent(_NO_COMPONENT)
 
@@ -318,7 +318,7 @@ class ComponentValues:
         """Return a member of a dictionary in its strict serialization (section 2.1.2)."""
         dictionaries = self.parsed().dictionaries
         if place not in dictionaries:
-            dictionaries[place] = self._parse(text)
+            dictionaries[place] = parse_dictionary(text, repeated_keys=self._reading.repeated_keys)
         return serialize_member(*dictionaries[place][key])
 
     def _serialize(self, name: str, text: str) -> str:
@@ -326,13 +326,8 @@ class ComponentValues:
         tltype = field_type(name, self._reading.field_types)
         if tltype is None:
             raise UnresolvableComponent("the type of a field that is covered with ;sf is not known")
-        if tltype == "dictionary":
-            return http_sf.ser(cast("http_sf.DictionaryType", dict(self._parse(text))))
-        on_repeated = None if self._reading.repeated_keys else reject_repeated
-        return http_sf.ser(http_sf.parse(text.encode("ascii"), tltype=tltype, on_duplicate_key=on_repeated))
-
-    def _parse(self, text: str) -> Mapping[str, tuple[object, Parameters]]:
-        return parse_dictionary(text, repeated_keys=self._reading.repeated_keys)
+        parsed = parse_field(text, tltype, repeated_keys=self._reading.repeated_keys)
+        return http_sf.ser(cast("http_sf.StructuredType", parsed))
 
     def _of_target(self, request: Request) -> dict[str, str]:
         """Return the components that every request has, but few signatures cover (section 2.2)."""

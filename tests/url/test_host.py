@@ -65,10 +65,11 @@ def test_ipv6_address_is_neither_compressed_nor_expanded(host):
         ("a%41", r"U+0025"),
         ("a]", r"U+005D"),
         ("a,b", "U+002C"),
-        ("a" * 254, "longer than 253"),
-        ("a..b", "empty label"),
-        ("", "empty label"),
-        ("a" * 64 + ".b", "label longer than 63"),
+        ("a b", "U+0020"),
+        ("a.\u00fc", "U+00FC"),
+        *((name, "longer than 253") for name in ("a" * 254, "a." * 126 + "bc")),
+        *((name, "empty label") for name in ("", ".", "a.", ".a", "a..b")),
+        *((name, "label longer than 63") for name in ("a" * 64 + ".b", "a." + "b" * 64)),
     ],
 )
 def test_message_names_the_fault_of_a_name(host, message):
@@ -178,11 +179,3 @@ def test_only_ascii_letters_become_lower_case(text, lower):
 @pytest.mark.parametrize("name", ["a", "AZaz09_-", "a.AZaz09_-", f"{'a' * 63}.{'b' * 63}", f"{'a.' * 126}b"])
 def test_name_of_letters_digits_hyphens_and_underscores_is_a_registered_name(name):
     assert reg_name.apply(with_host(name)).host == name
-
-
-@pytest.mark.parametrize(
-    "name", ["", ".", "a.", ".a", "a..b", "a b", "a.\u00fc", "a" * 64, f"a.{'b' * 64}", f"{'a.' * 126}bc"]
-)
-def test_other_text_is_not_a_registered_name(name):
-    with pytest.raises(MalformedURL):
-        reg_name.apply(with_host(name))

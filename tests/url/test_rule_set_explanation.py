@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from tests.url.spellings import RULES, hostile, outcome
+from tests.url.spellings import RULES
 
-from undersigned.url import ADCP_RECEIVED, Change, MalformedURL, canonicalize, explain
+from undersigned.url import Change, explain
 
 hex_case = RULES["hex-case"]
 fragment = RULES["fragment"]
@@ -34,19 +32,3 @@ def test_explanation_keeps_earlier_changes_when_a_rule_rejects_the_url():
 def test_any_rule_set_can_be_explained():
     assert explain("x:y#z", (fragment,)).result == "x:y"
     assert explain("x:y#z", ()).result == "x:y#z"
-
-
-@given(hostile)
-def test_explanation_has_the_result_or_the_error_of_canonicalize(url):
-    for received, explanation in ((False, explain(url)), (True, explain(url, ADCP_RECEIVED))):
-        answer = outcome(lambda received=received: canonicalize(url, received=received))
-        if isinstance(answer, MalformedURL):
-            assert explanation.error is not None
-            assert (str(explanation.error), explanation.error.rule) == (str(answer), answer.rule)
-        else:
-            assert (explanation.result, explanation.error) == (answer.target_uri, None)
-
-
-def test_value_raises_a_type_error_when_it_is_not_text():
-    with pytest.raises(TypeError):
-        explain(b"https://ads.pub.test/")

@@ -55,16 +55,15 @@ def is_json(*types: str) -> bool:
 @pytest.mark.parametrize(
     "value",
     [
-        "application/json",
-        "Application/JSON",
-        "application/json;charset=utf-8",
-        "application/json ; a=b",
-        "text/json",
-        "application/vnd.acme.v1+json",
-        "text/plain, application/json",
-        "text/plain,\tapplication/json\t;a=b",
-        "application/json, text/plain",
-        "application/vnd.a+b+json;v=1",
+        *(
+            "application/json",
+            "Application/JSON",
+            "application/json;charset=utf-8",
+            "application/json ; a=b",
+            "text/json",
+        ),
+        *("application/vnd.acme.v1+json", "application/vnd.a+b+json;v=1", "text/plain, application/json"),
+        *("text/plain,\tapplication/json\t;a=b", "application/json, text/plain"),
     ],
 )
 def test_json_type_is_recognised_in_any_case_and_with_parameters(value):
@@ -74,16 +73,8 @@ def test_json_type_is_recognised_in_any_case_and_with_parameters(value):
 @pytest.mark.parametrize(
     "value",
     [
-        "text/plain",
-        "text/plain;application/json",
-        "application/jsonl",
-        "application/jsonp",
-        "application/x-json",
-        "application/+json",
-        "application/x-ndjson",
-        "json",
-        "multipart/json",
-        "",
+        *("text/plain", "text/plain;application/json", "application/jsonl", "application/jsonp", "application/x-json"),
+        *("application/+json", "application/x-ndjson", "json", "multipart/json", ""),
     ],
 )
 def test_another_type_is_not_json(value):

@@ -35,17 +35,16 @@ def test_absent_field_is_none_and_an_empty_one_is_not():
     assert ("a" in fields.combined, fields.values("a"), fields.combined.get("a")) == (True, ("",), "")
 
 
-def test_fields_may_be_a_mapping():
+def test_fields_may_be_a_mapping_or_an_iterator():
     assert HeaderFields({"A": "1", "B": "2"}).lines == (("a", "1"), ("b", "2"))
-
-
-def test_fields_may_be_an_iterator():
     assert HeaderFields(iter([("A", "1")])).lines == (("a", "1"),)
 
 
 def test_spaces_and_tabs_around_a_value_are_dropped_and_nothing_else():
-    fields = HeaderFields([("a", " \t x \ty\t "), ("b", "\x0b\xa0"), ("c", "c d")])
-    assert fields.lines == (("a", "x \ty"), ("b", "\x0b\xa0"), ("c", "c d"))
+    fields = HeaderFields([("a", " \t x \ty\t "), ("c", "c d"), ("d", "\t " * 4000)])
+    assert fields.lines == (("a", "x \ty"), ("c", "c d"), ("d", ""))
+    for other in "!\x0b\x0c\x1c\x85\xa0":
+        assert HeaderFields([("x", f" {other} v {other}\t")]).combined["x"] == f"{other} v {other}"
 
 
 def test_only_ascii_letters_of_a_name_change_case():
@@ -72,11 +71,6 @@ def test_equal_lines_are_equal_fields():
     assert pickle.loads(pickle.dumps(one)).values("a") == ("1",)  # noqa: S301 - our own bytes
 
 
-@pytest.mark.parametrize("name", ["a", "A", "x-a", ":authority", "!#$%&'*+.^_`|~09-az", "signature"])
-def test_token_is_a_valid_name(name):
-    assert HeaderFields([(name, "v")]).are_valid
-
-
 @pytest.mark.parametrize(
     "name",
     ["", " ", "a b", "a:", "::a", ":", "a\n", "a\nb", "\na", "a\n\n", "é", "\u212a", "\ud800", "a\0", "a\r", "(", '"'],
@@ -99,24 +93,8 @@ def test_no_fields_at_all_are_valid():
     assert HeaderFields().are_valid
 
 
-@pytest.mark.parametrize("blanks", ["", " ", "\t", "\t " * 4000])
-def test_blanks_around_a_value_are_removed(blanks):
-    assert HeaderFields([("x", f"{blanks}v w{blanks}")]).combined["x"] == "v w"
-
-
-@pytest.mark.parametrize("other", ["!", "\x0b", "\x0c", "\x1c", "\x85", "\xa0"])
-def test_other_white_space_around_a_value_stays(other):
-    assert HeaderFields([("x", f" {other} v {other}\t")]).combined["x"] == f"{other} v {other}"
-
-
 def _all_of(fields: HeaderFields) -> tuple[object, ...]:
     return fields.lines, fields.are_valid, fields.combined, fields.repeated
-
-
-def test_fields_are_equal_whether_or_not_it_is_known_that_they_are_valid():
-    of_octets = HeaderFields.of_octets([(b"a", b"v")])
-    assert of_octets == HeaderFields([("a", "v")])
-    assert of_octets.are_valid
 
 
 @given(lines=LINES)
@@ -136,3 +114,4 @@ def test_name_has_the_characters_of_a_token():
     # RFC 9110 section 5.6.2; the name of a pseudo-header begins with a colon.
     found = {chr(code) for code in range(0x3000) if HeaderFields([(f"a{chr(code)}", "")]).are_valid}
     assert found == {*"!#$%&'*+-.^_`|~", *string.digits, *string.ascii_letters}
+    assert HeaderFields([(":authority", "")]).are_valid

@@ -25,11 +25,6 @@ def test_content_is_bytes_whatever_type_it_was_given_as(body, content):
     assert request.has_body is bool(content)
 
 
-def test_content_can_be_announced_before_it_is_read():
-    assert Request("POST", URL, has_body=True).has_body
-    assert not Request("POST", URL, body=b"x", has_body=False).has_body
-
-
 def test_text_with_a_lone_surrogate_is_rejected_as_content():
     with pytest.raises(UnicodeEncodeError):
         Request("POST", URL, (), "\ud800")
@@ -72,8 +67,8 @@ def test_content_read_later_replaces_the_announced_content_and_keeps_the_fields(
     ("announced", "content", "has_body"), [(False, b"x", True), (True, b"", True), (False, b"", False)]
 )
 def test_request_has_a_body_if_it_was_announced_or_there_is_one(announced, content, has_body):
-    request = Request("POST", URL, [], has_body=announced).with_content(Content((content,)))
-    assert request.has_body is has_body
+    assert Request("POST", URL, [], content, has_body=announced).has_body is announced
+    assert Request("POST", URL, [], has_body=announced).with_content(Content((content,))).has_body is has_body
 
 
 def test_fields_are_not_parsed_again_when_they_are_parsed_already():

@@ -48,13 +48,7 @@ def test_charset_that_is_not_plainly_utf_8_is_rejected(value):
             request("{}", *types).strict_json()
 
 
-@pytest.mark.parametrize("body", ["", "{", "{}x", "\ufeff{}", "{'a':1}", '{"a":"\x01"}'])
-def test_content_that_is_not_json_is_rejected(body):
-    with pytest.raises(ValueError):  # noqa: PT011 - JSONDecodeError and UnicodeDecodeError alike
-        request(body).strict_json()
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1"])
 def test_content_in_another_encoding_is_rejected(encoding):
     with pytest.raises(ValueError):  # noqa: PT011 - JSONDecodeError and UnicodeDecodeError alike
         request('{"a":"\u00e9"}'.encode(encoding), "application/json").strict_json()
@@ -67,13 +61,6 @@ def test_content_that_a_reader_may_decode_first_is_rejected(coding):
     assert Request("POST", URL, [("Content-Encoding", "identity")], b"{}").strict_json() == {}
 
 
-def test_repeated_key_is_rejected_and_named():
-    with pytest.raises(UndersignedError) as caught:
-        request('{"a":{"b":1,"\\u0062":2}}').strict_json()
-    assert caught.value.duplicates == ("b",)
-
-
 def test_content_type_over_the_length_limit_says_its_size():
-    request = Request("POST", "https://a.example/", [("Content-Type", f"application/json;a={'v' * 4096}")], b"{}")
     with pytest.raises(UndersignedError, match="Content-Type has 4,115 characters, and at most 4,096 are read"):
-        request.strict_json()
+        request("{}", f"application/json;a={'v' * 4096}").strict_json()

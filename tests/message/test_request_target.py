@@ -34,35 +34,9 @@ def test_origin_form_is_read_into_path_and_query(raw, path, query):
 @pytest.mark.parametrize(
     "raw",
     [
-        b"",
-        b"*",
-        b"p",
-        b"?a",
-        b"https://h/p",
-        b"h:443",
-        b"/a#b",
-        b"/a?b#",
-        b"/a b",
-        b"/a\\b",
-        b"/\x00",
-        b"/a\n",
-        b"\n/a",
-        b"/\x7f",
-        b"/\xc3\xbc",
-        b"/%",
-        b"/%4",
-        b"/%zz",
-        b"/?%",
-        b'/"',
-        b"/<",
-        b"/>",
-        b"/`",
-        b"/{",
-        b"/}",
-        b'/?"',
-        b"/?<",
-        b"/?>",
-        b"/?\\",
+        *(b"", b"*", b"p", b"?a", b"https://h/p", b"h:443", b"/a#b", b"/a?b#", b"/a b", b"/a\\b", b"/\x00", b"/a\n"),
+        *(b"\n/a", b"/\x7f", b"/\xc3\xbc", b"/%", b"/%4", b"/%zz", b"/?%", b'/"', b"/<", b"/>", b"/`", b"/{", b"/}"),
+        *(b'/?"', b"/?<", b"/?>", b"/?\\"),
     ],
 )
 def test_target_in_any_other_form_is_rejected(raw):
@@ -100,18 +74,9 @@ def test_target_is_rebuilt_when_decoding_cannot_have_changed_it(script, path, qu
 @pytest.mark.parametrize(
     ("script", "path", "query"),
     [
-        ("", "", ""),
-        ("", "p", ""),
-        ("", "/a b", ""),
-        ("", "/a%2Fb", ""),
-        ("", "/ü", ""),
+        *(("", path, "") for path in ("", "p", "/a b", "/a%2Fb", "/ü", "/p\n", "/\ud800")),
+        *(("", "/p", query) for query in ("a b", "\xff", "€", "\ud800")),
         ("/;", "/p", ""),
-        ("", "/p", "a b"),
-        ("", "/p", "\xff"),
-        ("", "/p", "€"),
-        ("", "/p", "\ud800"),
-        ("", "/p\n", ""),
-        ("", "/\ud800", ""),
     ],
 )
 def test_target_that_decoding_may_have_changed_is_not_rebuilt(script, path, query):
@@ -142,15 +107,7 @@ def test_decoded_path_matches_the_raw_path_it_comes_from(raw, decoded):
 
 @pytest.mark.parametrize(
     ("raw", "decoded"),
-    [
-        (b"/a", b"/b"),
-        (b"/a", b"/A"),
-        (b"/a", b"/a/"),
-        (b"/a/", b"/a"),
-        (b"/a/../b", b"/a/b"),
-        (b"/a", b""),
-        (b"/", b""),
-    ],
+    [*((b"/a", other) for other in (b"/b", b"/A", b"/a/", b"")), (b"/a/", b"/a"), (b"/a/../b", b"/a/b"), (b"/", b"")],
 )
 def test_decoded_path_does_not_match_when_something_rewrote_it(raw, decoded):
     assert not RequestTarget.parse(raw).is_path(decoded)
@@ -171,15 +128,10 @@ def test_eight_times_the_dot_segments_are_at_most_nine_times_the_work():
 @pytest.mark.parametrize(
     "target",
     [
-        "/" + "a" * 8191,
-        "/a" * 4096,
-        "/%7e" * 2048,
-        "/" + "%e2%82%ac" * 910,
-        "/?" + "%7e" * 2730,
-        "//" * 4096,
+        *("/" + "a" * 8191, "/a" * 4096, "/%7e" * 2048, "/" + "%e2%82%ac" * 910, "/?" + "%7e" * 2730, "//" * 4096),
         "/a/.." * 1638,
     ],
-    ids=["path", "segments", "segments with escapes", "escapes", "query", "slashes", "dots"],
+    ids=lambda target: target[:8],
 )
 def test_target_of_8192_characters_may_have_anything_in_its_path(target):
     read = RequestTarget.parse(target.encode())
@@ -221,8 +173,3 @@ def test_path_outside_the_prefix_is_rejected(path):
 @pytest.mark.parametrize("character", "AMZamz059._~/-")
 def test_path_of_unreserved_characters_is_rebuilt(character):
     assert RequestTarget.reconstruct("", f"/{character}", "").path == f"/{character}"
-
-
-def test_empty_path_is_rebuilt_and_then_rejected_as_no_target():
-    with pytest.raises(MalformedURL, match="not a path and query"):
-        RequestTarget.reconstruct("", "", "")

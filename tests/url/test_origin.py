@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.url.spellings import outcome
 from tests.work import lines_run
 
 from undersigned import ConfigurationError, MalformedURL, canonicalize
@@ -30,22 +31,26 @@ def test_str_of_an_origin_is_a_url():
 @pytest.mark.parametrize(
     "text",
     [
-        "seller.example.com",
-        "",
-        "https://",
-        "wss://h",
-        "https://u:p@h",
-        "https://@h",
-        "https://h?",
-        "https://h/?a=1",
-        "https://h#",
-        "https://h/#f",
-        "https://h/a b",
-        "*",
-        "https://*",
-        None,
-        b"https://h",
-        5,
+        *(
+            "seller.example.com",
+            "",
+            "https://",
+            "wss://h",
+            "https://u:p@h",
+            "https://@h",
+            "https://h?",
+            "https://h/?a=1",
+        ),
+        *("https://h#", "https://h/#f", "https://h/a b", "*", "https://*", None, b"https://h", 5),
+        # A pattern has one star, before a name.
+        *(
+            "https://*.com",
+            "https://*.",
+            "https://*.*.example.com",
+            "https://a.*.example.com",
+            "https://a*.example.com",
+        ),
+        *("https://*example.com", "https://*.1.2.3", "https://*.[::1]", "https://*.example.com?x", "https://*.*"),
     ],
 )
 def test_origin_raises_a_configuration_error_when_it_is_malformed(text):
@@ -62,9 +67,7 @@ def test_origins_raise_a_configuration_error_unless_they_are_a_filled_list(origi
 @pytest.mark.parametrize(
     "pair",
     [
-        ("https://h", "https://H:443"),
-        ("https://h", "http://h"),
-        ("https://h", "https://h/api"),
+        *(("https://h", other) for other in ("https://H:443", "http://h", "https://h/api")),
         ("https://h/a", "https://h/b"),
     ],
 )
@@ -152,21 +155,9 @@ def test_pattern_matches_a_name_with_exactly_one_more_label(authority, origin):
 @pytest.mark.parametrize(
     "authority",
     [
-        "example.com",
-        "example.com.",
-        "a.b.example.com",
-        "acme.example.com:80",
-        "acme.example.com:8443",
-        "acme.example.com.evil.example",
-        "acme.example.comx",
-        "acmeexample.com",
-        "xn--bcher-kva.example:8443",
-        "acme.xn--bcher-kva.example",
-        "xn--a.xn--b.example.com",
-        "example.com.example.net",
-        "com",
-        "[::1.2.3.4]",
-        "1.2.3.4",
+        *("example.com", "example.com.", "a.b.example.com", "acme.example.com:80", "acme.example.com:8443", "com"),
+        *("acme.example.com.evil.example", "acme.example.comx", "acmeexample.com", "xn--bcher-kva.example:8443"),
+        *("acme.xn--bcher-kva.example", "xn--a.xn--b.example.com", "example.com.example.net", "[::1.2.3.4]", "1.2.3.4"),
     ],
 )
 def test_pattern_matches_no_other_name_nor_port(authority):
@@ -176,58 +167,30 @@ def test_pattern_matches_no_other_name_nor_port(authority):
 @pytest.mark.parametrize(
     "authority",
     [
-        ".example.com",
-        "..example.com",
-        "a..example.com",
-        "*.example.com",
-        "acme.example.com..",
-        "acme%2eexample.com",
-        "%61cme.example.com",
-        "acme.example\u3002com",
-        "b\u00fccher.example.com",
-        "ac\u200dme.example.com",
-        "acme.example.com\0",
-        "acme.example.com/",
-        "acme.example.com#",
-        "u@acme.example.com",
-        "acme.example.com@evil",
-        "acme.example.com, evil",
-        "acme.example.com:443:443",
-        "acme.example.com:+443",
-        " acme.example.com",
-        "xn--.example.com",
-        "xn--a\u0301.example.com",
-        "xn--0.example.com",
-        f"{'a' * 64}.example.com",
+        *(
+            ".example.com",
+            "..example.com",
+            "a..example.com",
+            "*.example.com",
+            "acme.example.com..",
+            "acme%2eexample.com",
+        ),
+        *("%61cme.example.com", "acme.example\u3002com", "b\u00fccher.example.com", "ac\u200dme.example.com"),
+        *(
+            "acme.example.com\0",
+            "acme.example.com/",
+            "acme.example.com#",
+            "u@acme.example.com",
+            "acme.example.com@evil",
+        ),
+        *("acme.example.com, evil", "acme.example.com:443:443", "acme.example.com:+443", " acme.example.com"),
+        *("xn--.example.com", "xn--a\u0301.example.com", "xn--0.example.com", f"{'a' * 64}.example.com"),
         f"{'a' * 63}.{'b.' * 130}example.com",
     ],
 )
 def test_hostile_spelling_of_a_tenant_is_rejected(authority):
-    try:
-        found = Origins(TENANTS).match(authority)
-    except MalformedURL:
-        found = None
-    assert found is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "https://*.com",
-        "https://*.",
-        "https://*.*.example.com",
-        "https://a.*.example.com",
-        "https://a*.example.com",
-        "https://*example.com",
-        "https://*.1.2.3",
-        "https://*.[::1]",
-        "https://*.example.com?x",
-        "https://*.*",
-    ],
-)
-def test_pattern_is_rejected_unless_one_star_is_before_a_name(text):
-    with pytest.raises(ConfigurationError, match=r"^origins: "):
-        Origins([text])
+    found = outcome(lambda: Origins(TENANTS).match(authority))
+    assert found is None or isinstance(found, MalformedURL)
 
 
 def test_pattern_may_be_listed_once():

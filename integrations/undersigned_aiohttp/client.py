@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from aiohttp import ClientError, ClientRequest
@@ -136,16 +137,9 @@ def _guarded(kind: type[ClientRequest]) -> type[_GuardedRequest]:
     return type(_GuardedRequest.__name__, (_GuardedRequest, kind), {}) if kind is not ClientRequest else _GuardedRequest
 
 
-class _Writer:
-    """A writer that passes content on. It has only the method that aiohttp's payloads call."""
-
-    def __init__(self, take: Callable[[bytes], Awaitable[None] | None]) -> None:
-        self._take = take
-
-    async def write(self, chunk: bytes | bytearray | memoryview[int]) -> None:
-        taken = self._take(bytes(chunk))
-        if taken is not None:
-            await taken
+def _writer(write: Callable[[bytes], Awaitable[None]]) -> AbstractStreamWriter:
+    """Return a writer that has only the method that aiohttp's payloads call."""
+    return cast("AbstractStreamWriter", SimpleNamespace(write=write))
 
 
 class _Unchanged(Payload):
@@ -167,8 +161,7 @@ class _Unchanged(Payload):
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         self._content.rewind()
-        checked = _Writer(lambda chunk: writer.write(self._content.check(chunk)))
-        await self.payload.write_with_length(cast("AbstractStreamWriter", checked), None)
+        await self.payload.write_with_length(_writer(lambda chunk: writer.write(self._content.check(chunk))), None)
         self._content.end()
 
     async def close(self) -> None:
@@ -193,8 +186,11 @@ async def _read(request: ClientRequest, signer: ClientSigner) -> SentContent:
     length = request.headers.get("Content-Length")
     unchanged = signer.unchanged() if _can_be_read_again(payload) else None
     kept = bytearray()
-    reader = _Writer(partial(signer.keep, kept) if unchanged is None else unchanged.add)
-    await payload.write_with_length(cast("AbstractStreamWriter", reader), None if length is None else int(length))
+
+    async def take(chunk: bytes) -> None:
+        signer.keep(kept, chunk) if unchanged is None else unchanged.add(chunk)
+
+    await payload.write_with_length(_writer(take), None if length is None else int(length))
     if unchanged is not None:
         vars(request)["_body"] = _Unchanged(payload, unchanged)
         return unchanged or b""

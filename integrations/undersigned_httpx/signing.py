@@ -100,32 +100,24 @@ class _Signing(Generic[TransportT]):
 
         async def send(signed: SignedRequest) -> Received[Any]:
             # The caller's own request stays as it is, as redirects are made of it.
-            outgoing = self._library.Request(
-                request.method,
-                signed.url,
-                headers=_octets(signed.headers),
-                stream=stream,
-                extensions=request.extensions,
-            )
+            parts = {"headers": _octets(signed.headers), "stream": stream, "extensions": request.extensions}
+            outgoing = self._library.Request(request.method, signed.url, **parts)
             if self._is_async:
                 response = await self._transport.handle_async_request(outgoing)
             else:
                 response = self._transport.handle_request(outgoing)
             response.extensions["signed_request"] = signed
-            replace, close = partial(self._replace, response), partial(self._close, response)
+            replace, close = partial(self._replace, response), response.aclose if self._is_async else response.close
             return Received(response, response.status_code, _fields(response), response.stream, replace, close)
 
         return await self._signer.exchange(request.method, str(request.url), _fields(request), content, send)
 
     async def _replace(self, response: Any, verified: VerifiedResponse) -> None:
         """Make a response the one that was verified, with its body in memory."""
-        await self._close(response.stream)
+        await response.stream.aclose() if self._is_async else response.stream.close()
         response.stream = self._library.ByteStream(verified.content)
         response.extensions["signature"] = verified.signature
         response.headers = self._library.Headers(_octets(verified.headers))
-
-    async def _close(self, open_one: Any) -> None:
-        await open_one.aclose() if self._is_async else open_one.close()
 
     async def _read(self, stream: Any) -> SentContent:
         """Return the body of a request, given its stream."""
@@ -217,14 +209,10 @@ def _url_of(pattern: Any) -> str:
 
 def _signs(transport: object, depth: int = 0) -> bool:
     """Return whether a transport signs, or is around one that does, whatever it keeps that one in."""
-    if isinstance(transport, _Signing):
-        return True
-    is_looked_into = isinstance(transport, (dict, list, tuple)) or any(
-        hasattr(transport, method) for method in ("handle_request", "handle_async_request")
-    )
-    if isinstance(transport, type) or not is_looked_into or depth > _MOST_AROUND:
-        return False
-    return any(_signs(part, depth + 1) for part in gc.get_referents(transport))
+    sends = any(hasattr(type(transport), method) for method in ("handle_request", "handle_async_request"))
+    is_looked_into = depth <= _MOST_AROUND and (sends or isinstance(transport, (dict, list, tuple)))
+    parts = gc.get_referents(transport) if is_looked_into else ()
+    return isinstance(transport, _Signing) or any(_signs(part, depth + 1) for part in parts)
 
 
 def _given_file(stream: object) -> Any | None:

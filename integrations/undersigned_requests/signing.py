@@ -16,20 +16,19 @@ from undersigned import ConfigurationError, SigningError
 from undersigned.client import SIGNATURE_FIELDS, ClientSigner, DoubleKnock, ListedOrigins, Received, finish
 
 if TYPE_CHECKING:
-    from typing import TypeAlias, Unpack
+    from typing import Unpack
 
     from requests import Response
 
     from undersigned.client import (
         ConfiguredOrigins,
+        Headers,
         SentContent,
         SignedRequest,
         SignerSource,
         SigningOptions,
         VerifiedResponse,
     )
-
-    _Parts: TypeAlias = tuple[str, str, list[tuple[str, str]], SentContent]
 
 _CHUNK = 65_536
 _UNAUTHORIZED = 401
@@ -230,7 +229,7 @@ class _GuardedRequest(PreparedRequest):
         return _restore, (self._plain(), self._origins.find(self.url or ""))
 
 
-def _parts(request: PreparedRequest, signer: ClientSigner) -> _Parts:
+def _parts(request: PreparedRequest, signer: ClientSigner) -> tuple[str, str, Headers, SentContent]:
     """Return the method, URL, headers and body of `request`, as they are signed. A generator becomes its bytes."""
     body: object = request.body
     content = finish(signer.read(body))

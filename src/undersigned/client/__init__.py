@@ -6,13 +6,14 @@ here imports a client library or opens a connection.
 """
 
 from undersigned.client.content import UnchangedBody, is_seekable
-from undersigned.client.double_knock import AnySigner, DoubleKnock
+from undersigned.client.double_knock import DoubleKnock
 from undersigned.client.origins import ConfiguredOrigins, ListedOrigins
 from undersigned.client.responses import ResponseVerification, VerifiedResponse
 from undersigned.client.signer import (
     SIGNATURE_FIELDS,
     BotAuth,
     ClientSigner,
+    Headers,
     Received,
     SentContent,
     SignedRequest,
@@ -23,11 +24,11 @@ from undersigned.verification.blocking_calls import finish
 
 __all__ = [
     "SIGNATURE_FIELDS",
-    "AnySigner",
     "BotAuth",
     "ClientSigner",
     "ConfiguredOrigins",
     "DoubleKnock",
+    "Headers",
     "ListedOrigins",
     "Received",
     "ResponseVerification",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from undersigned.errors import SigningError
 
@@ -20,12 +20,6 @@ CHUNK: Final = 65_536
 _CHANGED: Final = (
     "content: it changed after it was signed, so its end was not sent; pass bytes, or a file that nobody writes to"
 )
-
-
-class _File(Protocol):
-    def read(self, size: int, /) -> object: ...
-    def seek(self, offset: int, /) -> object: ...
-    def tell(self) -> int: ...
 
 
 class UnchangedBody:
@@ -112,12 +106,8 @@ class UnchangedBody:
         """Do nothing: requests goes back to the beginning to send a file again, and iterating does so anyway."""
 
 
-def from_here(seekable: object) -> Callable[[], Iterator[bytes]]:
-    """Return a function that reads a file from where it is now to its end, and then goes back.
-
-    Reading raises SigningError if the file is not open in binary mode.
-    """
-    file = cast("_File", seekable)
+def from_here(file: Any) -> Callable[[], Iterator[bytes]]:
+    """Return a function that reads a seekable file from where it is now to its end, and then goes back."""
     start = file.tell()
 
     def chunks() -> Iterator[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
 
@@ -21,7 +20,6 @@ ConfiguredOrigins: TypeAlias = Iterable[str] | Callable[[str], bool]
 
 _SCHEMES: Final = {"ws": "http", "wss": "https"}
 """A WebSocket handshake is an http request (RFC 6455 section 3)."""
-_URLS_KEPT: Final = 128
 _AFTER_AUTHORITY: Final = re.compile(r"[/?#].*", re.DOTALL)
 _UNQUOTED: Final = re.compile(r"""["<>[\]^`{|}]""")
 """What RFC 3986 forbids in a URL, and HTTP libraries encode or send as it is, each in its own way."""
@@ -40,13 +38,16 @@ class ListedOrigins:
         ConfigurationError: an origin has the wrong type or form.
     """
 
-    __slots__ = ("_canonical", "_is_listed", "listed")
+    __slots__ = ("_is_listed", "listed")
 
     def __init__(self, origins: ConfiguredOrigins) -> None:
         self.listed = () if callable(origins) or isinstance(origins, str) else tuple(origins)
-        self._is_listed = _function(origins) if callable(origins) else Origins(self.listed or origins).lists
-        # A client sends to a few URLs again and again.
-        self._canonical: Callable[[str], CanonicalURL] = lru_cache(_URLS_KEPT)(url_as_sent)
+        self._is_listed: Callable[[CanonicalURL], bool]
+        if callable(origins):
+            # Only True lists an origin: another function may return text.
+            self._is_listed = lambda target: origins(origin_of(target)) is True
+        else:
+            self._is_listed = Origins(self.listed or origins).lists
 
     def check(self, url: str) -> CanonicalURL:
         """Return the canonical form of a URL whose origin is listed.
@@ -55,7 +56,7 @@ class ListedOrigins:
             MalformedURL: the URL has no canonical form.
             SigningError: the origin is not listed.
         """
-        target = self._canonical(url)
+        target = url_as_sent(url)
         if not self._is_listed(target):
             raise SigningError(
                 f"origins: {origin_of(target)} is not listed for this path; add it to origins=, "
@@ -87,11 +88,6 @@ def url_as_sent(url: str) -> CanonicalURL:
     canonical = canonicalize(f"{_SCHEMES.get(scheme.lower(), scheme)}{separator}{rest}")
     check_sent(canonical)
     return canonical
-
-
-def _function(ask: Callable[[str], bool]) -> Callable[[CanonicalURL], bool]:
-    """Return a check of a target by a function of its origin. Only True lists it: another function may return text."""
-    return lambda target: ask(origin_of(target)) is True
 
 
 def origin_of(target: CanonicalURL) -> str:

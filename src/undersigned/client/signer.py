@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from undersigned.client.responses import ResponseVerification, VerifiedResponse
     from undersigned.signature.signer import SignatureOptions
-    from undersigned.url import CanonicalURL
 
 SentContent: TypeAlias = bytes | UnchangedBody
 """The body of a request: its bytes, or its digest if it is read again to be sent."""
@@ -343,8 +342,8 @@ class ClientSigner:
         kept: list[tuple[str, str]] = []
         for name, value in fields:
             lower = name.lower()
-            if lower == "host":
-                kept.append((name, _canonical_host(value, target)))
+            if lower == "host" and canonicalize_authority(value.strip(" \t"), target.scheme) == target.authority:
+                kept.append((name, target.authority))
             elif lower == "content-length":
                 kept.append((name, str(len(content))))
             elif lower not in replaced:
@@ -359,9 +358,3 @@ class ClientSigner:
             sign = current.async_sign if self._is_async else current.sign
             made = await awaited(sign(request, digest=digest))
         return SignedRequest(request.method, target.target_uri, origin, target.authority, (*kept, *added), made.fields)
-
-
-def _canonical_host(value: str, target: CanonicalURL) -> str:
-    """Return the target's authority if `value` is a spelling of it, else `value`, which the signer then rejects."""
-    own = target.authority
-    return own if value == own or canonicalize_authority(value.strip(" \t"), target.scheme) == own else value

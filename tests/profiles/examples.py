@@ -1,4 +1,4 @@
-"""The wire examples: one whole signed request for each profile, as data."""
+"""The wire examples: one whole signed message for each profile, as data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tests.keys import OneKey
 from undersigned import MemoryReplayStore, Profile, Request, VerificationKey, Verifier, profiles
 from undersigned.message import Response
 
-FILE = Path(__file__).parents[1] / "vectors" / "published" / "profiles" / "wire-examples.json"
+PUBLISHED = Path(__file__).parents[1] / "vectors" / "published" / "profiles"
+FILE, OF_WIMSE = PUBLISHED / "wire-examples.json", PUBLISHED / "wimse" / "sigs-response.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ def example(document, profile: Profile) -> Example:
 
 
 _ALL = [
-    example(document, profiles.BY_NAME[PROFILES[document["id"]]])
-    for document in json.loads(FILE.read_text("utf-8"))["examples"]
+    example(document, profiles.BY_NAME[PROFILES.get(document["id"], document["profile"])])
+    for file in (FILE, OF_WIMSE)
+    for document in json.loads(file.read_text("utf-8"))["examples"]
     if document["id"] != "activitypub-cavage"
 ]
 EXAMPLES = {each.name: each for each in _ALL if each.response is None}

@@ -64,7 +64,8 @@ def test_response_is_rejected_when_its_content_or_its_signature_was_changed(exam
 
 @ALL
 def test_response_to_another_request_is_rejected_if_the_signature_binds_it(example):
-    other = replace(example.request, url="https://other.example/x", fields=[])
+    fields = [field for field in example.request.fields if field[0] != "host"]
+    other = replace(example.request, url="https://other.example/x", fields=fields)
     if ";req" not in example.base:
         assert example.verifier().verify_response(replace(example.response, request=other))
     else:
@@ -183,3 +184,20 @@ def test_profile_for_one_kind_of_message_neither_signs_nor_verifies_the_other():
 def test_response_that_a_receiver_could_not_read_is_not_signed(change):
     with pytest.raises(SigningError, match=r"^headers: "):
         sign(UCP_RESPONSE, Response(200, change["fields"], request=REQUEST))
+
+
+@pytest.mark.parametrize("part", ["@status", '"@method";req', '"@request-target";req', "workload-identity-token"])
+def test_response_of_wimse_that_does_not_cover_a_part_is_rejected(part):
+    rule = WIMSE_RESPONSE.coverage
+    weak = WIMSE_RESPONSE.derive(coverage=rule._replace(always=tuple(one for one in rule.always if one != part)))
+    response = Response(200, [TOKEN], request=wimse_request())
+    with pytest.raises(SignatureError, match="components_incomplete"):
+        verify(WIMSE_RESPONSE, sign(weak, response))
+
+
+@pytest.mark.parametrize("name", ["keyid", "alg"])
+def test_response_of_wimse_with_a_parameter_that_its_token_has_is_rejected(name):
+    rule = WIMSE_RESPONSE.parameters._replace(**{name: "optional"}, written=frozenset({name}))
+    response = Response(200, [TOKEN], request=wimse_request())
+    with pytest.raises(SignatureError, match="params_unexpected"):
+        verify(WIMSE_RESPONSE, sign(WIMSE_RESPONSE.derive(parameters=rule), response))

@@ -32,12 +32,8 @@ def rejection(example, request, **options) -> str:
 
 
 def test_every_published_profile_has_an_example():
-    # AdCP publishes whole corpora, and tests/vectors/recipes/exchanges.py has the response of WIMSE.
-    elsewhere = {name for name in profiles.BY_NAME if name.startswith("adcp-")} | {
-        "default",
-        "wimse-response",
-        "web-bot-auth",
-    }
+    # AdCP publishes whole corpora.
+    elsewhere = {name for name in profiles.BY_NAME if name.startswith("adcp-")} | {"default", "web-bot-auth"}
     shown = {example.profile.name for example in [*EXAMPLES.values(), *RESPONSES.values()]}
     assert shown | elsewhere == profiles.BY_NAME.keys(), f"add a whole message to {FILE}"
 

@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.vectors.recipes import accepted, exchanges, flavors, keyed, keys, operations, particular, proven, screened
+from tests.vectors.recipes import accepted, flavors, keyed, keys, operations, particular, proven, screened
 from tests.vectors.recipes.message import Message
 
 
@@ -19,7 +19,6 @@ def documents() -> dict[str, dict]:
     made: dict[str, dict[str, object]] = {
         "request-signing/keys.json": _keys(keys.REQUEST_KEYS),
         "webhook-signing/keys.json": _keys(keys.WEBHOOK_KEYS),
-        "profiles/wire-examples.json": exchanges.document(),
     }
     for message in messages():
         kind = "positive" if message.recipe.code is None else "negative"

@@ -38,11 +38,6 @@ def test_own_vectors_have_the_outcome_and_step_of_their_recipes(cases):
     check_each(cases, lambda case: case.check())
 
 
-def test_profile_of_which_nobody_published_enough_has_verdicts_of_both_kinds():
-    verdicts = [case.vector for case in OWN.sets("wire-examples") if case.name.endswith("verdict")]
-    assert {*verdicts} == {("wimse-response", "verified"), ("wimse-response", "invalid")}
-
-
 def test_no_own_vector_is_set_aside():
     assert not OWN.not_run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from inspect import iscoroutinefunction
 from itertools import chain
@@ -24,12 +25,13 @@ _BRIDGED = ("asgi.scope", "wsgi_environ")
 """Where bridges between ASGI and WSGI keep the scope or environ outside of them."""
 
 
+@dataclass(frozen=True)
 class Published(Generic[Asked]):
     """The requests of a framework, as its package asks them for what the middleware has published.
 
     One rule holds for whatever is asked: a request that no middleware has verified is refused.
 
-    Args:
+    Attributes:
         place: returns what keeps it for a request: a scope, an environ, or attributes.
         is_request: returns whether an argument of a guarded function is its request; by default the first one is.
         error: makes the framework's exception for an unsigned request of a `SignatureError`.
@@ -37,20 +39,12 @@ class Published(Generic[Asked]):
         advice: how to add the middleware, for the error.
     """
 
-    def __init__(
-        self,
-        place: Callable[[Asked], MutableMapping[str, Any]],
-        *,
-        is_request: Callable[[object], bool] = lambda _argument: True,
-        error: Callable[[Asked, SignatureError], Exception] = lambda _request, error: error,
-        route: Callable[[Asked], str | None] = lambda _request: None,
-        advice: str,
-    ) -> None:
-        self._place = place
-        self._is_request = is_request
-        self._error = error
-        self._route = route
-        self._advice = advice
+    place: Callable[[Asked], MutableMapping[str, Any]]
+    _: KW_ONLY
+    is_request: Callable[[object], bool] = lambda _argument: True
+    error: Callable[[Asked, SignatureError], Exception] = lambda _request, error: error
+    route: Callable[[Asked], str | None] = lambda _request: None
+    advice: str
 
     def admission(self, request: Asked) -> Admission:
         """Return what the middleware published, also outside of a bridge between ASGI and WSGI.
@@ -58,19 +52,19 @@ class Published(Generic[Asked]):
         Raises:
             ConfigurationError: no middleware has verified the request.
         """
-        place: Any = self._place(request)
+        place: Any = self.place(request)
         for found in chain((place,), map(place.get, _BRIDGED)):
             published: object = found.get(ADMISSION) if found else None
             if isinstance(published, Admission):
                 return published
         raise ConfigurationError(
-            f"no middleware has verified this request: {self._advice}. In a test without the middleware, use "
+            f"no middleware has verified this request: {self.advice}. In a test without the middleware, use "
             "put_signature of undersigned.testing"
         )
 
     def publish(self, request: Asked, admission: Admission) -> None:
         """Let routes ask for an admission."""
-        self._place(request)[ADMISSION] = admission
+        self.place(request)[ADMISSION] = admission
 
     def find_signature(self, request: Asked) -> VerifiedSignature | None:
         """Return the verified signature of a request or handshake, or None if it is unsigned.
@@ -96,8 +90,8 @@ class Published(Generic[Asked]):
         if admission.signature is not None:
             return admission.signature
         error = admission.unsigned_error("the route requires a signature; the request has none")
-        admission.reject(error, route=route or self._route(request))
-        raise self._error(request, error)
+        admission.reject(error, route=route or self.route(request))
+        raise self.error(request, error)
 
     async def check_route(self, request: Asked, route: MatchedRoute | None) -> VerifiedSignature | None:
         """Apply the policy of a `RouteResolver` to the route that is about to run. Call this before any of it runs.
@@ -121,7 +115,7 @@ class Published(Generic[Asked]):
         try:
             checked = await admission.check_route(route)
         except SignatureError as error:
-            raise self._error(request, error) from None
+            raise self.error(request, error) from None
         self.publish(request, checked)
         return checked.signature
 
@@ -159,7 +153,7 @@ class Published(Generic[Asked]):
     def _request_of(self, *args: object, **kwargs: object) -> Asked:
         given = (*args, *kwargs.values())
         for found in (*given, *(getattr(one, "request", None) for one in given)):
-            if self._is_request(found):
+            if self.is_request(found):
                 return cast("Asked", found)
         raise ConfigurationError(
             "signature_required: the function is called without its request; give it a request: Request parameter, or "

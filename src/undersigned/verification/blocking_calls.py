@@ -61,24 +61,21 @@ def from_threads(neighbour: object, method: str, *, option: str = "") -> Callabl
 def from_tasks(neighbour: object, method: str, *, option: str = "") -> Callable[..., Any]:  # noqa: ARG001 - as above
     """Return a function that a task calls. It takes what the method takes; what it returns may have to be awaited."""
     ask: Callable[..., Any] = getattr(neighbour, method)
-    return _InThread(ask) if needs_thread(neighbour, method) else getattr(neighbour, f"async_{method}", ask)
+    return _in_thread(ask) if needs_thread(neighbour, method) else getattr(neighbour, f"async_{method}", ask)
 
 
-class _InThread:
-    """A method that is called in threads of its own: those of asyncio resolve names and work for the application."""
+def _in_thread(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method be called in threads of its own: those of asyncio resolve names and work for the application."""
+    # Threads do not survive a fork.
+    executor = PerProcess(lambda: ThreadPoolExecutor(MOST_VERIFYING_THREADS, "asking"))
 
-    __slots__ = ("_ask", "_executor")
-
-    def __init__(self, ask: Callable[..., Any]) -> None:
-        self._ask = ask
-        # Threads do not survive a fork.
-        self._executor = PerProcess(lambda: ThreadPoolExecutor(MOST_VERIFYING_THREADS, "asking"))
-
-    async def __call__(self, *args: object, **options: object) -> object:
+    async def asked(*args: object, **options: object) -> object:
         import asyncio  # noqa: PLC0415 - WSGI never needs it, and it takes long to import
 
-        call = partial(contextvars.copy_context().run, self._ask, *args, **options)
-        return await awaited(await asyncio.get_running_loop().run_in_executor(self._executor.get(), call))
+        call = partial(contextvars.copy_context().run, ask, *args, **options)
+        return await awaited(await asyncio.get_running_loop().run_in_executor(executor.get(), call))
+
+    return asked
 
 
 def is_ready(neighbour: object, *now: float) -> bool:

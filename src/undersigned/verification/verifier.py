@@ -388,11 +388,7 @@ def _check_coverage(coverage: Coverage, message: Request | Response, profile: Pr
 
 
 def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -> list[VerificationKey]:
-    """Return the keys that may verify a signature, at most four, of those that a source found (steps 7 and 8).
-
-    Raises:
-        SignatureError: no key was found, none of them may verify the signature, or the source returned something else.
-    """
+    """Return the keys that may verify a signature, at most four, of those that a source found (steps 7 and 8)."""
     profile, algorithm = signature.profile, signature.algorithm
     usable: list[VerificationKey] = []
     faults: list[tuple[Reason, str, str]] = []
@@ -418,31 +414,8 @@ def usable_keys(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -
     raise profile.error("signature_key_unknown", step=7, detail="no key source knows the key ID")
 
 
-def _revocation_fault(
-    signature: ReceivedSignature, key: VerificationKey, revocations: RevocationList | None
-) -> SignatureError | None:
-    """Return why a key may not be used, by the revocation list that applies to it (step 9)."""
-    if revocations is None:
-        return None
-    # A signature may name its key by the thumbprint, or not at all if a token names it.
-    if not revocations.revoked.isdisjoint((signature.keyid, key.keyid, key.thumbprint, key.written)):
-        return signature.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
-    if revocations.is_stale(signature.now):
-        detail = "the revocation list is too old: fetch a new one"
-        return signature.profile.error("signature_revocation_stale", step=9, detail=detail)
-    return None
-
-
 def prove(signature: ReceivedSignature, keys: Sequence[VerificationKey]) -> ReceivedSignature:
-    """Check the target, the authority and the signature over the base (step 10).
-
-    Args:
-        signature: the signature. It gets the key, the target and the base.
-        keys: the keys that may verify it.
-
-    Raises:
-        SignatureError: a check failed.
-    """
+    """Check the target, the authority and the signature over the base (step 10). Note the key, target and base."""
     message, profile = signature.request, signature.profile
     target, base = _rebuilt(signature)
     if _is_signed(signature, keys, target, base):
@@ -509,18 +482,9 @@ def _is_signed(signature: ReceivedSignature, keys: Sequence[VerificationKey], ta
 
 
 def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *, now: float) -> None:
-    """Check the digest of the content (step 11).
-
-    Args:
-        signature: the signature.
-        digest: the digest of `running_digest`, fed with the content.
-        now: the verifier's clock after the content was read. If the signature expired in the meantime, the store
-            may have forgotten its nonce. A sender could delay the body and replay the request.
-
-    Raises:
-        SignatureError: the signature has expired, or the content has another digest than the signed one.
-    """
+    """Check the digest that was fed with the content (step 11)."""
     profile = signature.profile
+    # The store may have forgotten the nonce meanwhile: a sender could delay the body and replay the request.
     if now > signature.until:
         raise profile.error("signature_window_invalid", step=5, detail="the signature expired while the body was read")
     if signature.digest is not None and (digest is None or not digest.matches(signature.digest)):
@@ -545,13 +509,8 @@ def check_content(signature: ReceivedSignature, digest: RunningDigest | None, *,
 def remembered(signature: ReceivedSignature, *, now: float) -> tuple[str, float, str | None] | None:
     """Return what a replay store remembers of a signature, or None for nothing (step 12, RFC 9421 section 7.2.2).
 
-    Args:
-        signature: the signature, which passed the steps before.
-        now: the verifier's clock.
-
-    Returns:
-        The nonce, or what the profile remembers instead. Then until when, seconds since the epoch. Then a digest of
-        the query and the content, if the profile accepts the same request again, else None.
+    It is the nonce, or what the profile remembers instead. Then until when, seconds since the epoch. Then a digest of
+    the query and the content, if the profile accepts the same request again, else None.
     """
     rule, request, until = signature.profile.replay, signature.request, signature.until
     if rule.remembers == "nothing":
@@ -591,11 +550,7 @@ def _replay_name(signature: ReceivedSignature, key: VerificationKey) -> str:
 
 
 def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
-    """Check an answer of the replay store other than `fresh` (steps 12 and 13).
-
-    Raises:
-        SignatureError: the nonce was seen or may have been, the cap is reached, or the store's answer is unknown.
-    """
+    """Check an answer of the replay store other than `fresh` (steps 12 and 13)."""
     profile = signature.profile
     if claim == "same" and profile.replay.accepts_repeats:
         return
@@ -612,14 +567,8 @@ def check_claim(signature: ReceivedSignature, claim: Claim) -> None:
 def complete(signature: ReceivedSignature, claim: Claim, content: Content) -> VerifiedSignature:
     """Check that JSON content can be read in one way only (step 14), and return what the application gets.
 
-    Args:
-        signature: the signature, which passed the steps before.
-        claim: the answer of the replay store.
-        content: the content as it was read. It is parsed only if its type is JSON.
-
-    Raises:
-        SignatureError: a JSON object has duplicate keys. Or, with AdCP's profiles, the body is not JSON in UTF-8
-            (RFC 8259), so that a lenient reader may see a repeated key that others do not see.
+    With AdCP's profiles, it must be JSON in UTF-8 (RFC 8259), as a lenient reader may see a repeated key that others do
+    not see.
     """
     request = signature.request
     try:
@@ -819,16 +768,8 @@ class AsyncVerifier:
     ) -> Sequence[VerificationKey]:
         """Ask a source again that may have further keys. Return only the keys that it has not returned before.
 
-        The key that signed may be there, even if a key with the same key ID is revoked or at its cap.
-
-        Args:
-            signature: the signature.
-            found: the keys that were found first.
-            error: why they do not verify it. If asking again fails, it stands, unless the source says that the key that
-                signed may be one that it cannot find now.
-
-        Raises:
-            SignatureError: the signature cannot be verified now.
+        The key that signed may be there, even if a key with the same key ID is revoked or at its cap. If asking again
+        fails, the `error` stands, unless the source says that the key that signed may be one that it cannot find now.
         """
         if not getattr(self._keys, "asks_again", False):
             return ()
@@ -869,8 +810,7 @@ class AsyncVerifier:
             except SignatureError as error:
                 failures = [error.with_traceback(None)]
         if self._current is not None:
-            lists = [await self._list_of(key, signature.now) for key in keys]
-            faults = [_revocation_fault(signature, key, one) for key, one in zip(keys, lists, strict=True)]
+            faults = [await self._revocation_fault(signature, key) for key in keys]
             keys = [key for key, fault in zip(keys, faults, strict=True) if fault is None]
             if not keys and faults[0] is not None:
                 raise faults[0]
@@ -885,16 +825,23 @@ class AsyncVerifier:
             raise failures.pop()
         return signature if has_several else prove(signature, keys)
 
-    async def _list_of(self, key: VerificationKey, now: float) -> RevocationList | None:
-        """Return the revocation list that applies to a key."""
+    async def _revocation_fault(self, signature: ReceivedSignature, key: VerificationKey) -> SignatureError | None:
+        """Return why a key may not be used, by the revocation list that applies to it (step 9)."""
         try:
             found: RevocationList | None = await awaited(cast("Callable[[str], Any]", self._current)(key.owner))
         except Exception as failure:
             detail = "the revocation source raised an exception: see the cause in the log"
             raise self.profile.error("signature_revocation_stale", step=9, detail=detail) from failure
-        if found is not None:
-            self._warn_of(found, now)
-        return found
+        if found is None:
+            return None
+        self._warn_of(found, signature.now)
+        # A signature may name its key by the thumbprint, or not at all if a token names it.
+        if not found.revoked.isdisjoint((signature.keyid, key.keyid, key.thumbprint, key.written)):
+            return self.profile.error("signature_key_revoked", step=9, detail="the revocation list names the key")
+        if found.is_stale(signature.now):
+            detail = "the revocation list is too old: fetch a new one"
+            return self.profile.error("signature_revocation_stale", step=9, detail=detail)
+        return None
 
     def _warn_of(self, found: RevocationList, now: float) -> None:
         """Warn once of each list that is late, and once of an issuer whose lists end within an hour of being late."""

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 from tests.integrations.every_client import CLIENTS
-from tests.keys import OneKey, key_pair, signing_key, verification_key
+from tests.keys import OneKey, signing_key, verification_key
 from tests.profiles.test_signing import FIELDS, sign
 from tests.serving import uvicorn_server, waitress_server
 from tests.wire import exchange, raw_request
 
-from undersigned import MemoryReplayStore, Profile, Request, SignatureError, Signer, Verifier, asgi, profiles, wsgi
+from undersigned import MemoryReplayStore, Profile, Request, Signer, Verifier, asgi, profiles, wsgi
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cavage import CavageSigner
-from undersigned.client import ResponseVerification
 from undersigned.middleware import ErrorResponse
 
 NAMES = [name for name in profiles.__all__ if isinstance(getattr(profiles, name), Profile)]
@@ -27,12 +26,6 @@ REQUESTS = [name for name in NAMES if getattr(profiles, name).message == "reques
 DRAFT = "draft-cavage-12"
 PATH, BODY = "/orders/1?q=1", b'{"plan":"gold"}'
 HOOKS = [one for one in CLIENTS if str(one) in {"requests", "httpx-sync", "httpx2-async", "aiohttp"}]
-ANSWERED_BY = {
-    "UCP_RESPONSE": profiles.UCP,
-    "FAPI_2_RESPONSE": profiles.FAPI_2_REQUEST,
-    "WIMSE_RESPONSE": profiles.WIMSE,
-    "WEB_BOT_AUTH_DIRECTORY": profiles.WEB_BOT_AUTH_TYPED,
-}
 KINDS = pytest.mark.parametrize("kind", ["asgi", "wsgi"])
 EVERY_HOOK = pytest.mark.parametrize("client", HOOKS, ids=str)
 
@@ -174,87 +167,3 @@ def test_changed_request_is_rejected_as_its_profile_says(kind, name):
         wanted = ErrorResponse.of(profile.error(told, step=0, detail=""))
         assert got == (wanted.status, wanted.body), reason
     assert accepted[0] == 200
-
-
-def test_every_profile_for_responses_is_asked_for():
-    assert {*ANSWERED_BY, *REQUESTS} == {*NAMES}
-    assert len(HOOKS) == 4
-
-
-def asking(name) -> Signer:
-    """The signer of the request; by WIMSE, it asks for a signed response."""
-    profile = ANSWERED_BY[name]
-    own = {"wimse-sign-response"} & profile.parameters.own.keys()
-    written = profile.parameters._replace(written=profile.parameters.written | own)
-    return Signer(key_pair("ed25519").signing_key(), profile=profile.derive(parameters=written))
-
-
-def changing(kind, app, change):
-    """The application with the start and the content of its responses changed on their way."""
-
-    async def by_asgi(scope, receive, send) -> None:
-        async def changed(message) -> None:
-            if "status" in message:
-                message = {**message, "status": change(message["status"])}
-            elif "body" in message:
-                message = {**message, "body": change(message["body"])}
-            await send(message)
-
-        await app(scope, receive, changed)
-
-    def by_wsgi(environ, start_response):
-        def started(status, fields):
-            return start_response(f"{change(int(status[:3]))} Changed", fields)
-
-        return [change(part) for part in app(environ, started)]
-
-    return by_asgi if kind == "asgi" else by_wsgi
-
-
-def keep(part):
-    return part
-
-
-def other_content(part):
-    return part.replace(b"gold", b"lead") if isinstance(part, bytes) else part
-
-
-def other_status(part):
-    return 201 if part == 200 else part
-
-
-def covers_status(name):
-    """Return whether a client may verify responses with this profile."""
-    return "@status" in getattr(profiles, name).coverage.always
-
-
-def answering(kind, name, change):
-    options = {"signer": Signer(key_pair("ed25519").signing_key(), profile=getattr(profiles, name)), "origins": here}
-    asked = next(one for one in REQUESTS if getattr(profiles, one) is ANSWERED_BY[name])
-    inner = verifying(kind, asked)
-    signing = (asgi if kind == "asgi" else wsgi).ResponseSigningMiddleware(inner, **options)
-    return serving(kind, changing(kind, signing, change))
-
-
-def get(kind, client, name, change=keep):
-    """The response as the client gives it, verified by the profile."""
-    keys = OneKey(verification_key("ed25519"))
-    answered = Verifier(getattr(profiles, name), keys=keys, replay=MemoryReplayStore())
-    responses = ResponseVerification(answered, signers=None)
-    with answering(kind, name, change) as port:
-        options = {"signer": asking(name), "body": BODY, "fields": dict(FIELDS), "responses": responses}
-        return client.send(Origin(port), PATH, method="POST", **options)
-
-
-@KINDS
-@EVERY_HOOK
-@pytest.mark.parametrize("name", [name for name in ANSWERED_BY if covers_status(name)])
-def test_response_of_both_middlewares_is_verified_by_every_client(kind, client, name):
-    status, text = get(kind, client, name)
-    assert (status, json.loads(text)[-1]) == (200, BODY.decode())
-    with pytest.raises(SignatureError) as caught:
-        get(kind, client, name, other_content)
-    assert caught.value.reason == "signature_digest_mismatch"
-    with pytest.raises(SignatureError) as caught:
-        get(kind, client, name, other_status)
-    assert caught.value.reason == "signature_invalid"

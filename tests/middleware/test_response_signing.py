@@ -96,6 +96,8 @@ def test_response_is_signed_and_bound_to_its_request(kind, method):
     assert bytes(verify(response).content) == response.body
     with pytest.raises(SignatureError, match="signature_invalid"):
         verify(replace(response, request=replace(request, url="https://shop.example/other")))
+    with pytest.raises(SignatureError, match="signature_invalid"):
+        verify(replace(response, status=200))
     with pytest.raises(SignatureError, match="digest"):
         verify(replace(response, body=b"{}"))
 

@@ -8,6 +8,7 @@ import pathlib
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
 import time_machine
@@ -447,28 +448,20 @@ def test_sync_verifier_rejects_an_async_source_also_inside_another(option, sourc
         make(SyncDriver, **{option: source})
 
 
-@pytest.mark.parametrize(("keys", "replay"), [(False, False), (True, False), (False, True)])
-def test_verifier_blocks_when_one_of_its_sources_blocks(keys, replay):
-    class Store(MemoryReplayStore):
-        blocking = replay
-
-    class Keys:
-        blocking = keys
-
-        def find(self, keyid):
-            return KEYS.find(keyid)
-
-    assert verifier(keys=Keys(), replay=Store()).blocking is (keys or replay)
+@pytest.mark.parametrize("option", ["keys", "replay", "revocations"])
+@pytest.mark.parametrize("blocking", [True, False, None])
+def test_verifier_blocks_unless_each_of_its_sources_says_that_it_does_not(option, blocking):
+    source = {"keys": Keys(RIGHT), "replay": Recording(), "revocations": Revoking("", REVOKED)}[option]
+    if blocking is None:
+        source = Mock(spec=["find", "claim", "full", "current"])
+    else:
+        source.blocking = blocking
+    assert verifier(**{option: source}).blocking is (blocking is not False)
 
 
-def test_source_without_a_blocks_attribute_counts_as_blocking():
-    class Keys:
-        def find(self, keyid):
-            return KEYS.find(keyid)
-
-    subject = verifier(keys=Keys())
-    assert subject.blocking is True
-    assert subject.verify(signed_request())
+def test_revocation_source_may_be_awaited():
+    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
+        asyncio.run(make(AsyncDriver, revocations=AwaitedList()).verify(signed_request()))
 
 
 def test_both_verifiers_take_the_same_arguments():
@@ -812,15 +805,6 @@ class Failing(MemoryReplayStore):
         if self.failure is not None:
             raise self.failure
         return super().claim(keyid, nonce, **options)
-
-
-def test_revocation_source_may_be_awaited_and_may_block():
-    with pytest.raises(SignatureRejected, match=r"^request_signature_key_revoked\b"):
-        asyncio.run(make(AsyncDriver, revocations=AwaitedList()).verify(signed_request()))
-    assert not verifier(revocations=REVOKED).blocking
-    blocking = Revoking("", REVOKED)
-    blocking.blocking = True
-    assert verifier(revocations=blocking).blocking
 
 
 @DRIVERS

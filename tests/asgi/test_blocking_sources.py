@@ -131,14 +131,6 @@ class BlockingList:
         return RevocationList(revoked=frozenset(), updated=keys.NOW - 60, next_update=keys.NOW + 60)
 
 
-@pytest.mark.parametrize("several", [True, False], ids=["of one owner", "of all"])
-def test_revocation_source_that_blocks_is_asked_in_a_thread(several):
-    blocking = BlockingList()
-    revocations = RevocationSources({"": blocking}) if several else blocking
-    assert asyncio.run(answer(made(revocations=revocations))) == VERIFIED
-    assert threading.current_thread() not in blocking.threads
-
-
 class Silent:
     """Any source, which does not say whether it blocks, and notes the threads that it is asked in."""
 

@@ -177,30 +177,11 @@ def test_wrong_option_is_an_error_at_once_or_stops_the_start_of_the_server(gate,
     assert gate.calls == []
 
 
-def test_start_on_trio_fails_and_says_so_and_no_request_is_served(party):
-    async def app(scope, _receive, _send):
-        raise AssertionError(scope)
-
-    served = SignatureMiddleware(app, verifier=party.verifier(), origins=[ORIGIN])
-    sent = []
-
-    async def receive():
-        return {"type": "lifespan.startup"}
-
-    async def send(message):
-        sent.append(message)
-
-    with pytest.raises(ConfigurationError, match="on trio"):
-        trio.run(served, {"type": "lifespan"}, receive, send)
-    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
-    assert "trio, which undersigned does not support" in sent[0]["message"]
-    with pytest.raises(ConfigurationError, match="on trio"):
-        trio.run(served, http_scope(party), receive, send)
-
-
-def test_scope_of_an_unknown_type_is_rejected(gate):
+def test_scope_of_an_unknown_type_and_any_scope_on_trio_is_rejected(gate):
     with pytest.raises(ConfigurationError, match="telegram"):
         run(gate.app, {"type": "telegram"})
+    with pytest.raises(ConfigurationError, match="on trio"):
+        trio.run(gate.app, {"type": "http"}, None, None)
 
 
 def test_application_gets_its_own_scope(gate, party):

@@ -88,16 +88,6 @@ def test_texts_of_the_sender_are_escaped_and_truncated(make):
     assert dict(kept.fields)["x-b"] == "b" * 4096 + "... (4097 characters)"
 
 
-def test_rejection_by_a_route_is_kept_with_its_reason(make):
-    gate = make(mode="optional")
-    gate.run = lambda context: gate.interface.verified_signature(context, route="/r")
-    assert send(gate, "/r") == 401
-    unsigned, rejected = gate.decisions
-    assert (unsigned.outcome, rejected.outcome, rejected.evidence().url) == ("unsigned", "rejected", "/r")
-    why = "the route requires a signature; the request has none"
-    assert (rejected.route, rejected.evidence().detail) == ("/r", why)
-
-
 def test_evidence_of_a_decision_made_by_hand_is_empty():
     assert Decision(outcome="unsigned", profile="p", seconds=0.0).evidence() == Evidence()
 

@@ -127,10 +127,6 @@ def test_evidence_follows_at_info(caplog):
     assert '\n  "@method": GET\n' in evidence.getMessage()
 
 
-def test_every_rejection_has_its_line(caplog):
-    assert len(log_rejections(caplog, unknown_key(), times=8)) == 8
-
-
 @pytest.mark.parametrize(
     ("cause", "level"),
     [(ConnectionError("down"), "ERROR"), (KeySourceError("signature_jwks_unavailable", "down"), "WARNING")],

@@ -66,14 +66,6 @@ def test_line_says_that_a_policy_lists_no_operation(said):
     assert said(policy=Policy()) == f"{START}policy: it lists no operation; origins: {ORIGIN}"
 
 
-def test_line_says_that_a_function_names_the_origins(said):
-    assert said(lambda _authority: ORIGIN).endswith("; origins: those that a function names")
-
-
-def test_line_names_a_few_of_many_origins(said):
-    assert len(said([f"https://t{at}.example.com" for at in range(1000)])) < 400
-
-
 def test_line_says_that_nonces_are_kept_in_one_process_only(said):
     told = "; nonces are kept in the memory of this process only: several workers need a store that they share"
     assert said(in_memory=True).endswith(f"origins: {ORIGIN}{told}")

@@ -716,6 +716,17 @@ def test_revocation_applies_to_its_owner_only(driver):
 
 
 @DRIVERS
+@pytest.mark.parametrize("own", [True, False])
+def test_list_of_another_owner_than_the_one_who_signed_is_not_asked_for(driver, own):
+    down = {"buyer.example.com" if own else "other.example.com": Revoking("", OSError(SECRET))}
+    subject = make(driver, keys=Keys(WRONG, RIGHT), revocations=RevocationSources(down))
+    if own:
+        assert code_of(driver, subject, signed_request())[0] == "signature_revocation_stale"
+    else:
+        assert driver.run(subject.verify(signed_request())).signer == "buyer.example.com"
+
+
+@DRIVERS
 def test_unavailable_revocation_source_rejects_like_a_stale_list(driver):
     subject = make(driver, revocations=Revoking("", OSError(SECRET)))
     with pytest.raises(VerificationUnavailable, match=r"^request_signature_revocation_stale\b") as caught:

@@ -14,11 +14,10 @@ import httpx
 import pytest
 from django.conf.urls.i18n import i18n_patterns
 from django.core.handlers.asgi import ASGIHandler
-from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpResponse
-from django.middleware.locale import LocaleMiddleware
 from django.test import override_settings
-from django.urls import path, register_converter
+from django.urls import path
 from django.utils import translation
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
@@ -62,29 +61,11 @@ def urlconf(*patterns) -> ModuleType:
     return module
 
 
-class OncePath:
-    """A converter that takes a value only every second time."""
-
-    regex = "[a-z]+"
-    seen = 0
-
-    def to_python(self, value: str) -> str:
-        OncePath.seen += 1
-        if OncePath.seen % 2:
-            raise ValueError
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
-
-
-register_converter(OncePath, "once")
 URLS = urlconf(
     path("create", create),
     path("read", read),
     path("read_async", read_async),
     path("op/<str:name>", named),
-    path("once/<once:name>", create),
     *i18n_patterns(path("local", create)),
 )
 OTHER = urlconf(path("read", create), path("new", create))
@@ -115,21 +96,14 @@ def in_german(get_response):
     return middleware
 
 
-class ByForm(LocaleMiddleware):
-    """A middleware that reads the language from the body, which is not verified when the router is asked."""
-
-    def process_request(self, request) -> None:
-        translation.activate(request.POST.get("language", "en"))
-
-
 def here(*names: str) -> list[str]:
     return [f"{__name__}.{name}" for name in names]
 
 
-def ask(party, interface: str, middleware, target: str, *, signed: bool = False, body=b"", handler=None):
+def ask(party, interface: str, middleware, target: str, *, signed: bool = False, handler=WSGIHandler):
     """Return the status of the answer to a request, and what ran."""
-    url, kind = f"{ORIGIN}{target}", [("Content-Type", "application/x-www-form-urlencoded")]
-    fields = party.fields("POST", url, body, kind) if signed else kind
+    url = f"{ORIGIN}{target}"
+    fields = party.fields("POST", url) if signed else []
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=middleware, USE_I18N=True, ALLOWED_HOSTS=[HOST]):
         operations = {"named": lambda parameters: parameters["name"]}
         policy = Policy(required_for=["create"], resolver=RouteResolver(operations))
@@ -137,28 +111,22 @@ def ask(party, interface: str, middleware, target: str, *, signed: bool = False,
         if OWN in middleware:
             own = {"VERIFIER": options["verifier"], "ORIGINS": [ORIGIN], "POLICY": policy, "RECONSTRUCT": True}
             with override_settings(UNDERSIGNED=own):
-                return _send(interface, WSGIHandler() if interface == "wsgi" else ASGIHandler(), url, fields, body)
+                return _send(interface, WSGIHandler() if interface == "wsgi" else ASGIHandler(), url, fields)
         if interface == "wsgi":
-            return _send(
-                interface,
-                wsgi.SignatureMiddleware((handler or WSGIHandler)(), reconstruct=True, **options),
-                url,
-                fields,
-                body,
-            )
-        return _send(interface, asgi.SignatureMiddleware(ASGIHandler(), **options), url, fields, body)
+            return _send(interface, wsgi.SignatureMiddleware(handler(), reconstruct=True, **options), url, fields)
+        return _send(interface, asgi.SignatureMiddleware(ASGIHandler(), **options), url, fields)
 
 
-def _send(interface: str, app, url: str, fields, body: bytes) -> tuple[int, list[str]]:
+def _send(interface: str, app, url: str, fields) -> tuple[int, list[str]]:
     RAN.clear()
     if interface == "wsgi":
         target = url.removeprefix(ORIGIN)
-        environ = EnvironBuilder(target, method="POST", headers=fields, data=body, base_url=ORIGIN).get_environ()
+        environ = EnvironBuilder(target, method="POST", headers=fields, base_url=ORIGIN).get_environ()
         return int(run_wsgi_app(app, environ)[1][:3]), list(RAN)
 
     async def call() -> int:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
-            return (await client.post(url, headers=fields, content=body)).status_code
+            return (await client.post(url, headers=fields)).status_code
 
     return asyncio.run(call()), list(RAN)
 
@@ -193,24 +161,6 @@ def test_view_that_nothing_changes_needs_a_signature_only_if_it_is_listed(party,
     assert ask(party, interface, [first], "/nothing") == (404, [])
 
 
-def test_converter_that_answers_differently_the_second_time_is_asked_once(party, monkeypatch):
-    monkeypatch.setattr(OncePath, "seen", 0)
-    assert ask(party, "wsgi", [CHECK], "/once/a") == (404, [])
-    assert ask(party, "wsgi", [CHECK], "/once/a") == (401, [])
-
-
-class ShortPath(WSGIRequest):
-    """A request that reads its path in another way than Django's own."""
-
-    def __init__(self, environ) -> None:
-        super().__init__(environ)
-        self.path_info = self.path_info.removeprefix("/old")
-
-
-class Handler(WSGIHandler):
-    request_class = ShortPath
-
-
 class OtherView(WSGIHandler):
     """A handler that runs another view than Django's URL resolver has found."""
 
@@ -219,17 +169,9 @@ class OtherView(WSGIHandler):
         return create, (), {}
 
 
-@pytest.mark.parametrize(("handler", "target"), [(Handler, "/old/create"), (OtherView, "/read")])
-def test_view_of_a_handler_of_another_class_needs_a_signature(party, handler, target):
-    assert ask(party, "wsgi", [CHECK], target, handler=handler) == (401, [])
-    assert ask(party, "wsgi", [CHECK], target, handler=handler, signed=True) == (200, ["create"])
-
-
-def test_language_may_be_read_from_the_body(party):
-    middleware = [CHECK, *here("ByForm")]
-    assert ask(party, "wsgi", middleware, "/de/local", body=b"language=de") == (401, [])
-    assert ask(party, "asgi", middleware, "/read", body=b"language=de") == (200, ["read"])
-    assert ask(party, "wsgi", middleware, "/de/local", body=b"language=de", signed=True) == (200, ["create"])
+def test_view_of_a_handler_of_another_class_needs_a_signature(party):
+    assert ask(party, "wsgi", [CHECK], "/read", handler=OtherView) == (401, [])
+    assert ask(party, "wsgi", [CHECK], "/read", handler=OtherView, signed=True) == (200, ["create"])
 
 
 @pytest.mark.parametrize("interface", ["wsgi", "asgi"])
@@ -260,8 +202,8 @@ def test_policy_is_asked_beside_a_middleware_of_the_other_kind(party, interface,
 
 def test_no_view_runs_if_no_middleware_has_verified_the_request():
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[CHECK]):
-        assert _send("wsgi", WSGIHandler(), f"{ORIGIN}/create", [], b"") == (500, [])
-        assert _send("asgi", ASGIHandler(), f"{ORIGIN}/create", [], b"") == (500, [])
+        assert _send("wsgi", WSGIHandler(), f"{ORIGIN}/create", []) == (500, [])
+        assert _send("asgi", ASGIHandler(), f"{ORIGIN}/create", []) == (500, [])
 
 
 class Noting(RouteMiddleware):
@@ -301,7 +243,7 @@ def test_bridge_that_keeps_the_scope_outside_lets_only_a_signed_request_pass(par
     with override_settings(ROOT_URLCONF=URLS, MIDDLEWARE=[CHECK]):
         app = asgi.SignatureMiddleware(a2wsgi.WSGIMiddleware(WSGIHandler()), **options)
         for fields, expected in (([], (401, [])), (party.fields("POST", f"{ORIGIN}/create"), (200, ["create"]))):
-            assert _send("asgi", app, f"{ORIGIN}/create", fields, b"") == expected
+            assert _send("asgi", app, f"{ORIGIN}/create", fields) == expected
 
 
 def test_handshake_beside_django_must_be_signed(party):

@@ -532,7 +532,9 @@ def test_old_name_is_the_new_one_with_a_warning_for_one_release(package, old, ne
     assert not hasattr(module, "other")
 
 
-def test_application_before_the_mapping_is_ignored_with_a_warning_for_one_release():
+def test_resolver_takes_a_mapping_only_and_ignores_an_application_before_it_with_a_warning_for_one_release():
+    with pytest.raises(TypeError, match="operations: pass a mapping only"):
+        RouteResolver(["create_media_buy"])
     with pytest.warns(DeprecationWarning, match="pass the mapping only"):
         assert RouteResolver(flask.Flask("shop"), {"create": "buy"}).operations == {"create": "buy"}
 

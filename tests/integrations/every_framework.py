@@ -1,10 +1,9 @@
 """One application in every framework of docs/frameworks.md, with and without the middleware, each on a real server.
 
 The routes: `/open/<name>` is open to everybody, `/signed/<name>` needs a signature, as do those of `GUARDS`, each in
-another way of the framework to say so; `/upload` counts the octets that it
-reads one chunk after another, `/read` reads the content as the framework does by itself, `/form` is sent a form,
-`/stream` answers in parts, `/slash/` ends in a slash, `/files` has files, `/left` tells how the reading of each upload
-ended, and `/socket` is a WebSocket that needs a signature.
+another way of the framework to say so; `/upload` counts the octets that it reads one chunk after another, `/read` reads
+the content as the framework does by itself, `/form` is sent a form, `/stream` answers in parts, `/slash/` ends in a
+slash, `/files` has files, and `/left` tells how the reading of each upload ended.
 """
 
 # The annotations of views are read while they run, in the scope that imports a framework.
@@ -96,7 +95,6 @@ class Framework:
         name: what the two are called.
         make: makes the application, with these options of the middleware, or without the middleware.
         serve: serves it, and yields the port.
-        websocket: whether it has WebSockets.
         by_route: whether a policy by route can ask about its routes.
         guards: the prefixes of its guarded routes, each with the name of the route in a decision.
         advice: what its log says of a guarded view without the middleware, if its server logs it.
@@ -105,7 +103,6 @@ class Framework:
     name: str
     make: Callable[[dict[str, Any] | None], Any]
     serve: Callable[[Any], Any]
-    websocket: bool = False
     by_route: bool = True
     guards: dict[str, str | None] = field(default_factory=lambda: {"/signed": None})
     advice: str = ""
@@ -150,7 +147,7 @@ def starlette(options):
     from starlette.applications import Starlette
     from starlette.endpoints import HTTPEndpoint
     from starlette.responses import JSONResponse, StreamingResponse
-    from starlette.routing import Mount, Route, WebSocketRoute
+    from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
     from undersigned_starlette import RouteResolver, SignatureMiddleware, find_signature, signature_required
@@ -193,12 +190,6 @@ def starlette(options):
     async def stream(_request):
         return StreamingResponse(iter(PARTS), media_type="text/plain")
 
-    @signature_required
-    async def socket(websocket):
-        await websocket.accept()
-        await websocket.send_text(SECRET)
-        await websocket.close()
-
     app = Starlette(
         routes=[
             Route("/open/{name:path}", show, methods=["GET", "POST"]),
@@ -213,7 +204,6 @@ def starlette(options):
             Route("/stream", stream),
             Route("/slash/", left),
             Mount("/files", StaticFiles(directory=FILES), name="files"),
-            WebSocketRoute("/socket", socket),
         ]
     )
     if options is not None:
@@ -223,7 +213,7 @@ def starlette(options):
 
 
 def fastapi(options):
-    from fastapi import APIRouter, Depends, FastAPI, Form, Request, UploadFile, WebSocket
+    from fastapi import APIRouter, Depends, FastAPI, Form, Request, UploadFile
     from fastapi.responses import StreamingResponse
     from starlette.staticfiles import StaticFiles
 
@@ -285,12 +275,6 @@ def fastapi(options):
 
     app.mount("/files", StaticFiles(directory=FILES), name="files")
 
-    @app.websocket("/socket")
-    async def socket(websocket: WebSocket, _signature: Signature):
-        await websocket.accept()
-        await websocket.send_text(SECRET)
-        await websocket.close()
-
     if options is not None:
         mapping = {"files": None}
         app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, mapping))
@@ -303,7 +287,7 @@ def wrapped(app, options):
 
 
 def litestar(options):
-    from litestar import Litestar, Request, WebSocket, get, post, route, websocket
+    from litestar import Litestar, Request, get, post, route
     from litestar.response import Stream
     from litestar.static_files import create_static_files_router
 
@@ -349,20 +333,14 @@ def litestar(options):
     async def stream() -> Stream:
         return Stream(iter(PARTS), media_type="text/plain")
 
-    @websocket("/socket", guards=[signature_required])
-    async def socket(socket: WebSocket) -> None:
-        await socket.accept()
-        await socket.send_text(SECRET)
-        await socket.close()
-
     files = create_static_files_router("/files", [FILES])
-    routes = [show, guarded, upload, left, read, form, stream, files, socket]
+    routes = [show, guarded, upload, left, read, form, stream, files]
     app = Litestar(routes, openapi_config=None, request_max_body_size=10_000_000)
     return app if options is None else SignatureMiddleware(app, **by_route(options, RouteResolver))
 
 
 def quart(options):
-    from quart import Blueprint, Quart, request, websocket
+    from quart import Blueprint, Quart, request
 
     from undersigned_quart import RouteResolver, Undersigned, find_signature, signature_required, verified_signature
 
@@ -404,11 +382,6 @@ def quart(options):
                 yield part
 
         return parts(), {"Content-Type": "text/plain"}
-
-    @app.websocket("/socket")
-    @signature_required
-    async def socket():
-        await websocket.send(SECRET)
 
     if options is not None:
         Undersigned(app, **by_route(options, RouteResolver))
@@ -477,14 +450,7 @@ def falcon_asgi(options):
 
             response.content_type, response.stream = "text/plain", parts()
 
-    class Socket:
-        async def on_websocket(self, request, websocket):
-            verified_signature(request)
-            await websocket.accept()
-            await websocket.send_text(SECRET)
-            await websocket.close()
-
-    return falcon_routes(falcon.asgi.App(), options, Open, Signed, Upload, Left, Read, Form, Stream, Socket)
+    return falcon_routes(falcon.asgi.App(), options, Open, Signed, Upload, Left, Read, Form, Stream)
 
 
 def falcon(options):
@@ -773,14 +739,6 @@ def aiohttp(options):
             await answer.write(part)
         return answer
 
-    @signature_required
-    async def socket(request):
-        answer = web.WebSocketResponse()
-        await answer.prepare(request)
-        await answer.send_str(SECRET)
-        await answer.close()
-        return answer
-
     middlewares = [] if options is None else [SignatureMiddleware(**by_route(options, RouteResolver))]
     app = web.Application(middlewares=[*middlewares, web.normalize_path_middleware()], client_max_size=10_000_000)
     for method in ("GET", "POST"):
@@ -795,13 +753,11 @@ def aiohttp(options):
     app.router.add_get("/stream", stream)
     app.router.add_get("/slash/", left)
     app.router.add_static("/files", FILES)
-    app.router.add_get("/socket", socket)
     return app
 
 
 def tornado(options):
     from tornado.web import Application, RequestHandler, StaticFileHandler, addslash, stream_request_body
-    from tornado.websocket import WebSocketHandler
 
     from undersigned_tornado import RouteResolver, Undersigned, find_signature, signature_required, verified_signature
 
@@ -871,19 +827,9 @@ def tornado(options):
     class Slash(Left):
         get = addslash(Left.get)
 
-    class Socket(WebSocketHandler):
-        @signature_required
-        async def get(self):
-            await super().get()
-
-        async def open(self):
-            await self.write_message(SECRET)
-            self.close()
-
     routes = [("/open/(.+)", Open), ("/signed/(.+)", Signed), ("/sync/(.+)", Sync), ("/prepared/(.+)", Prepared)]
-    routes += [("/upload", Upload), ("/socket", Socket)]
-    routes += [("/left", Left), ("/read", Read), ("/form", Form), ("/stream", Stream), ("/slash/?", Slash)]
-    app = Application([*routes, ("/files/(.*)", StaticFileHandler, {"path": str(FILES)})])
+    routes += [("/upload", Upload), ("/left", Left), ("/read", Read), ("/form", Form), ("/stream", Stream)]
+    app = Application([*routes, ("/slash/?", Slash), ("/files/(.*)", StaticFileHandler, {"path": str(FILES)})])
     return (
         app
         if options is None
@@ -931,11 +877,6 @@ def sanic_application(*, signed, caller):
             await answer.send(part)
 
     app.static("/files", FILES)
-
-    @app.websocket("/socket")
-    async def socket(request, websocket):
-        signed(request)
-        await websocket.send(SECRET)
 
     return app
 
@@ -1018,23 +959,23 @@ _FIRST = "as the first of MIDDLEWARE"
 
 FRAMEWORKS = (
     Framework(
-        "starlette", starlette, uvicorn_server, websocket=True,
+        "starlette", starlette, uvicorn_server,
         guards=guards("{}/{{name:path}}", "/sync", "/class", mount=ANY),
     ),
     Framework(
-        "fastapi", fastapi, httptools, websocket=True,
+        "fastapi", fastapi, httptools,
         guards=guards("{}/{{name:path}}", "/sync", "/decorated", "/router", **{"mount/router": ANY}),
     ),
     Framework(
-        "litestar", litestar, uvicorn_server, websocket=True, guards=guards("{}/{{name}}"),
+        "litestar", litestar, uvicorn_server, guards=guards("{}/{{name}}"),
     ),
     Framework(
-        "quart", quart, uvicorn_server, websocket=True, guards=guards("{}/<path:name>", "/blueprint"),
+        "quart", quart, uvicorn_server, guards=guards("{}/<path:name>", "/blueprint"),
         advice="call Undersigned(app, ...)",
     ),
-    Framework("falcon-asgi", falcon_asgi, uvicorn_server, websocket=True, guards=guards("{}/{{name:path}}")),
+    Framework("falcon-asgi", falcon_asgi, uvicorn_server, guards=guards("{}/{{name:path}}")),
     Framework(
-        "sanic-asgi", sanic_asgi, uvicorn_server, websocket=True, by_route=False, guards=guards("{}/<name:path>"),
+        "sanic-asgi", sanic_asgi, uvicorn_server, by_route=False, guards=guards("{}/<name:path>"),
     ),
     Framework("django-asgi", _identity, django_asgi, guards=DJANGO, advice=_FIRST),
     Framework("flask-gunicorn", flask, gunicorn_server, guards=FLASK),
@@ -1043,14 +984,14 @@ FRAMEWORKS = (
     Framework("django-waitress", _identity, django_wsgi, guards=DJANGO, advice=_FIRST),
     Framework("django-gunicorn", _identity, django_gunicorn, guards=DJANGO),
     Framework(
-        "aiohttp", aiohttp, aiohttp_server, websocket=True, guards=guards("{}/{{name}}", "/streamed", "/class"),
+        "aiohttp", aiohttp, aiohttp_server, guards=guards("{}/{{name}}", "/streamed", "/class"),
         advice="middlewares=[SignatureMiddleware(...)]",
     ),
     Framework(
-        "tornado", tornado, tornado_server, websocket=True, guards={"/signed": None, "/sync": None, "/prepared": None},
+        "tornado", tornado, tornado_server, guards={"/signed": None, "/sync": None, "/prepared": None},
         advice="HTTPServer(Undersigned(app, ...))",
     ),
-    Framework("sanic", sanic, sanic_server, websocket=True, guards=SANIC, advice="call Undersigned(app, ...)"),
+    Framework("sanic", sanic, sanic_server, guards=SANIC, advice="call Undersigned(app, ...)"),
 )  # fmt: skip
 
 __all__ = ["FRAMEWORKS", "HOST", "SECRET", "Framework", "optional"]

@@ -55,7 +55,6 @@ from tests.wire import (
     assert_rejected,
     assert_unsigned,
     exchange,
-    handshake,
     raw_request,
     read_all,
 )
@@ -588,7 +587,8 @@ def test_signed_request_reaches_a_guarded_view_once_and_no_other_one_does(framew
         raw = party.raw("POST", f"{path}{SIGNED}", BODY)
         answer = ask(port, raw).json
         # A view that runs in a thread of Starlette's cannot read.
-        assert answer.pop("content") in ([None] if path == "/sync" and framework.websocket else []) + [BODY.decode()]
+        in_thread = path == "/sync" and framework.name in {"starlette", "fastapi"}
+        assert answer.pop("content") == (None if in_thread else BODY.decode())
         assert answer == {"secret": SECRET, "caller": KEYID, "signed": f"{ORIGIN}{path}{SIGNED}", "name": name}
         assert_rejected(ask(port, raw), "request_signature_replayed")
         for change in CHANGES.values():
@@ -617,12 +617,6 @@ def unsigned_decision(target: str, route: str | None) -> Decision:
         route=route,
         seconds=0.0,
     )
-
-
-@every_framework
-def test_guarded_view_rejects_with_the_code_of_the_profile(framework, party):
-    with framework.running(optional(party, verifier=party.verifier(profiles.ADCP_WEBHOOK))) as port:
-        assert_unsigned(ask(port, raw_request("POST", "/signed/x", JSON, BODY)), "webhook_signature_required")
 
 
 @every_framework
@@ -839,21 +833,3 @@ def test_start_on_trio_or_with_a_policy_for_no_route_fails_and_says_so(name, run
         run(app, {"type": "lifespan"}, receive, send)
     assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
     assert expected in sent[0]["message"]
-
-
-UPGRADES_FIRST = {"sanic", "sanic-asgi"}
-"""The frameworks that accept a handshake before they run its handler."""
-
-
-@pytest.mark.parametrize(
-    "framework", [one for one in FRAMEWORKS if one.websocket], ids=lambda framework: framework.name
-)
-def test_unsigned_handshake_gets_nothing_of_a_guarded_websocket(framework, party):
-    with framework.running(optional(party)) as port:
-        unsigned = handshake(port, "/socket")
-        assert SECRET.encode() not in unsigned
-        statuses = {b"101"} if framework.name in UPGRADES_FIRST else {b"401", b"403"}
-        assert unsigned.split(b" ")[1] in statuses, unsigned
-        accepted = handshake(port, "/socket", party.fields("GET", "/socket"))
-        assert accepted.startswith(b"HTTP/1.1 101 ")
-        assert SECRET.encode() in accepted

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from contextlib import asynccontextmanager
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -10,7 +10,6 @@ import falcon
 import falcon.asgi
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestClient, TestServer
 from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpResponse
 from django.test import override_settings
@@ -25,7 +24,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Host, Mount, Route
 from tests.drive import Message, call_asgi, scope_of
 from tests.integrations import django_site  # noqa: F401 - it sets Django up
-from tests.integrations.own_servers import sanic_app, sanic_server, tornado_server
+from tests.integrations.own_servers import aiohttp_server, sanic_app, sanic_server, tornado_server
 from tests.integrations.routes import environ_of
 from tests.keys import ORIGIN, verifier
 from tests.wire import ask, raw_request
@@ -53,6 +52,10 @@ async def create_order(_request) -> PlainTextResponse:
 
 async def elsewhere(scope: Any, receive: Any, send: Any) -> None:
     """An application of which nothing is known."""
+
+
+def given(by_route: Policy) -> dict[str, Any]:
+    return {"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}
 
 
 def over_asgi(app, method: str = "POST", path: str = "/orders") -> int:
@@ -124,14 +127,6 @@ def of_aiohttp(options):
     return app
 
 
-def over_aiohttp(app, method: str = "POST", path: str = "/orders") -> int:
-    async def send() -> int:
-        async with TestClient(TestServer(app)) as client:
-            return (await client.request(method, path)).status
-
-    return asyncio.run(send())
-
-
 def of_litestar(options, *, opaque: bool = False):
     @post("/orders")
     async def create_order() -> None: ...
@@ -185,13 +180,8 @@ def of_tornado(options, *, opaque: bool = False):
     return undersigned_tornado.Undersigned(Application(rules), **options)
 
 
-def over_sanic(app, method: str = "POST", path: str = "/orders") -> int:
-    with sanic_server(app) as port:
-        return ask(port, raw_request(method, path)).status
-
-
-def over_tornado(app, method: str = "POST", path: str = "/orders") -> int:
-    with tornado_server(app) as port:
+def over_socket(serve, app, method: str = "POST", path: str = "/orders") -> int:
+    with serve(app) as port:
         return ask(port, raw_request(method, path)).status
 
 
@@ -207,12 +197,12 @@ FRAMEWORKS = {
     undersigned_fastapi: (of_fastapi, over_asgi),
     undersigned_flask: (of_flask, over_wsgi),
     undersigned_django: (of_django, over_wsgi),
-    undersigned_aiohttp: (of_aiohttp, over_aiohttp),
+    undersigned_aiohttp: (of_aiohttp, partial(over_socket, aiohttp_server)),
     undersigned_litestar: (of_litestar, over_asgi),
     undersigned_quart: (of_quart, over_asgi),
     undersigned_falcon: (of_falcon, over_wsgi),
-    undersigned_sanic: (of_sanic, over_sanic),
-    undersigned_tornado: (of_tornado, over_tornado),
+    undersigned_sanic: (of_sanic, partial(over_socket, sanic_server)),
+    undersigned_tornado: (of_tornado, partial(over_socket, tornado_server)),
 }
 
 
@@ -222,9 +212,8 @@ def made(request):
 
     def made(required, operations=None, **options):
         make, send = FRAMEWORKS[request.param]
-        resolver = getattr(request.param, "RouteResolver", policy.RouteResolver)(operations)
-        by_route = Policy(required_for=required, resolver=resolver)
-        return make({"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}, **options), send
+        by_route = Policy(required_for=required, resolver=request.param.RouteResolver(operations))
+        return make(given(by_route), **options), send
 
     yield made
     while ENABLED:
@@ -235,8 +224,8 @@ def made(request):
 def told(made, caplog):
     """Send the first request, and return its status, and the levels and lines that the log told."""
 
-    def told(*given, **options) -> tuple[int | None, list[tuple[int, str]]]:
-        app, send = made(*given, **options)
+    def told(*names, **options) -> tuple[int | None, list[tuple[int, str]]]:
+        app, send = made(*names, **options)
         caplog.clear()
         try:
             status = send(app)
@@ -284,39 +273,6 @@ def test_name_that_may_be_elsewhere_is_a_warning_only_if_it_is_like_one_of_a_rou
     assert "'pay'" not in line
 
 
-def test_start_fails_if_the_routes_do_not_fit_the_policy():
-    opened = []
-
-    @asynccontextmanager
-    async def lifespan(_app):
-        opened.append("open")
-        try:
-            yield
-        finally:
-            opened.append("closed")
-
-    app = Starlette(routes=[Route("/orders", create_order)], lifespan=lifespan)
-    options = {"verifier": verifier(), "origins": [ORIGIN]}
-    required = Policy(required_for=["create_ordr"], resolver=undersigned_starlette.RouteResolver())
-    guarded = undersigned_starlette.SignatureMiddleware(app, policy=required, **options)
-    sent = []
-
-    async def start() -> None:
-        async def receive():
-            return {"type": "lifespan.startup"}
-
-        async def send(message) -> None:
-            sent.append(message)
-
-        await guarded({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
-
-    with pytest.raises(ConfigurationError, match="create_ordr"):
-        asyncio.run(start())
-    assert opened == ["open", "closed"]
-    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
-    assert sent[0]["message"].startswith("required_for: no route is named 'create_ordr'")
-
-
 def test_table_says_what_an_unsigned_request_gets(made):
     lines = policy_table(made(["create_order"])[0])
     orders = {line for line in lines if line.operation == "create_order"}
@@ -355,8 +311,7 @@ def test_route_that_wraps_functions_without_end_must_be_signed_and_starts():
     endless.__wrapped__ = endless
     by_route = Policy(required_for=["create_order"], resolver=undersigned_starlette.RouteResolver())
     routes = [Route("/endless", endless), Route("/orders", create_order)]
-    options = {"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}
-    app = undersigned_starlette.SignatureMiddleware(Starlette(routes=routes), **options)
+    app = undersigned_starlette.SignatureMiddleware(Starlette(routes=routes), **given(by_route))
     assert over_asgi(app, "GET", "/endless") == 401
     assert {line.demand for line in policy_table(app) if line.path == "/endless"} == {"unknown: must be signed"}
 
@@ -392,11 +347,11 @@ def hooked(options):
 def test_policy_that_has_no_table_says_why(make, expected):
     by_route = Policy(resolver=policy.RouteResolver())
     with pytest.raises(ConfigurationError, match=expected):
-        policy_table(make({"policy": by_route, "verifier": verifier(), "origins": [ORIGIN]}))
+        policy_table(make(given(by_route)))
 
 
 def test_application_that_does_not_ask_must_be_signed():
-    options = {"policy": Policy(resolver=policy.RouteResolver()), "verifier": verifier(), "origins": [ORIGIN]}
+    options = given(Policy(resolver=policy.RouteResolver()))
     [line] = policy_table(undersigned_starlette.SignatureMiddleware(elsewhere, **options))
     assert (line.method, line.path, line.demand) == ("*", "/*", "unknown: must be signed")
     assert policy.Routes().listed() is None
@@ -407,6 +362,6 @@ def test_table_is_found_behind_another_middleware_of_aiohttp():
     async def other(request, handler):
         return await handler(request)
 
-    options = {"policy": Policy(resolver=policy.RouteResolver()), "verifier": verifier(), "origins": [ORIGIN]}
+    options = given(Policy(resolver=policy.RouteResolver()))
     app = web.Application(middlewares=[other, undersigned_aiohttp.SignatureMiddleware(**options)])
     assert policy_table(app) == []

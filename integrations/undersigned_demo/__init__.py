@@ -5,6 +5,6 @@ from __future__ import annotations
 from undersigned.errors import needs_extra
 
 with needs_extra("demo"):
-    from .trial import run
+    from .trial import demo
 
-__all__ = ["run"]
+__all__ = ["demo"]

@@ -1,4 +1,4 @@
-"""The trial: two clients send signed requests to two servers, over a network that changes some of them."""
+"""`undersigned demo`: two clients send signed requests to two servers, over a network that changes some of them."""
 
 # No `from __future__ import annotations`: FastAPI reads an endpoint's annotations when it is declared.
 import logging
@@ -12,6 +12,7 @@ from functools import partial
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import NamedTuple, TypeAlias, cast
 
+import click
 import httpx
 import requests
 import uvicorn
@@ -88,7 +89,22 @@ class _Network(ThreadingTCPServer):
         self.origin = f"http://127.0.0.1:{self.server_address[1]}"
 
 
-def run() -> Iterator[tuple[str, bool]]:
+@click.command()
+def demo() -> None:
+    """Show that signed requests are accepted and changed requests rejected.
+
+    A FastAPI application under uvicorn and a Flask application under Werkzeug listen on loopback. The clients requests
+    and httpx send signed requests to both, unchanged and with one change each. The exit code is 0 if every answer is
+    as expected.
+    """
+    passed = True
+    for line, is_right in _lines():
+        click.echo(click.style(line, fg=None if is_right else "red"))
+        passed = passed and is_right
+    click.get_current_context().exit(int(not passed))
+
+
+def _lines() -> Iterator[tuple[str, bool]]:
     """Yield the lines of the tables, and whether each is as it must be."""
     pair = KeyPair.generate(keyid="caller")
     signers = {

@@ -9,7 +9,7 @@ import click
 
 COMMANDS: Final = {
     "canonicalize": ("undersigned.cli.canonicalize", "Print the canonical form of URLs."),
-    "demo": ("undersigned_demo.command", "Run a demo: two servers, signed and tampered requests."),
+    "demo": ("undersigned_demo", "Run a demo: two servers, signed and tampered requests."),
     "doctor": ("undersigned.cli.doctor", "Check a deployment: find what rewrites requests in transit."),
     "explain": ("undersigned.cli.explain", "Explain why a request was rejected."),
     "inspect": ("undersigned_inspector.command", "Serve a page that shows why a request is rejected."),

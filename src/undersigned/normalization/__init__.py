@@ -13,15 +13,7 @@ from undersigned.normalization.comparison import (
     Rung,
     compare,
 )
-from undersigned.normalization.rule_sets import (
-    ATOM,
-    CATALOGUE,
-    IRI,
-    IRI_SYNTAX,
-    POWDER,
-    RFC3986_SCHEME,
-    RFC3986_SYNTAX,
-)
+from undersigned.normalization.rule_sets import ATOM, CATALOGUE, IRI, IRI_SYNTAX, POWDER, RFC3986_SCHEME, RFC3986_SYNTAX
 
 __all__ = [
     "ATOM",

@@ -41,6 +41,13 @@ def invoke(*args: str, stdin: bytes = b""):
     return result
 
 
+def usage_error(*args: object) -> str:
+    """Return what a command says of its wrong usage, in one line."""
+    result = invoke(*map(str, args))
+    assert (result.exit_code, result.stdout) == (2, "")
+    return " ".join(result.stderr.split())
+
+
 def objects(output: bytes) -> list[dict[str, object]]:
     """Return the objects that a command wrote, one per line."""
     return [json.loads(line) for line in output.decode("ascii").splitlines()]

@@ -11,7 +11,7 @@ from socket import create_server
 
 import pytest
 from tests import keys as parties
-from tests.cli.command import invoke, objects, run
+from tests.cli.command import invoke, objects, run, usage_error
 from tests.cli.listener import listener
 from tests.cli.route import Answer, Route
 
@@ -447,14 +447,10 @@ def test_code_comes_from_the_challenge_or_from_content_if_there_can_be_none(answ
 )
 def test_wrong_usage_is_exit_2_and_names_the_fault(args, named, keys):
     files = {"PRIVATE": keys.private, "PUBLIC": keys.public}
-    result = invoke("doctor", *[files.get(arg, arg) for arg in args])
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert named in result.stderr
+    assert named in usage_error("doctor", *[files.get(arg, arg) for arg in args])
 
 
 def test_key_is_a_usage_error_when_it_cannot_sign_for_the_profile(tmp_path, keys):
     jwk = json.loads(Path(keys.private).read_text()) | {"adcp_use": "webhook-signing"}
-    (tmp_path / "key.json").write_text(json.dumps(jwk))
-    result = invoke("doctor", "--key", str(tmp_path / "key.json"), "--profile", "adcp-3.2", "https://a.example")
-    assert result.exit_code == 2
-    assert "adcp_use" in result.stderr
+    path = _key_file(tmp_path, jwk)
+    assert "adcp_use" in usage_error("doctor", "--key", path, "--profile", "adcp-3.2", "https://a.example")

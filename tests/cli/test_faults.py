@@ -12,32 +12,26 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import invoke
+from tests.cli.conftest import KEYID
 from tests.cli.listener import listener, rejection
 
 from undersigned.cli import http
 
 
-@pytest.fixture
-def pair(tmp_path):
-    """A key pair as `undersigned keygen` makes it, by its two files."""
-    assert invoke("keygen", "--kid", "buyer", "--out", str(tmp_path)).exit_code == 0
-    return str(tmp_path / "private.jwk.json"), str(tmp_path / "public.jwks.json")
-
-
-def test_request_names_another_key_under_the_same_kid(tmp_path, pair):
+def test_request_names_another_key_under_the_same_kid(tmp_path, keys):
     other = tmp_path / "other"
-    assert invoke("keygen", "--kid", "buyer", "--out", str(other)).exit_code == 0
+    assert invoke("keygen", "--kid", KEYID, "--out", str(other)).exit_code == 0
     jwks = str(other / "public.jwks.json")
     with listener(rejection("request_signature_invalid")) as port:
-        result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", "--key", pair[0], "--jwks", jwks)
-    assert "Cause: the key buyer of --jwks is not the public half of --key" in result.output
+        result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", "--key", keys.private, "--jwks", jwks)
+    assert f"Cause: the key {KEYID} of --jwks is not the public half of --key" in result.output
     assert result.output.count("Cause: ") == 1
     assert "No cause found" not in result.output
 
 
-def test_request_by_another_profile_than_the_servers_does_not_contradict_the_server(pair):
+def test_request_by_another_profile_than_the_servers_does_not_contradict_the_server(keys):
     with listener(rejection("request_signature_tag_invalid")) as port:
-        options = ("--profile", "gnap", "--key", pair[0], "--jwks", pair[1])
+        options = ("--profile", "gnap", "--key", keys.private, "--jwks", keys.public)
         result = invoke("request", "GET", f"http://127.0.0.1:{port}/orders", *options)
     assert "Why: the server says request_signature_tag_invalid: the server expects another tag\n" in result.stderr
     assert "The server therefore has other keys, another profile" in result.stderr
@@ -45,7 +39,7 @@ def test_request_by_another_profile_than_the_servers_does_not_contradict_the_ser
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"])
-def test_answer_that_does_not_end_is_ended(answer, pair, monkeypatch):
+def test_answer_that_does_not_end_is_ended(answer, keys, monkeypatch):
     monkeypatch.setattr(http, "_TIMES", 1)
     with socket.create_server(("127.0.0.1", 0)) as bound:
 
@@ -59,23 +53,23 @@ def test_answer_that_does_not_end_is_ended(answer, pair, monkeypatch):
 
         threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{bound.getsockname()[1]}/"
-        result = invoke("request", "GET", url, "--key", pair[0], "--timeout", "1")
+        result = invoke("request", "GET", url, "--key", keys.private, "--timeout", "1")
     assert result.exit_code == 1
     assert result.stderr.endswith(f"Error: {url}: no response: the response did not end in 1 seconds\n")
 
 
-def test_content_is_cleaned_for_a_terminal_alone(pair, monkeypatch):
+def test_content_is_cleaned_for_a_terminal_alone(keys, monkeypatch):
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
     body = "\x1b]0;owned\x07grün\n\t".encode()
     with listener(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as port:
-        result = invoke("request", "GET", f"http://127.0.0.1:{port}/", "--key", pair[0])
+        result = invoke("request", "GET", f"http://127.0.0.1:{port}/", "--key", keys.private)
     assert (result.exit_code, result.stdout) == (0, "\\x1b]0;owned\\x07grün\n\t")
 
 
-def test_content_alone_is_on_standard_output(pair):
+def test_content_alone_is_on_standard_output(keys):
     body = bytes(range(256)) * 1024
     with listener(b"HTTP/1.1 200 OK\r\nX-A: \x1b[31m\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as port:
-        result = invoke("request", "GET", f"http://127.0.0.1:{port}/", "--key", pair[0])
+        result = invoke("request", "GET", f"http://127.0.0.1:{port}/", "--key", keys.private)
     assert (result.exit_code, result.stdout_bytes) == (0, body)
     assert result.stderr == f"HTTP/1.1 200 OK\nX-A: \\x1b[31m\nContent-Length: {len(body)}\n"
 
@@ -130,10 +124,19 @@ def test_request_is_signed_verified_and_explained_with_a_profile_of_ones_own(key
     assert guessed.stdout.startswith("Not verified: no published profile has the tag internal")
 
 
-def test_reader_of_the_content_may_have_enough_of_it(pair):
+def test_reader_of_the_content_may_have_enough_of_it(keys):
     body = b"x\n" * 500_000
     with listener(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as port:
-        command = [sys.executable, "-m", "undersigned", "request", "GET", f"http://127.0.0.1:{port}/", "--key", pair[0]]
+        command = [
+            sys.executable,
+            "-m",
+            "undersigned",
+            "request",
+            "GET",
+            f"http://127.0.0.1:{port}/",
+            "--key",
+            keys.private,
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603 - ours
             assert running.stdout.readline() == b"x\n"
             running.stdout.close()

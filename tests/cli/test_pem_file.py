@@ -9,7 +9,7 @@ import pytest
 import trustme
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x25519
-from tests.cli.command import GET, answers, invoke, lines
+from tests.cli.command import GET, answers, invoke, lines, usage_error
 from tests.cli.conftest import KEYID
 
 from undersigned import KeyPair
@@ -47,12 +47,6 @@ def files(tmp_path) -> Files:
     return Files(tmp_path, ed25519.Ed25519PrivateKey.generate())
 
 
-def error(*args: object) -> str:
-    result = invoke(*map(str, args))
-    assert (result.exit_code, result.stdout) == (2, "")
-    return " ".join(result.stderr.split())
-
-
 @pytest.mark.parametrize(("generate", "profile"), KINDS.values(), ids=KINDS)
 def test_key_of_every_kind_signs_and_verifies(generate, profile, tmp_path):
     files = Files(tmp_path, generate())
@@ -73,7 +67,7 @@ def test_key_is_read_as_openssl_ecparam_writes_it(tmp_path):
 
 def test_key_id_is_demanded_and_the_thumbprint_offered(files):
     thumbprint = KeyPair.from_pem(files.private.read_bytes()).private["kid"]
-    for said in (error("sign", "--key", files.private, "-"), error("verify", "--jwks", files.public, "-")):
+    for said in (usage_error("sign", "--key", files.private, "-"), usage_error("verify", "--jwks", files.public, "-")):
         assert "a PEM has no key ID: give the kid" in said
         assert f"--keyid {thumbprint}" in said
 
@@ -90,7 +84,7 @@ def test_explain_and_doctor_read_pem(files, tmp_path):
 
 def test_keygen_takes_an_rsa_key_and_its_algorithm(tmp_path):
     files = Files(tmp_path, rsa.generate_private_key(65537, 2048))
-    assert "--alg" in error("keygen", "--pem", files.private, "--out", tmp_path / "keys")
+    assert "--alg" in usage_error("keygen", "--pem", files.private, "--out", tmp_path / "keys")
     options = ("--pem", str(files.private), "--alg", "rsa-v1_5-sha256", "--out", str(tmp_path / "keys"))
     assert invoke("keygen", *options).exit_code == 0
     assert json.loads((tmp_path / "keys" / "private.jwk.json").read_text())["alg"] == "RS256"
@@ -116,9 +110,8 @@ def test_pem_of_another_kind_is_rejected_and_not_quoted(files, tmp_path):
     ):
         path.write_bytes(content)
         path.chmod(0o600)
-        said = error({"--key": "sign", "--jwks": "verify"}[option], option, path, "--keyid", KEYID, "-")
-        assert f"'{option}'" in said
-        assert "c2VjcmV0" not in said
+        said = usage_error({"--key": "sign", "--jwks": "verify"}[option], option, path, "--keyid", KEYID, "-")
+        assert (f"'{option}'" in said, "c2VjcmV0" in said) == (True, False)
 
 
 @pytest.mark.parametrize("given", ["a file", "standard input", "the terminal"])
@@ -135,11 +128,13 @@ def test_password_of_a_key_comes_from_a_file_or_the_terminal(given, tmp_path, mo
     result = invoke(*args, stdin=b"secret\n")
     assert (result.exit_code, "Signature-Input: " in result.stdout) == (0, True)
     assert "secret" not in result.output
-    assert "--key-password" in error("sign", "--key", path, "--keyid", KEYID, "https://seller.example.com/")
+    assert "--key-password" in usage_error("sign", "--key", path, "--keyid", KEYID, "https://seller.example.com/")
     options = ("--pem", str(path), "--key-password", where, "--out", str(tmp_path / "keys"))
     assert invoke("keygen", *options, stdin=b"secret\n").exit_code == 0
     password.write_bytes(b"other")
-    assert "does not fit" in error("sign", "--key", path, "--key-password", password, "--keyid", KEYID, "https://a.b/")
+    assert "does not fit" in usage_error(
+        "sign", "--key", path, "--key-password", password, "--keyid", KEYID, "https://a.b/"
+    )
 
 
 def test_public_jwk_is_a_set_of_one_and_signs_nothing(keys, tmp_path):
@@ -148,10 +143,10 @@ def test_public_jwk_is_a_set_of_one_and_signs_nothing(keys, tmp_path):
     request = lines({**GET, "headers": made["headers"]})
     path = tmp_path / "jwk"
     path.write_text(json.dumps(jwk))
-    assert "it has no private member" in error("sign", "--key", path, "-")
+    assert "it has no private member" in usage_error("sign", "--key", path, "-")
     assert answers("verify", "--jwks", str(path), "-", stdin=request)[0]["ok"]
     path.write_text(json.dumps({name: value for name, value in jwk.items() if name != "kid"}))
-    assert "no key of the JWK set has a kid" in error("verify", "--jwks", path, "-")
+    assert "no key of the JWK set has a kid" in usage_error("verify", "--jwks", path, "-")
     assert answers("verify", "--jwks", str(path), "--keyid", KEYID, "-", stdin=request)[0]["ok"]
 
 
@@ -163,4 +158,4 @@ def test_public_jwk_is_a_set_of_one_and_signs_nothing(keys, tmp_path):
     ],
 )
 def test_jwk_that_does_not_fit_the_option_is_rejected_with_what_it_is(args, told, keys):
-    assert told in error(*({"PRIVATE": keys.private, "PUBLIC": keys.public}.get(arg, arg) for arg in args))
+    assert told in usage_error(*({"PRIVATE": keys.private, "PUBLIC": keys.public}.get(arg, arg) for arg in args))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
-from tests.cli.command import invoke, run
+from tests.cli.command import invoke, run, usage_error
 from tests.cli.conftest import KEYID, private_pem
 from tests.cli.listener import listener, rejection
 from tests.seller import selling_at
@@ -31,12 +31,6 @@ def answer(keys, *args: str, stdin: bytes = b"") -> dict:
     result = invoke("request", "--key", keys.private, *args, stdin=stdin)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
-
-
-def usage(keys, *args: str) -> str:
-    result = invoke("request", "--key", keys.private, *args)
-    assert (result.exit_code, result.stdout) == (2, "")
-    return " ".join(result.stderr.split())
 
 
 def get_reply(response: bytes, keys, *args: str, code: int = 1, received=None, path="/a", **options) -> str:
@@ -202,7 +196,7 @@ def test_date_that_cannot_be_read_is_ignored(date, keys):
     ],
 )
 def test_request_that_cannot_be_sent_is_a_usage_error(args, told, keys):
-    assert told in usage(keys, *args)
+    assert told in usage_error("request", "--key", keys.private, *args)
 
 
 @pytest.mark.parametrize("rest", [b"Content-Length: 10\r\n\r\nabc", b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"])

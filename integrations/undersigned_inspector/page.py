@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from undersigned import profiles
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from undersigned import Profile
-    from undersigned.explanation import ExplainedRequest
+    from undersigned.explanation import BaseDifference, ExplainedRequest
     from undersigned.pasted import PastedRequest
 
 _NO_OWN: Final[Mapping[str, Profile]] = {}
@@ -184,31 +185,22 @@ def checklist(rows: Iterable[tuple[str, str, str]]) -> HTML:
 
 
 def _bases(explained: ExplainedRequest) -> HTML:
-    ours, theirs = explained.base, explained.signers_base
-    if ours is None:
+    if explained.base is None:
         return join(element("h3", "Signature base"), element("p", "It cannot be rebuilt from this request."))
-    gap = explained.difference
+    theirs = {} if explained.signers_base is None else {"Signed": explained.signers_base}
+    return bases({"Rebuilt from the request": explained.base, **theirs}, explained.difference)
+
+
+def bases(texts: Mapping[str, str], gap: BaseDifference | None = None) -> HTML:
+    """Return one or two signature bases, by their names, line by line, with the first differing byte marked."""
     words = "" if gap is None else f"The bases first differ at byte {gap.offset}: line {gap.line}, column {gap.column}."
-    place = None if gap is None else (gap.line, gap.column)
-    return bases({"Rebuilt from the request": ours, **({} if theirs is None else {"Signed": theirs})}, words, place)
-
-
-def bases(texts: Mapping[str, str], words: str = "", place: tuple[int, int] | None = None) -> HTML:
-    """Return one or two signature bases line by line, with the first differing byte marked.
-
-    Args:
-        texts: the bases by their names.
-        words: a sentence about the difference.
-        place: the line and the column of the difference, from 1, or None.
-    """
     split = [text.split("\n") for text in texts.values()]
     rows: list[HTML] = []
     for number in range(max(map(len, split))):
         lines = ["".join(lines[number : number + 1]) for lines in split]
-        differs = place is not None and place[0] == number + 1
-        column = place[1] - 1 if place is not None and differs else None
+        column = gap.column - 1 if gap is not None and gap.line == number + 1 else None
         cells = [element("td", _marked(line, column)) for line in lines]
-        rows.append(element("tr", element("th", str(number + 1)), *cells, class_="differs" if differs else ""))
+        rows.append(element("tr", element("th", str(number + 1)), *cells, class_="" if column is None else "differs"))
     heads = [element("th", name) for name in ("", *texts)]
     table = element("table", element("tr", *heads), *rows)
     return join(element("h3", "Signature base"), element("p", words), element("div", table, class_="scroll"))
@@ -248,11 +240,7 @@ def _body(body: bytes) -> str:
 
 def canonicalization(url: str) -> HTML:
     """Return the changes of a received URL by each rule, and the result or the error."""
-    found = explain(url, ADCP_RECEIVED)
-
-    def shown(text: str) -> str:
-        return printable(text, limit=LONGEST_TARGET)
-
+    found, shown = explain(url, ADCP_RECEIVED), partial(printable, limit=LONGEST_TARGET)
     items = [
         element(
             "li",

@@ -87,7 +87,9 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
             text, ends = _with_keys(jwks, kept)
             if dropped:
                 write_file(path, stat.S_IMODE(path.stat().st_mode), text)
-            lines = _finished(ends, told, path)
+            lines = [*told, *(f"kept until {moment(end)}: {keyid}" for keyid, end in ends.items())]
+            published = f"next: publish {click.format_filename(path)}, and delete the private keys of what was dropped."
+            lines.append(published if dropped else "nothing is dropped: no overlap is over")
         else:
             unfinished = _unfinished(private, kept)
             if unfinished and (algorithm or keyid):
@@ -212,11 +214,3 @@ def _begun(ends: Mapping[str, int], told: Sequence[str], public: Path, private: 
         lines.append(f"      {step - 1}. Before {moment(end - _LAST_SIGNATURE)}, stop signing with {old}.")
         lines.append(f"      {step}. From {moment(end)} on, drop it: undersigned rotate --finish --jwks {published}")
     return lines
-
-
-def _finished(ends: Mapping[str, int], told: Sequence[str], public: Path) -> list[str]:
-    kept = [f"kept until {moment(end)}: {keyid}" for keyid, end in ends.items()]
-    if not told:
-        return [*kept, "nothing is dropped: no overlap is over"]
-    name = click.format_filename(public)
-    return [*told, *kept, f"next: publish {name}, and delete the private keys of what was dropped."]

@@ -60,6 +60,7 @@ def resolved_against(base: str) -> Rule:
     origin = URL.parse(base)
     if origin.scheme is None:
         raise ConfigurationError("base: the URL is relative; give an absolute URL")
+    folder = origin.path[: origin.path.rfind("/") + 1] if origin.path or origin.host is None else "/"
 
     def apply(url: URL) -> URL:
         """Resolve a relative reference against a base."""
@@ -68,16 +69,10 @@ def resolved_against(base: str) -> Rule:
         if url.host is not None:
             return dot_segments.apply(url._replace(scheme=origin.scheme))
         if url.path:
-            path = url.path if url.path[0] == "/" else _merge(origin, url.path)
+            path = url.path if url.path[0] == "/" else folder + url.path
             return dot_segments.apply(origin._replace(path=path, query=url.query, fragment=url.fragment))
         query = origin.query if url.query is None else url.query
         return origin._replace(query=query, fragment=url.fragment)
 
     source = "RFC 3986 section 5.2.2; Grokipedia, Semantics-Altering Transformations"
     return Rule("resolved", source, "never", apply)
-
-
-def _merge(base: URL, path: str) -> str:
-    if base.host is not None and not base.path:
-        return f"/{path}"
-    return base.path[: base.path.rfind("/") + 1] + path

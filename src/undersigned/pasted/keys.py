@@ -33,7 +33,9 @@ def parse_pasted_keys(text: bytes, *, keyid: str | None) -> ExaminedKeys:
         if keyid is None:
             raise missing_keyid(read_public_pem(text))
         return ExaminedKeys.from_jwks(pem_jwks(text, keyid=keyid, purposes=EVERY_PURPOSE))
-    jwks = _public(json_object(text, "a JWK set, a public JWK or a public key in PEM"))
+    jwks = json_object(text, "a JWK set, a public JWK or a public key in PEM")
+    if "d" in jwks or "k" in jwks:
+        raise ConfigurationError("this is a private key: give the public one, such as public.jwks.json")
     return ExaminedKeys.from_jwks({"keys": [with_kid(jwks, keyid)]} if "kty" in jwks else jwks)
 
 
@@ -48,12 +50,6 @@ def missing_keyid(key: PublicKey) -> ConfigurationError:
 def with_kid(jwk: JSONObject, keyid: str | None) -> JSONObject:
     """Return a JWK with its own kid, or with `keyid` if it has none."""
     return jwk if "kid" in jwk or keyid is None else {**jwk, "kid": keyid}
-
-
-def _public(jwk: JSONObject) -> JSONObject:
-    if "d" in jwk or "k" in jwk:
-        raise ConfigurationError("this is a private key: give the public one, such as public.jwks.json")
-    return jwk
 
 
 def json_object(text: bytes, expected: str) -> JSONObject:

@@ -8,7 +8,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from getopt import GetoptError, gnu_getopt
-from itertools import chain
+from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from undersigned.errors import UndersignedError
@@ -30,6 +30,7 @@ _FIELD: Final = re.compile(r"(:?[^:\s]+):(.*)", re.DOTALL)
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
 _LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::(?!443$)|$)", re.IGNORECASE)
 _CHUNK: Final = re.compile(r"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
+_CHUNK_END: Final = re.compile(r"\r?\n")
 _CONTINUED: Final = re.compile(r"\\\r?\n")
 _LINE_END: Final = re.compile(r"[\r\n\0]")
 _LOGGED: Final = re.compile(rb'\{"request": \{"method": [^\r\n]*')
@@ -166,18 +167,14 @@ def _read_http(words: str) -> _Read:
 
 def _read_curl_output(words: str) -> _Read:
     starts = [match.start() for match in _CURL_OUTPUT.finditer(words)]
-    reads = [_head(list(_sent_lines(words[start:end]))) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    reads: list[_Read] = []
+    for start, end in pairwise([*starts, None]):
+        shown = re.split(r"\r?\n", words[start:end])
+        lines = takewhile(lambda line: line.rstrip(" ") != ">" and line[:1] != "<", shown)
+        reads.append(_head([line[2:] for line in lines if line.startswith("> ")]))
     read = next((read for read in reads if read.is_signed), reads[0])
     has_content = (_value(read.fields, "content-length") or "0") != "0" or _value(read.fields, "transfer-encoding")
     return read if has_content else read._replace(body=b"")
-
-
-def _sent_lines(text: str) -> Iterator[str]:
-    for line in re.split(r"\r?\n", text):
-        if line.rstrip(" ") == ">" or line.startswith("<"):
-            return
-        if line.startswith("> "):
-            yield line[2:]
 
 
 def _head(lines: Sequence[str]) -> _Read:
@@ -215,12 +212,10 @@ def _join_chunks(rest: str) -> str:
         if size == 0:
             return "".join(content)
         content.append(rest[chunk.end() : chunk.end() + size])
-        at = chunk.end() + size
-        if rest[at : at + 1] == "\r":
-            at += 1
-        if rest[at : at + 1] != "\n":
+        line_end = _CHUNK_END.match(rest, chunk.end() + size)
+        if line_end is None:
             break
-        at += 1
+        at = line_end.end()
     raise MalformedRequest("the chunks of the body are incomplete or have wrong sizes")
 
 

@@ -32,7 +32,13 @@ def signing_asgi(app: ASGIApp, signer: Signer, *, origin: str) -> ASGIApp:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
             return
-        content = await _content(receive) if scope["type"] == "http" else b""
+        is_http = scope["type"] == "http"
+        content = await _content(receive) if is_http else b""
+        messages: list[Message] = [{"type": "http.request", "body": content}] if is_http else []
+
+        async def receive_next() -> Message:
+            return messages.pop() if messages else await receive()
+
         raw_path = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
         query = b"?" + scope["query_string"] if scope.get("query_string") else b""
         url = origin + (raw_path + query).decode("latin-1")
@@ -41,7 +47,7 @@ def signing_asgi(app: ASGIApp, signer: Signer, *, origin: str) -> ASGIApp:
         signed = signer.sign(Request(scope.get("method", "GET"), url, fields, content))
         added = [("host", _host(origin)), *signed]
         headers = [*kept, *((name.lower().encode("ascii"), value.encode("ascii")) for name, value in added)]
-        await app({**scope, "raw_path": raw_path, "headers": headers}, _prepend(content, receive, scope), send)
+        await app({**scope, "raw_path": raw_path, "headers": headers}, receive_next, send)
 
     return signing
 
@@ -95,13 +101,3 @@ async def _content(receive: Receive) -> bytes:
         chunks.append(message.get("body", b""))
         more = message.get("more_body", False)
     return b"".join(chunks)
-
-
-def _prepend(content: bytes, receive: Receive, scope: Scope) -> Receive:
-    """Return a receive function that yields the content first if it has been read, then the client's next messages."""
-    messages: list[Message] = [{"type": "http.request", "body": content}] if scope["type"] == "http" else []
-
-    async def receive_next() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return receive_next

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from undersigned.errors import ConfigurationError
@@ -51,7 +52,8 @@ def tamper(request: Request, part: Part) -> Request:
         case "created":
             fields = _with(fields, "signature-input", lambda value: _CREATED.sub(lambda at: str(int(at[0]) + 1), value))
         case "signature":
-            fields = _with(fields, "signature", lambda value: _SIGNATURE.sub(_other_letter, value))
+            other = partial(_SIGNATURE.sub, lambda at: "B" if at[0] == "A" else "A")
+            fields = _with(fields, "signature", other)
         case _:
             raise ConfigurationError(f"part: use one of {', '.join(PARTS)}")
     tampered = Request(str(changed["method"]), str(changed["url"]), fields, changed["body"])
@@ -62,10 +64,6 @@ def tamper(request: Request, part: Part) -> Request:
 
 def _with(fields: list[tuple[str, str]], name: str, change: Callable[[str], str]) -> list[tuple[str, str]]:
     return [(field, change(value) if field == name else value) for field, value in fields]
-
-
-def _other_letter(at: re.Match[str]) -> str:
-    return "B" if at[0] == "A" else "A"
 
 
 def send(client: Any, request: Request) -> Any:

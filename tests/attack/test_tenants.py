@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tests.discovery.key_server import KeyServer
 
-    from undersigned.signature import KeyLookup
+    from undersigned import KeyLookup
 
 HONEST, MALLORY = ("acme", "bolt", "corp"), "mallory"
 TENANTS = (MALLORY, *HONEST)

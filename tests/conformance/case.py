@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from undersigned import KeySourceError
+from undersigned import KeySourceError, VerificationKey
 from undersigned.discovery.web_bot_auth import named_agent
 from undersigned.message import SignatureAgentForm  # noqa: TC001 - a dataclass's field
-from undersigned.signature import VerificationKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,14 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conformance.case import Case, Difference, File, Held, same, verification_key
 
-from undersigned import MemoryReplayStore, Profile, Request, Response, SignatureError, SigningKey, Verifier, profiles
+from undersigned import (
+    MemoryReplayStore,
+    Profile,
+    Request,
+    Response,
+    SignatureError,
+    SigningKey,
+    VerificationKey,
+    Verifier,
+    profiles,
+)
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cavage.signing_string import CavageParameters, signing_string
 from undersigned.message import LENIENT, HeaderFields, Reading
 from undersigned.message.request_target import typed_target
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.structured_fields import MalformedField, parse_byte_sequences
-from undersigned.signature import ComponentValues, UnresolvableComponent, VerificationKey, signature_base
+from undersigned.signature import ComponentValues, UnresolvableComponent, signature_base
 from undersigned.url import canonicalize
 
 if TYPE_CHECKING:

@@ -15,17 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conformance.case import Case, Difference, File, Held, same, verification_key
 
-from undersigned import (
-    MemoryReplayStore,
-    Profile,
-    Request,
-    Response,
-    SignatureError,
-    SigningKey,
-    VerificationKey,
-    Verifier,
-    profiles,
-)
+from undersigned import MemoryReplayStore, Profile, Request, Response, SignatureError, SigningKey, Verifier, profiles
 from undersigned.activitypub import ActivityPubVerifier
 from undersigned.cavage.signing_string import CavageParameters, signing_string
 from undersigned.message import LENIENT, HeaderFields, Reading
@@ -37,6 +27,8 @@ from undersigned.url import canonicalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from undersigned import VerificationKey
 
 LEGACY = "rsa-v1_5-sha256"
 OTHERWISE = {"2.2.8-invalid-utf8": '"@query-param";name="a": %FF'}

@@ -256,11 +256,6 @@ def test_unusable_secret_is_rejected(secret, fault):
             make(secret, keyid="k")
 
 
-def test_signing_secret_needs_a_keyid():
-    with pytest.raises(ConfigurationError, match=r"^keyid: "):
-        SigningKey.from_secret(b"s" * 32, keyid=None)
-
-
 def test_key_of_another_curve_in_a_set_has_a_fault():
     assert VerificationKey.from_jwk({**EC_PUBLIC, "crv": "P-521"}).fault == UNNAMED
     assert VerificationKey.from_jwk({**EC_PUBLIC, "crv": "P-384", "alg": "ES384"}).fault == "x is not 48 bytes"

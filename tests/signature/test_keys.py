@@ -240,8 +240,6 @@ def test_weak_key_object_is_rejected():
     with pytest.raises(ConfigurationError, match="small order"):
         VerificationKey.from_public_key(ed25519.Ed25519PublicKey.from_public_bytes(bytes(32)), keyid="k")
     with pytest.raises(ConfigurationError, match=r"^key: an RSA key must have 2048 to 8192 bits"):
-        VerificationKey.from_public_key(SMALL.public_key(), keyid="k", algorithm="rsa-pss-sha512")
-    with pytest.raises(ConfigurationError, match=r"^key: an RSA key must have 2048 to 8192 bits"):
         SigningKey.from_private_key(SMALL, keyid="k", algorithm="rsa-pss-sha512")
 
 

@@ -83,17 +83,12 @@ def test_label_times_and_nonce_can_be_given():
     assert fields["Signature"].startswith("mine=:")
 
 
-def test_each_signature_has_a_nonce_of_its_own():
-    nonces = {re.search('nonce="([^"]*)"', dict(signer().sign(GET))["Signature-Input"])[1] for _ in range(50)}
-    assert len(nonces) == 50
-    assert {len(nonce) for nonce in nonces} == {22}
-
-
-def test_nonce_has_as_many_bytes_as_the_profile_asks_for():
+def test_each_signature_has_a_nonce_of_its_own_with_as_many_bytes_as_the_profile_asks_for():
     for asked, made in ((0, 22), (16, 22), (32, 43)):
         profile = profiles.ADCP_3_2.derive(parameters=ParameterRule(nonce_bytes=asked))
-        nonce = re.search('nonce="([^"]*)"', dict(signer(profile).sign(GET))["Signature-Input"])[1]
-        assert len(nonce) == made
+        signed = [dict(signer(profile).sign(GET))["Signature-Input"] for _ in range(50)]
+        nonces = {re.search('nonce="([^"]*)"', one)[1] for one in signed}
+        assert (len(nonces), {*map(len, nonces)}) == (50, {made})
 
 
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=400))
@@ -202,11 +197,6 @@ def test_webhook_without_content_has_a_digest_of_the_empty_body():
     fields = signer(profiles.ADCP_WEBHOOK).sign(request).fields
     assert fields[0][1].startswith("sha-256=:47DEQpj8HBSa")
     assert verifier(profiles.ADCP_WEBHOOK).verify(Request("POST", URL, [JSON_FIELD, *fields]))
-
-
-def test_digest_is_the_first_that_the_profile_takes():
-    value = signer(SHA_512).sign(POST).fields[0][1]
-    assert re.fullmatch("sha-512=:.{88}:", value)
 
 
 # What a receiver would reject is not signed

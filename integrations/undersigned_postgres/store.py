@@ -12,21 +12,27 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooMa
 
 from undersigned import ConfigurationError
 from undersigned.fork_safety import Home
-from undersigned.replay import NoConnection
+from undersigned.replay import NoConnection, bounded_keyid, bounded_nonce
 from undersigned.verification import awaited, finish
 from undersigned_postgres.exchange import ask, ask_async
-from undersigned_postgres.schema import MOST_FORGOTTEN, VERSION_CALL, claim_call, forget_call, full_call
+from undersigned_postgres.schema import VERSION, Call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
 
     from undersigned import Caps, Claim
-    from undersigned_postgres.schema import Call
 
 Pool = TypeVar("Pool")
 
 _PAUSE = 10
 """Seconds between two deletions of ended nonces."""
+
+_MOST_FORGOTTEN = 10_000
+"""How many ended nonces are deleted at a time."""
+
+_VERSION_CALL = Call.of("undersigned_forget", 0, _MOST_FORGOTTEN, VERSION)
+"""The call of a readiness check, whose claim ends at once. It compares the version and deletes nothing: no sender's
+clock confirms the verifier's, and a wrong one would make the store forget what is live."""
 
 _LONGEST_TIMEOUT = 3600
 
@@ -74,11 +80,22 @@ class _PostgresStore(ABC, Generic[Pool]):
     async def _forget(self, now: float, until: float) -> None:
         """Delete ended nonces after a pause, or at once if the last deletion has left some."""
         if until <= now:
-            await awaited(self._ask(VERSION_CALL))
+            await awaited(self._ask(_VERSION_CALL))
         elif self._forgot is None or abs(now - self._forgot) >= _PAUSE:
             self._forgot = now
-            if int(await awaited(self._ask(forget_call(now=now)))) >= MOST_FORGOTTEN:
+            # A database with another version rejects it.
+            forget = Call.of("undersigned_forget", now, _MOST_FORGOTTEN, VERSION)
+            if int(await awaited(self._ask(forget))) >= _MOST_FORGOTTEN:
                 self._forgot = None
+
+
+def _claim(keyid: str, nonce: str, now: float, until: float, caps: Caps, content: str | None) -> Call:
+    names = bounded_keyid(keyid), bounded_nonce(nonce)
+    return Call.of("undersigned_claim", *names, now, until, caps.per_key, caps.total, content)
+
+
+def _full(keyid: str, now: float, caps: Caps) -> Call:
+    return Call.of("undersigned_full", bounded_keyid(keyid), now, caps.per_key, caps.total)
 
 
 class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
@@ -108,7 +125,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
         Raises:
             psycopg.Error: the database is unavailable.
         """
-        return self._ask(full_call(keyid, now=now, caps=caps)) == "t"
+        return self._ask(_full(keyid, now, caps)) == "t"
 
     def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
@@ -121,8 +138,7 @@ class PostgresReplayStore(_PostgresStore[ConnectionPool[Any]]):
             ForkedProcess: the pool was opened before this process was forked.
         """
         finish(self._forget(now, until))
-        call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
-        return cast("Claim", self._ask(call))
+        return cast("Claim", self._ask(_claim(keyid, nonce, now, until, caps, content)))
 
     def _ask(self, call: Call) -> str:
         with self._named_exhaustion(), self._pool.connection(timeout=self._timeout) as connection:
@@ -157,14 +173,13 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
 
     async def full(self, keyid: str, *, now: float, caps: Caps) -> bool:
         """Return whether a cap is reached for `keyid`; as `PostgresReplayStore.full`."""
-        return await self._ask(full_call(keyid, now=now, caps=caps)) == "t"
+        return await self._ask(_full(keyid, now, caps)) == "t"
 
     async def claim(
         self, keyid: str, nonce: str, *, now: float, until: float, caps: Caps, content: str | None = None
     ) -> Claim:
         """Remember the pair until `until`, atomically with both checks; as `PostgresReplayStore.claim`."""
         await self._forget(now, until)
-        call = claim_call(keyid, nonce, now=now, until=until, caps=caps, content=content)
         turn = self._turns.setdefault(keyid, asyncio.Semaphore(_MOST_OF_A_KEY))
         try:
             async with asyncio.timeout(self._timeout):
@@ -173,7 +188,7 @@ class AsyncPostgresReplayStore(_PostgresStore[AsyncConnectionPool[Any]]):
             message = f"other claims of the same key took longer than {self._timeout} s"
             raise NoConnection(message) from None
         try:
-            return cast("Claim", await self._ask(call))
+            return cast("Claim", await self._ask(_claim(keyid, nonce, now, until, caps, content)))
         finally:
             turn.release()
 

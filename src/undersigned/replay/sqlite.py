@@ -121,7 +121,7 @@ class SqliteReplayStore:
         self._ahead = time.time() - time.monotonic()
         # A thread inside of SQLite during a fork would leave the locks of the library held in the child.
         self._lock = ProcessLock()
-        self._opened = PerProcess(_Opened)
+        self._opened = PerProcess["list[sqlite3.Connection]"](list)
         with self._lock:
             self._id = self._prepare()
         self._file = self._file_at_path()
@@ -169,7 +169,7 @@ class SqliteReplayStore:
     def close(self) -> None:
         """Close the file in this process; the next call opens it again."""
         with self._lock:
-            self._opened.get().close()
+            _close(self._opened.get())
 
     def __enter__(self) -> Self:
         return self
@@ -191,24 +191,24 @@ class SqliteReplayStore:
         try:
             yield self._current(opened)
         except BaseException:
-            opened.close()
+            _close(opened)
             raise
         finally:
             self._lock.release()
 
-    def _current(self, opened: _Opened) -> sqlite3.Connection:
-        """Return the open connection to the file at the path, if it is the file of the start and no copy of it."""
+    def _current(self, opened: list[sqlite3.Connection]) -> sqlite3.Connection:
+        """Return a connection to the file at the path, if it is the file of the start and no copy of it."""
         file = self._file_at_path()
         if file is not None and file != self._file:
             raise ReplacedFile(f"{self._path} is not the file that was opened at the start: restart the process")
-        if opened.connection is None or file is None:
-            opened.close()
-            opened.connection = self._connect("rw")
-            if _answer(opened.connection, "SELECT id FROM store", {}) != self._id:
+        if not opened or file is None:
+            _close(opened)
+            opened.append(self._connect("rw"))
+            if _answer(opened[0], "SELECT id FROM store", {}) != self._id:
                 raise ReplacedFile(
                     f"{self._path} is not the replay store that was opened at the start: restart the process"
                 )
-        return opened.connection
+        return opened[0]
 
     def _file_at_path(self) -> tuple[int, int] | None:
         """Return the device and the number of the file that is at the path now, or None if there is none."""
@@ -264,18 +264,9 @@ class SqliteReplayStore:
             return identity
 
 
-class _Opened:
-    """The connection of one process, or None until it is needed."""
-
-    __slots__ = ("connection",)
-
-    def __init__(self) -> None:
-        self.connection: sqlite3.Connection | None = None
-
-    def close(self) -> None:
-        connection, self.connection = self.connection, None
-        if connection is not None:
-            connection.close()
+def _close(opened: list[sqlite3.Connection]) -> None:
+    while opened:
+        opened.pop().close()
 
 
 @contextlib.contextmanager

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.work import lines_run
@@ -20,14 +18,6 @@ LATER = 120 + 900
 
 def claim(store, nonce: str, *, keyid: str = "k", now: float = 0, until: float = 360, caps: Caps = CAPS):
     return store.claim(keyid, nonce, now=now, until=until, caps=caps)
-
-
-@pytest.mark.parametrize("until", [29.9, 30, 30.1, 60, 359, 360])
-def test_nonce_is_live_up_to_the_last_moment(until):
-    store = MemoryReplayStore()
-    assert claim(store, "n", until=until) == "fresh"
-    assert claim(store, "other", now=until, until=until + 300) == "fresh"
-    assert claim(store, "n", now=until, until=until + 300) == "seen"
 
 
 def test_nonce_is_forgotten_when_its_slot_has_ended():
@@ -71,32 +61,6 @@ def test_claim_is_the_same_work_for_every_lifetime_and_number_of_nonces(content)
             lines_run(lambda: store.claim("k", "again", now=now, until=now + life, caps=ROOMY, content=content))  # noqa: B023
         )
     assert max(work) < 150
-
-
-def in_threads(work, count: int = 8) -> list[list[str]]:
-    """What `work` returns in `count` threads that start together."""
-    barrier = threading.Barrier(count)
-
-    def run(number: int) -> list[str]:
-        barrier.wait()
-        return work(number)
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(run, range(count)))
-
-
-def test_threads_whose_clocks_differ_forget_no_live_nonce():
-    store = MemoryReplayStore()
-
-    def work(number: int) -> list[str]:
-        answers = []
-        for nonce in range(1000):
-            now = nonce / 10 + (number % 2) * 5
-            answers.append(claim(store, f"{nonce}", now=now, until=nonce / 10 + 5, caps=ROOMY))
-        return answers
-
-    for claims in zip(*in_threads(work), strict=True):
-        assert claims.count("fresh") <= 1
 
 
 def in_child(monkeypatch) -> None:

@@ -91,18 +91,12 @@ def test_key_of_a_directory_is_owned_by_the_directory(world, make, server):
 
 @pytest.mark.parametrize("status", ["404 Not Found", "410 Gone"])
 def test_keys_that_are_not_published_are_unknown_and_known_ones_are_used(find, server, clock, status):
-    server.answers["/jwks.json"] = response(b"", status=status)
-    assert failure(find).reason == "signature_key_unknown"
-    clock.now += 30
     server.answers["/jwks.json"] = response(SET)
     [found] = find()
     server.answers["/jwks.json"] = response(b"", status=status)
     clock.now += 300
     assert find() == (found,)
     assert failure(find, keyid=OTHER).reason == "signature_key_unknown"
-    clock.now += 86400
-    assert failure(find).reason == "signature_key_unknown"
-    assert server.asked("/jwks.json") >= 3
 
 
 @pytest.mark.parametrize("kid", [{}, {"kid": "bot-2026"}, {"kid": 1}])

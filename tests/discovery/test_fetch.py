@@ -218,15 +218,6 @@ def test_fetch_connects_to_the_address_that_was_checked_and_asks_for_it_once(fet
     assert len(server.requests) == 1
 
 
-def test_fetch_connects_nowhere_when_one_of_the_addresses_is_special(fetched, server):
-    failure(
-        fetched,
-        reason="signature_jwks_untrusted",
-        network=server.network(resolve=lambda _host, _port: ["127.0.0.1", "10.0.0.1"]),
-    )
-    assert server.requests == []
-
-
 def test_fetch_tries_another_checked_address_when_one_does_not_connect(fetched, server):
     server.answers["/x"] = response(SET)
     assert fetched(network=server.network(resolve=lambda _host, _port: ["127.0.0.2", "127.0.0.1"]))

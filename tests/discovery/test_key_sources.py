@@ -11,18 +11,15 @@ from tests.discovery.key_server import response
 from tests.keys import (
     EC_PUBLIC,
     KEYS,
-    OTHER_PRIVATE,
     OTHER_PUBLIC,
     PUBLIC,
     es256_pair,
     lookup,
-    signed_request,
-    verifier,
 )
 from tests.workers import wait_until
 
-from undersigned import ConfigurationError, KeySet, KeySourceError, SignatureError, SigningKey, VerificationKey
-from undersigned.discovery import KeySources, RemoteJWKS
+from undersigned import ConfigurationError, KeySet, KeySourceError, VerificationKey
+from undersigned.discovery import KeySources
 
 CLASH = {**OTHER_PUBLIC, "kid": PUBLIC["kid"]}
 
@@ -48,12 +45,6 @@ def owners(keys) -> list[str]:
     return [key.owner for key in keys]
 
 
-def test_sources_name_the_signer_of_each_key(world, pair):
-    assert owners(world.find_all(pair, lookup())) == ["a.example.com"]
-    assert owners(world.find_all(pair, lookup("buyer-es256"))) == ["b.example.com"]
-    assert world.find_all(pair, lookup("stranger")) == ()
-
-
 def test_source_of_one_signer_is_not_fetched_for_a_key_of_another(world, pair, server, clock):
     world.find_all(pair, lookup())
     assert (server.asked("/a"), server.asked("/b")) == (1, 1)
@@ -61,11 +52,6 @@ def test_source_of_one_signer_is_not_fetched_for_a_key_of_another(world, pair, s
         clock.now += 300
         world.find_all(pair, lookup())
     assert (server.asked("/a"), server.asked("/b")) == (4, 1)
-
-
-def test_both_signers_keys_of_one_name_are_found(world, pair, server):
-    server.answers["/b"] = jwks(CLASH)
-    assert sorted(owners(world.find_all(pair, lookup()))) == ["a.example.com", "b.example.com"]
 
 
 def test_kept_key_of_a_signer_whose_server_is_down_is_found_beside_anothers_of_its_name(world, pair, server, clock):
@@ -374,21 +360,3 @@ def test_exception_of_the_owners_source_at_a_second_look_is_no_answer(world):
 def test_source_whose_answers_have_to_be_awaited_is_a_mistake_in_threads():
     with pytest.raises(ConfigurationError, match=r"^sources: .*AsyncVerifier"):
         KeySources({"a": Awaited(PUBLIC)}).find(lookup())
-
-
-def test_verifier_tells_two_signers_with_one_keyid_apart():
-    other = SigningKey.from_jwk({**OTHER_PRIVATE, "kid": PUBLIC["kid"]})
-    sources = KeySources(
-        {"a.example.com": KEYS, "b.example.com": KeySet.of(VerificationKey.from_jwk(CLASH))},
-    )
-    judge = verifier(keys=sources)
-    assert judge.verify(signed_request()).signer == "a.example.com"
-    assert judge.verify(signed_request(key=other)).signer == "b.example.com"
-    with pytest.raises(SignatureError, match="replayed"):
-        judge.verify(signed_request(key=other))
-
-
-class TestThreads:
-    def test_sources_block_when_one_does(self, server):
-        assert not KeySources({"a": KEYS}).blocking
-        assert KeySources({"a": KEYS, "b": RemoteJWKS(server.url())}).blocking

@@ -34,13 +34,6 @@ def find(world, source):
     return find
 
 
-def test_source_finds_the_keys_of_a_set_with_one_fetch(find, server):
-    server.answers["/jwks.json"] = BOTH
-    assert find().algorithm == "ed25519"
-    assert find("buyer-es256").algorithm == "ecdsa-p256-sha256"
-    assert server.asked() == 1
-
-
 def test_source_fetches_at_once_for_an_unknown_key_and_then_after_the_interval(find, server, clock):
     server.answers["/jwks.json"] = ONE
     assert find("buyer-es256") is None  # fetched for this very request: asking again could not help

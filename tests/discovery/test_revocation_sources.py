@@ -259,12 +259,6 @@ def test_remote_list_is_ready_until_it_is_stale_and_its_fetches_say_when_it_was_
     assert not source.is_ready(NOW + 5 * 900 + 1)
 
 
-def test_list_that_was_never_had_rejects(server):
-    source = RemoteRevocationList(server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network())
-    with pytest.raises(SignatureError, match="revocation_stale"):
-        verifier(revocations=source).verify(signed_request())
-
-
 @pytest.mark.parametrize(
     "options",
     [

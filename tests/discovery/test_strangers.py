@@ -279,16 +279,6 @@ def actor_at(server, path, host="keys.example.com") -> str:
     return key["id"]
 
 
-def test_silent_host_holds_two_fetches_and_new_actors_of_other_hosts_are_found(server):
-    source = ActorKeys(network=server.network(total_timeout=60), most_at_once=8)
-    with silent(server, "evil.example.net") as ask:
-        [asked] = slow_keys(server, "evil.example.net")
-        ask(source, *(asked._replace(keyid=f"{asked.keyid}{number}") for number in range(12)))
-        server.wait_for(2)
-        assert source.find(lookup(actor_at(server, "/users/bob")))
-        assert slow_requests(server) == 2
-
-
 def test_hosts_of_one_domain_hold_two_fetches_and_write_one_line(server, caplog):
     hosts = ("one.example", "a.one.example", "b.one.example", "c.one.example")
     source = ActorKeys(network=server.network(total_timeout=60), most_at_once=4)

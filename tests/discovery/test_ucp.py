@@ -6,7 +6,7 @@ import pytest
 from tests.discovery.key_server import failure, redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 
-from undersigned import ConfigurationError, Request, SignatureError, Signer, SigningKey
+from undersigned import Request, SignatureError, Signer, SigningKey
 from undersigned.message import HeaderFields
 from undersigned.profiles import UCP
 
@@ -160,11 +160,6 @@ def test_unknown_key_is_looked_for_once_a_minute(find, server, clock):
         clock.now += seconds
         assert find(keyid="another") == ()
         assert server.asked(PATH) == asked
-
-
-def test_source_names_the_option_that_cannot_be_used(world):
-    with pytest.raises(ConfigurationError, match=r"^trusted: "):
-        world.platforms(trusted="https://a.example")
 
 
 @pytest.mark.parametrize(

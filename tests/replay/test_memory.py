@@ -86,10 +86,6 @@ def test_memory_store_that_was_only_made_before_a_fork_says_nothing(monkeypatch,
     assert not caplog.records
 
 
-def test_memory_store_does_not_block():
-    assert MemoryReplayStore().blocking is False
-
-
 def test_empty_store_is_not_taken_for_none():
     store = MemoryReplayStore()
     assert len(store) == 0

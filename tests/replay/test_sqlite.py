@@ -196,22 +196,6 @@ def test_threads_do_not_wait_for_each_other_longer_than_the_timeout(store):
     assert claim(store, "n") == "fresh"
 
 
-def test_damaged_file_raises_until_it_is_restored(path, store):
-    for number in range(1000):
-        assert claim(store, str(number)) == "fresh"
-    store.close()
-    whole = path.read_bytes()
-    path.write_bytes(b"\xff" * len(whole))
-    for number in range(1000):
-        with pytest.raises(sqlite3.DatabaseError):
-            claim(store, str(number))
-        with pytest.raises(sqlite3.DatabaseError):
-            store.full("k", now=0, caps=ROOMY)
-    path.write_bytes(whole)
-    assert claim(store, "0") == "seen"
-    assert claim(store, "new") == "fresh"
-
-
 def test_damage_within_the_file_forgets_nothing(path, store):
     for number in range(1000):
         assert claim(store, str(number)) == "fresh"

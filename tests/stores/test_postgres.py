@@ -56,10 +56,6 @@ def count(admin, table: str) -> int:
     return admin.execute(f"SELECT count(*) FROM undersigned_{table}").fetchone()[0]  # noqa: S608 - our own words
 
 
-def test_postgres_store_may_block(store):
-    assert store.blocking is True
-
-
 def test_schema_is_written_for_psql_and_may_be_run_again(admin, store):
     written = subprocess.run([sys.executable, "-m", "undersigned_postgres"], check=True, capture_output=True, text=True)
     assert written.stdout == SCHEMA

@@ -19,7 +19,7 @@ from tests.stores.servers import blocking_client
 
 from undersigned import Caps, ConfigurationError
 from undersigned.replay import NoConnection
-from undersigned_redis import AsyncRedisReplayStore, NotReplicated, RedisReplayStore
+from undersigned_redis import AsyncRedisReplayStore, RedisReplayStore
 from undersigned_redis.script import OtherAnswer
 
 ROOMY = Caps(per_key=1_000_000)
@@ -44,10 +44,6 @@ def client(request):
     with server.client(decode_responses=True) as made:
         made.flushall()
         yield made
-
-
-def test_redis_store_blocks(client):
-    assert RedisReplayStore(client).blocking is True
 
 
 @pytest.mark.parametrize(
@@ -169,13 +165,6 @@ def test_full_server_takes_no_nonce_that_would_live_longer_than_the_others(clien
             assert claim(store, "before", keyid=str(caps), until=NOW + LIFE + 100, caps=caps) == "seen"
     finally:
         client.config_set("maxmemory", "0")
-
-
-def test_script_is_sent_again_when_the_server_lost_it(client):
-    store = RedisReplayStore(client)
-    assert claim(store, "n") == "fresh"
-    client.script_flush()
-    assert claim(store, "n") == "seen"
 
 
 def test_each_claim_is_one_command(client):
@@ -485,13 +474,3 @@ def test_keyids_are_spread_over_the_nodes_of_a_cluster_unless_there_is_a_tag(clu
                 assert claim(store, "n", keyid=f"key {number}") == "fresh"
             found = {client.get_node_from_key(key).port for key in client.scan_iter(match=f"spread {nodes}:*")}
             assert len(found) == nodes
-
-
-def test_asynchronous_claim_waits_for_replicas(redis_server):
-    async def checked() -> None:
-        async with contextlib.aclosing(pooled_redis(redis_server.port)) as client:
-            store = AsyncRedisReplayStore(client, prefix="replicated", replicas=1, replica_timeout=0.1)
-            with pytest.raises(NotReplicated, match="0 of 1 replicas"):
-                await claim(store, "n")
-
-    asyncio.run(checked())

@@ -688,14 +688,6 @@ class TestPublisher:
         finally:
             tracemalloc.stop()
 
-    def test_adagents_json_may_redirect_within_its_domain(self, world, operator, source):
-        self.pin(operator, PUBLIC)
-        answers = operator.server.answers
-        answers["/pins"] = answers["/.well-known/adagents.json"]
-        answers["/.well-known/adagents.json"] = redirect(operator.server.url("/pins", "brand.example.com"))
-        assert reason(world, source) == "found"
-        answers["/.well-known/adagents.json"] = redirect(operator.server.url("/pins", "evil.example.net"))
-
     @pytest.mark.parametrize("fault", ["500 No", "the agent's", "the set"])
     @pytest.mark.parametrize("withdrawn", WITHDRAWN.values(), ids=WITHDRAWN)
     def test_what_was_withdrawn_stays_withdrawn(self, world, operator, source, clock, withdrawn, fault):
@@ -798,13 +790,6 @@ def test_agent_names_the_option_that_cannot_be_used(world, options):
     [named] = options
     with pytest.raises(ConfigurationError, match=f"^{named}: "):
         world.agent(**{"url": "https://agent.example.com/mcp"} | options)
-
-
-def test_directory_names_the_agent_that_signed(world, operator):
-    other = "https://other.example.com/mcp"
-    directory = world.directory([other, operator.url], network=operator.server.network(total_timeout=2))
-    [key] = world.find_all(directory, lookup())
-    assert key.owner == operator.url
 
 
 def test_directory_takes_agents_with_options_of_their_own(world, operator):

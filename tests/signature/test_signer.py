@@ -5,8 +5,6 @@ import re
 import httpx
 import pytest
 import urllib3
-from hypothesis import given
-from hypothesis import strategies as st
 from requests.utils import requote_uri
 from tests.keys import (
     BODY,
@@ -29,7 +27,6 @@ from undersigned import (
     Signer,
     SigningError,
     SigningKey,
-    canonicalize,
     profiles,
 )
 from undersigned.message.request_target import RequestTarget
@@ -89,14 +86,6 @@ def test_each_signature_has_a_nonce_of_its_own_with_as_many_bytes_as_the_profile
         signed = [dict(signer(profile).sign(GET))["Signature-Input"] for _ in range(50)]
         nonces = {re.search('nonce="([^"]*)"', one)[1] for one in signed}
         assert (len(nonces), {*map(len, nonces)}) == (50, {made})
-
-
-@given(st.lists(st.integers(0, 200), min_size=1, max_size=400))
-def test_url_is_signed_in_the_same_form_the_second_time(numbers):
-    signing = signer()
-    for number in numbers:
-        url = f"https://SELLER.example.com:443/%7e{number}"
-        assert signing.sign(Request("GET", url)).target_uri == canonicalize(url).target_uri
 
 
 def test_created_time_is_in_whole_seconds():

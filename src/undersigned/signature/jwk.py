@@ -176,24 +176,16 @@ def _registered_algorithms(jwk: JWK) -> Mapping[str, str]:
     return _REGISTERED.get(f"{kty} {crv}" if kty in {"OKP", "EC"} else str(kty), {}) if isinstance(kty, str) else {}
 
 
-def _rsa_fault(modulus: int, exponent: int) -> str:
-    """Return why two numbers may not be a public RSA key, or "" (RFC 7518 section 3.3 and 3.5 on the length).
+def _rsa_numbers(jwk: JWK) -> rsa.RSAPublicNumbers:
+    """Return the numbers of a public RSA key (RFC 7518 section 3.3 and 3.5 on the length).
 
     A long modulus and a large exponent make each verification expensive, and the publisher of a key chooses them.
     """
-    bits = modulus.bit_length()
-    if not LEAST_RSA_BITS <= bits <= MOST_RSA_BITS:
-        return f"an RSA key must have {LEAST_RSA_BITS} to {MOST_RSA_BITS} bits"
-    if modulus % 2 == 0 or exponent % 2 == 0 or not _SMALLEST_EXPONENT <= exponent < _LARGEST_EXPONENT:
-        return "n must be odd, and e odd and from 3 to 2^32"
-    return ""
-
-
-def _rsa_numbers(jwk: JWK) -> rsa.RSAPublicNumbers:
     modulus, exponent = _integer(jwk, "n"), _integer(jwk, "e")
-    fault = _rsa_fault(modulus, exponent)
-    if fault:
-        raise UnusableKey(fault)
+    if not LEAST_RSA_BITS <= modulus.bit_length() <= MOST_RSA_BITS:
+        raise UnusableKey(f"an RSA key must have {LEAST_RSA_BITS} to {MOST_RSA_BITS} bits")
+    if modulus % 2 == 0 or exponent % 2 == 0 or not _SMALLEST_EXPONENT <= exponent < _LARGEST_EXPONENT:
+        raise UnusableKey("n must be odd, and e odd and from 3 to 2^32")
     return rsa.RSAPublicNumbers(exponent, modulus)
 
 

@@ -242,13 +242,12 @@ class Profile:
         if self.coverage.asks_for_member(message):
             names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
         asked = "".join([f";{name}" for name in ("created", "expires") if name in self.required])
-        given = {"tag": selection.tag or "", "alg": min(self.algorithms) if len(self.algorithms) == 1 else ""}
-        if "nonce" in self.required:
-            # Whoever signs with it has a nonce that no other response asks for.
-            asked += f';nonce="{token_urlsafe(self.parameters.nonce_bytes or 16)}"'
-        asked += "".join(
-            [f';{name}="{_escape(text)}"' for name, text in given.items() if text and name in self.required]
-        )
+        # Whoever signs with this nonce has one that no other response asks for.
+        nonce = token_urlsafe(self.parameters.nonce_bytes or 16)
+        algorithm = min(self.algorithms) if len(self.algorithms) == 1 else ""
+        for name, text in (("nonce", nonce), ("tag", selection.tag or ""), ("alg", algorithm)):
+            if text and name in self.required:
+                asked += f';{name}="{_escape(text)}"'
         return f"{selection.label}=({' '.join(names)}){asked}"
 
 

@@ -53,7 +53,6 @@ _LARGEST_INTEGER: Final = 999_999_999_999_999
 _NONCE_BYTES: Final = 16
 _ADDED: Final = ("signature-input", "signature")
 _LISTS_KEPT: Final = 32
-_URLS_KEPT: Final = 128
 
 _Covered: TypeAlias = "tuple[tuple[str, ...], tuple[Component, ...], str]"
 """What a signature covers: names or identifiers, components, and the inner list of them."""
@@ -147,7 +146,7 @@ class Signer:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = ("_clock", "_components", "_constant", "_covered", "_key", "_nonces", "_target", "profile")
+    __slots__ = ("_clock", "_components", "_constant", "_covered", "_key", "_nonces", "profile")
 
     def __init__(
         self,
@@ -190,9 +189,8 @@ class Signer:
         constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.selection.tag or ""}
         written = {name: value for name, value in constant.items() if name in profile.written}
         self._constant = serialize_signature_input((), written).removeprefix("()")
-        # Few different lists of components occur, and a signer signs for a few URLs again and again.
+        # Few different lists of components occur.
         self._covered: Callable[[tuple[str, ...]], _Covered] = lru_cache(_LISTS_KEPT)(_covered)
-        self._target: Callable[[str], tuple[CanonicalURL, CanonicalURL]] = lru_cache(_URLS_KEPT)(self._targets)
 
     def sign(self, request: Request, **options: Unpack[SignatureOptions]) -> SignedFields:
         """Sign a request: return the headers to add to it.
@@ -265,13 +263,6 @@ class Signer:
         rule = self.profile.digest
         return RunningDigest(rule.algorithms[:1], encoding=rule.encodings[0])
 
-    def _targets(self, url: str) -> tuple[CanonicalURL, CanonicalURL]:
-        """Return the target of a message in its canonical form, and in the form that the profile signs."""
-        canonical = canonicalize(url)
-        target = canonical if self.profile.target == "canonical" else typed_target(url, canonical)
-        check_sent(target)
-        return canonical, target
-
     def prepare(
         self,
         message: Request | Response,
@@ -292,7 +283,9 @@ class Signer:
             label = profile.selection.label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-        canonical, target = self._target(message.url)
+        canonical = canonicalize(message.url)
+        target = canonical if profile.target == "canonical" else typed_target(message.url, canonical)
+        check_sent(target)
         names, components, listed = self._covered(self._names(message, label))
         if "content-type" in names:
             _check_content_type(message)
@@ -391,7 +384,12 @@ class Signer:
             ("Signature-Input", f"{label}={prepared.parameters}"),
             ("Signature", f"{label}={serialize_byte_sequence(signature, self.profile.encoding)}"),
         )
-        _check_length(prepared.message, fields[1][1])
+        sent = [fields[1][1], *prepared.message.fields.values("signature")]
+        if (length := len(", ".join(sent))) > LONGEST_FIELD:
+            raise SigningError(
+                f"headers: Signature has {length:,} characters, and at most {LONGEST_FIELD:,} are read: pass a shorter "
+                "label=, or send fewer signatures"
+            )
         if prepared.digest is not None:
             fields = (("Content-Digest", prepared.digest), *fields)
         return SignedFields(fields, prepared.components, prepared.target_uri, prepared.signature_base.decode("ascii"))
@@ -469,16 +467,6 @@ def _check_json(message: Request | Response, profile: Profile) -> None:
     except AmbiguousJSON as ambiguous:
         names = "".join([f": {cut_name(name)!r}" for name in ambiguous.duplicates[:1]])
         raise SigningError(f"content: {ambiguous}{names}; receivers reject it, so correct it first") from None
-
-
-def _check_length(message: Request | Response, signature: str) -> None:
-    """Check that a receiver reads the Signature field, with the signatures that the message has."""
-    length = len(signature) + sum(len(other) + 2 for other in message.fields.values("signature"))
-    if length > LONGEST_FIELD:
-        raise SigningError(
-            f"headers: Signature has {length:,} characters, and at most {LONGEST_FIELD:,} are read: pass a shorter "
-            "label=, or send fewer signatures"
-        )
 
 
 def _check_signatures(message: Request | Response, label: str, member: str, profile: Profile) -> None:

@@ -12,8 +12,6 @@ from undersigned.errors import MalformedURL
 from undersigned.url.rule import quote, rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from undersigned.url.parts import URL
 
 LONGEST_NAME: Final = 253
@@ -60,8 +58,8 @@ def to_ascii(host: str) -> str:
     Raises:
         UnicodeError: a label is not valid.
     """
-    # `idna.encode` would do this work twice. After the mapping, only a plain label's hyphens are left to check, and the
-    # Bidi rule needs the U-labels of the whole name. A test compares the two results.
+    # After the mapping, only a plain label's hyphens are left to check, and the Bidi rule needs the U-labels of the
+    # whole name. A test compares the result with that of `idna.encode`.
     import idna  # noqa: PLC0415 - its tables take longer to load than this package, and few hosts need them
 
     ascii_name = host.isascii()
@@ -72,29 +70,17 @@ def to_ascii(host: str) -> str:
     written: list[str] = []
     read: list[str] = []
     for label in mapped.split("."):
-        if not label.isascii():
-            written.append(idna.alabel(label).decode("ascii"))
-            read.append(label)
-        elif label[:4].lower() == "xn--":
-            written.append(label)
-            read.append(idna.ulabel(label))
-        else:
-            if not ascii_name:
-                idna.check_hyphen_ok(label)
-            written.append(label)
-            read.append(label)
+        is_plain = label.isascii() and label[:4].lower() != "xn--"
+        if is_plain and not ascii_name:
+            idna.check_hyphen_ok(label)
+        written.append(label if is_plain else idna.alabel(label).decode("ascii"))
+        read.append(label if is_plain else idna.ulabel(label))
     if not _RIGHT_TO_LEFT.isdisjoint(map(unicodedata.bidirectional, "".join(read))):
-        _check_bidi_domain(read)
+        # One right-to-left label puts all labels of the name under the Bidi rule (RFC 5893 section 1.4). The library
+        # checks each label alone.
+        for label in filter(None, read):
+            idna.check_bidi(label.lower(), check_ltr=True)
     return ".".join(written)
-
-
-def _check_bidi_domain(labels: Sequence[str]) -> None:
-    # One right-to-left label puts all labels of the name under the Bidi rule (RFC 5893 section 1.4). The library checks
-    # each label alone.
-    import idna  # noqa: PLC0415 - its tables take longer to load than this package, and few hosts need them
-
-    for label in filter(None, labels):
-        idna.check_bidi(label.lower(), check_ltr=True)
 
 
 @rule("ip-literal", source="AdCP step 2; RFC 3986 section 3.2.2; RFC 5952 section 4.3", preserves="always")

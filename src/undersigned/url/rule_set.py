@@ -5,48 +5,37 @@ from __future__ import annotations
 from typing import Final, NamedTuple, TypeAlias
 
 from undersigned.errors import MalformedURL
-from undersigned.url.host import a_labels, as_received, host_case, ip_literal, reg_name, root_dot
+from undersigned.url import host, path, scheme_and_port
 from undersigned.url.parts import URL
-from undersigned.url.path import dot_segments, empty_path, encoded_dots, hex_case, triplets, unreserved
 from undersigned.url.rule import Rule
-from undersigned.url.scheme_and_port import (
-    authority,
-    characters,
-    default_port,
-    fragment,
-    port_number,
-    scheme_case,
-    userinfo,
-    web_scheme,
-)
 
 RuleSet: TypeAlias = tuple[Rule, ...]
 """Rules in the order they run. Each rule takes the result of the rule before it."""
 
 ADCP: Final[RuleSet] = (
-    characters,
-    scheme_case,  # step 1
-    web_scheme,
-    authority,
-    userinfo,  # step 3; it commutes with step 2
-    ip_literal,  # step 2
-    a_labels,  # before the case rule: UTS 46 maps the name as written
-    host_case,
-    root_dot,
-    reg_name,
-    port_number,  # step 4
-    default_port,
-    triplets,
-    dot_segments,  # step 5
-    empty_path,
-    unreserved,  # step 6; no rule touches the query, which is step 7
-    hex_case,
-    encoded_dots,
-    fragment,  # step 8
+    scheme_and_port.characters,
+    scheme_and_port.scheme_case,  # step 1
+    scheme_and_port.web_scheme,
+    scheme_and_port.authority,
+    scheme_and_port.userinfo,  # step 3; it commutes with step 2
+    host.ip_literal,  # step 2
+    host.a_labels,  # before the case rule: UTS 46 maps the name as written
+    host.host_case,
+    host.root_dot,
+    host.reg_name,
+    scheme_and_port.port_number,  # step 4
+    scheme_and_port.default_port,
+    path.triplets,
+    path.dot_segments,  # step 5
+    path.empty_path,
+    path.unreserved,  # step 6; no rule touches the query, which is step 7
+    path.hex_case,
+    path.encoded_dots,
+    scheme_and_port.fragment,  # step 8
 )
 """The AdCP URL canonicalization algorithm for a URL that you send: U-labels are converted."""
 
-ADCP_RECEIVED: Final[RuleSet] = (as_received, *ADCP)
+ADCP_RECEIVED: Final[RuleSet] = (host.as_received, *ADCP)
 """The AdCP URL canonicalization algorithm for a URL from a peer: a host with non-ASCII characters is rejected."""
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from undersigned.cavage.signer import CavageSigner
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
-from undersigned.message.structured_fields import MalformedField, check_size, parse_dictionary
+from undersigned.message.signature_input import parse_accept_signature
+from undersigned.message.structured_fields import MalformedField
 from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
@@ -83,11 +84,10 @@ class DoubleKnock:
 def asked_nonce(accept_signature: str, profile: Profile) -> str:
     """Return the nonce that a value of Accept-Signature asks for and a profile allows, or "" (RFC 9421 section 5.1)."""
     try:
-        check_size(accept_signature)
-        members = parse_dictionary(accept_signature)
+        wanted = parse_accept_signature(accept_signature)
     except MalformedField:
         return ""
-    nonces = [parameters.get("nonce") for _, parameters in members.values()]
+    nonces = [one.parameters.get("nonce") for one in wanted]
     nonce = next((nonce for nonce in nonces if type(nonce) is str), "")
     pattern = profile.nonce_pattern
     return nonce if pattern is None or pattern.fullmatch(nonce) else ""

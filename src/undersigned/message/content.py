@@ -95,15 +95,6 @@ def is_json(fields: HeaderFields) -> bool:
     return len(value) > LONGEST_FIELD or _JSON.search(value) is not None
 
 
-def has_other_charset(fields: HeaderFields) -> bool:
-    """Return whether a Content-Type may have a charset other than UTF-8.
-
-    A charset counts unless it is plainly UTF-8 or ASCII. The caller checks the length first.
-    """
-    lines = fields.values("content-type")
-    return any((count := line.casefold().count("charset")) and count != len(_UTF_8.findall(line)) for line in lines)
-
-
 def has_content_coding(fields: HeaderFields) -> bool:
     """Return whether there is a Content-Encoding, so that an application may decode the content first."""
     return not _NO_CODING.issuperset([line.strip().lower() for line in fields.values("content-encoding")])
@@ -122,8 +113,10 @@ def strict_json(fields: HeaderFields, content: Content) -> JSONValue:
         raise AmbiguousJSON(
             f"Content-Type has {size:,} characters, and at most {LONGEST_FIELD:,} are read: send a shorter value"
         )
-    # RFC 8259 gives charset no meaning, but some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill".
-    if has_other_charset(fields):
+    # RFC 8259 gives charset no meaning, but some frameworks decode by it: in UTF-7, "+AHM-kill" is "skill". Any counts
+    # that is not plainly UTF-8 or ASCII.
+    lines = fields.values("content-type")
+    if any(line.casefold().count("charset") != len(_UTF_8.findall(line)) for line in lines):
         raise AmbiguousJSON("the Content-Type gives JSON a charset other than UTF-8")
     if has_content_coding(fields):
         raise AmbiguousJSON("the content has a Content-Encoding")

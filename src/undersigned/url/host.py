@@ -34,11 +34,6 @@ def ends_in_a_number(name: str) -> bool:
     return _NUMBER.fullmatch(name.rpartition(".")[2]) is not None
 
 
-def is_reg_name(name: str) -> bool:
-    """Return whether DNS can hold `name`: labels of 1 to 63 letters, digits, `-` and `_`, at most 253 characters."""
-    return len(name) <= LONGEST_NAME and _REG_NAME.fullmatch(name) is not None
-
-
 def is_address(host: str) -> bool:
     """Return whether `host` is an IP literal, or ends in a number like an IPv4 address."""
     return host[:1] == "[" or ends_in_a_number(host)
@@ -161,7 +156,7 @@ def root_dot(url: URL) -> URL:
 def reg_name(url: URL) -> URL:
     """Reject a name unless DNS can hold it: labels of letters, digits, `-` and `_`, separated by single dots."""
     host = url.host
-    if host is None or host[:1] == "[" or is_reg_name(host):
+    if host is None or host[:1] == "[" or (len(host) <= LONGEST_NAME and _REG_NAME.fullmatch(host)):
         return url
     raise MalformedURL(f"the host {quote(host)} {_name_fault(host)}", rule=reg_name.name)
 

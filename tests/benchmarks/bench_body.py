@@ -11,6 +11,7 @@ from tests.benchmarks.bench_middleware import ORIGINS, application, message_of
 from tests.benchmarks.row import Row, Side, interleave, interleave_async
 from tests.drive import environ_of, scope_of
 from tests.keys import URL, signer, verifier
+from tests.work import most_memory
 
 from undersigned import Request, asgi, wsgi
 
@@ -27,6 +28,13 @@ def rows(*, quick: bool) -> list[Row]:
     rounds = 3 if quick else 60
     fields = _sign(body, rounds + 2)
     return [*asyncio.run(_asgi(body, fields, rounds)), *_wsgi(body, fields, rounds)]
+
+
+def _rows(kind: str, ratio: float, peak: float) -> list[Row]:
+    name = f"{kind}, a covered body of 10 MiB, minus the bare app"
+    return [
+        Row(name, "sha-256 of the same chunks", ratio, 1.15), Row(f"{kind}, peak memory of it", "one body", peak, 1.15)
+    ]  # fmt: skip
 
 
 def _sign(body: bytes, count: int) -> list[list[tuple[str, str]]]:
@@ -81,15 +89,7 @@ async def _asgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 200 in statuses
-    return [
-        Row(
-            "ASGI, a covered body of 10 MiB, minus the bare app",
-            "sha-256 of the same chunks",
-            (passed - bare) / floor,
-            1.15,
-        ),
-        Row("ASGI, peak memory of it", "one body", peak / len(body), 1.15),
-    ]
+    return _rows("ASGI", (passed - bare) / floor, peak / len(body))
 
 
 def _wsgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -> list[Row]:
@@ -116,17 +116,6 @@ def _wsgi(body: bytes, fields: list[list[tuple[str, str]]], rounds: int) -> list
         Side(lambda given: middle(given, start_response), environ),
     )
     given = environ(rounds)
-    tracemalloc.start()
-    middle(given, start_response)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    peak = most_memory(lambda: middle(given, start_response))
     assert set(statuses) == {"200 OK"}
-    return [
-        Row(
-            "WSGI, a covered body of 10 MiB, minus the bare app",
-            "sha-256 of the same chunks",
-            (passed - bare) / floor,
-            1.15,
-        ),
-        Row("WSGI, peak memory of it", "one body", peak / len(body), 1.15),
-    ]
+    return _rows("WSGI", (passed - bare) / floor, peak / len(body))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 import time
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from http_message_signatures import HTTPMessageSigner, HTTPMessageVerifier, HTTP
 from http_message_signatures.algorithms import ECDSA_P256_SHA256, ED25519
 from tests.benchmarks.row import Row, Side, interleave
 from tests.benchmarks.traffic import BODY, FIELDS, receive, unsigned
-from tests.keys import EC_KEY, FULL, KEY, URL, ed25519_key, es256_key, signer, verifier
+from tests.keys import EC_KEY, EC_PUBLIC, FULL, KEY, PUBLIC, URL, ed25519_key, es256_key, signer, verifier
 
 if TYPE_CHECKING:
     from http_message_signatures.algorithms import HTTPSignatureAlgorithm
@@ -47,10 +46,7 @@ class _Keys(HTTPSignatureKeyResolver):
 def rows(*, quick: bool) -> list[Row]:
     """Measure our time relative to each peer's: below 1, ours is faster."""
     rounds = 10 if quick else 500
-    found = _http_message_signatures(rounds)
-    if find_spec("adcp"):
-        found += import_module("tests.benchmarks.peer_adcp").rows(rounds)
-    return found
+    return [*_http_message_signatures(rounds), *(_adcp(rounds) if find_spec("adcp") else ())]
 
 
 def sign_now(count: int, *, key: SigningKey = KEY) -> list[Fields]:
@@ -106,3 +102,39 @@ def _time_signing(rounds: int) -> float:
         rounds, Side(sign, lambda _: _Message(FIELDS)), Side(signs.sign, lambda _: unsigned())
     )
     return signed / peer_signed
+
+
+def _adcp(rounds: int) -> list[Row]:
+    """Compare with adcp.signing, which knows the same profile, replay store and strict JSON included."""
+    from adcp import signing  # noqa: PLC0415 - it may be missing
+
+    found, peer, now, private = [], "adcp.signing", time.time(), ed25519_key()
+    for name, key, jwk in (("Ed25519", KEY, PUBLIC), ("ES256", EC_KEY, EC_PUBLIC)):
+        fields, ours = sign_now(rounds, key=key), verifier(now=now)
+        options = signing.VerifyOptions(
+            now=now,
+            capability=signing.VerifierCapability(covers_content_digest="required"),
+            operation="create_media_buy",
+            jwks_resolver=signing.StaticJwksResolver({"keys": [jwk]}),
+            replay_store=signing.InMemoryReplayStore(),
+            signing_profile_version="3.2",
+        )
+
+        def verify(headers: dict[str, str], options: signing.VerifyOptions = options) -> object:
+            return signing.verify_request_signature(method="POST", url=URL, headers=headers, body=BODY, options=options)
+
+        checked, verified = interleave(
+            rounds,
+            Side(verify, lambda turn, fields=fields: dict(fields[turn])),
+            Side(ours.verify, lambda turn, fields=fields: receive(fields[turn])),
+        )
+        found.append(Row(f"verify, {name}, relative to a peer", peer, verified / checked, 1.0))
+
+    def sign(headers: dict[str, str]) -> object:
+        named = {"private_key": private, "key_id": KEY.keyid, "alg": "ed25519", "signing_profile_version": "3.2"}
+        return signing.sign_request(method="POST", url=URL, headers=headers, body=BODY, **named)
+
+    theirs, signed = interleave(
+        rounds, Side(sign, lambda _: dict(FIELDS)), Side(signer(now=now).sign, lambda _: unsigned())
+    )
+    return [*found, Row("sign, relative to a peer", peer, signed / theirs, 1.0)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,13 @@ class Side:
     prepare: Callable[[int], object] = int
 
 
-@contextlib.contextmanager
-def _without_collections() -> Iterator[None]:
+def _turns(rounds: int, sides: Sequence[T], taken: list[list[float]]) -> Iterator[tuple[int, T, list[float]]]:
+    """Yield the sides one after the other, round after round, each with its list of times; no garbage is collected."""
     gc.collect()
     gc.disable()
     try:
-        yield
+        for turn in range(rounds):
+            yield from ((turn, side, times) for side, times in zip(sides, taken, strict=True))
     finally:
         gc.enable()
 
@@ -73,13 +75,11 @@ def interleave(rounds: int, *sides: Side) -> list[float]:
     """Time the sides one after the other, round after round; return each one's median seconds."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter
-    with _without_collections():
-        for turn in range(rounds):
-            for side, times in zip(sides, taken, strict=True):
-                given = side.prepare(turn)
-                begun = clock()
-                side.run(given)
-                times.append(clock() - begun)
+    for turn, side, times in _turns(rounds, sides, taken):
+        given = side.prepare(turn)
+        begun = clock()
+        side.run(given)
+        times.append(clock() - begun)
     return [statistics.median(times) for times in taken]
 
 
@@ -87,13 +87,11 @@ async def interleave_async(rounds: int, *sides: Callable[[int], Awaitable[object
     """As `interleave`, on the running event loop."""
     taken: list[list[float]] = [[] for _ in sides]
     clock = time.perf_counter
-    with _without_collections():
-        for turn in range(rounds):
-            for side, times in zip(sides, taken, strict=True):
-                waiting = side(turn)
-                begun = clock()
-                await waiting
-                times.append(clock() - begun)
+    for turn, side, times in _turns(rounds, sides, taken):
+        waiting = side(turn)
+        begun = clock()
+        await waiting
+        times.append(clock() - begun)
     return [statistics.median(times) for times in taken]
 
 

@@ -11,6 +11,7 @@ from tests.conformance.case import same
 from tests.conformance.decision import Result, decide
 
 from undersigned import JSONRPCResolver, KeyPair, MemoryReplayStore, PathResolver, Policy, Request, Signer, Verifier
+from undersigned.errors import CHECKS
 
 NOW = 1_776_520_800
 OPERATION, METHOD = "create_media_buy", "tasks/cancel"
@@ -42,14 +43,26 @@ class BodyIntegrityFact:
         same("code", expected.get("error_code") or code, code, note)
         source = expected.get("authentication_source", result.source)
         same("authentication source", source, result.source)
+        if result.code is not None:
+            same("step", CHECKS[self._step], result.step, note)
         same("verified signer identity", expected["verified_signer_identity"], result.signature is not None)
 
     def result(self) -> Result:
         """Return the decision about the request that the facts describe."""
-        return decide(self.verifier(), self.request(), policy=self.policy, fallback=self.fallback_auth_valid)
+        verifier = Verifier(self.profile, keys=KEYS, replay=MemoryReplayStore(), clock=lambda: NOW)
+        return decide(verifier, self.request(), policy=self.policy, fallback=self.fallback_auth_valid)
 
-    def verifier(self) -> Verifier:
-        return Verifier(self.profile, keys=KEYS, replay=MemoryReplayStore(), clock=lambda: NOW)
+    @property
+    def _step(self) -> int:
+        """The step that rejects the request, if one does."""
+        policy = self.profile.digest.policy
+        if self.signature_header_state == "malformed_pair":
+            return 1
+        if not self.signature_present:
+            return 0
+        if policy != "either" and self.covers_content_digest == (policy == "forbidden"):
+            return 6
+        return 11 if self.cryptographic_signature_valid else 10
 
     @property
     def profile(self):

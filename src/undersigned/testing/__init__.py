@@ -7,9 +7,9 @@ changes one part of a signed request, and `send` sends it. `undersigned.testing.
 
 from undersigned.signature.key_pair import KeyPair
 from undersigned.testing.check_faults import CELLS, FAULTS, Neighbour, check_async_faults, check_faults
+from undersigned.testing.check_key_source import check_async_key_source, check_key_source
 from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
 from undersigned.testing.clock import FrozenNonceClock
-from undersigned.testing.key_source import check_async_key_source, check_key_source
 from undersigned.testing.put_signature import put_signature
 from undersigned.testing.replay import (
     check_async_replay_store,

@@ -17,7 +17,7 @@ from undersigned.cavage.signing_string import (
     read_http_date,
     signing_string,
 )
-from undersigned.message.covered import Coverage
+from undersigned.message.covered_components import Coverage
 from undersigned.message.header_fields import check_fields
 from undersigned.message.structured_fields import MalformedField
 from undersigned.verification.verifier import ReceivedSignature, field_error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from undersigned.limits import LONGEST_FIELD, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
 from undersigned.message import tchar
-from undersigned.message.covered import Component
+from undersigned.message.covered_components import Component
 from undersigned.message.structured_fields import MalformedField, OversizedField
 from undersigned.signature.components import FIELD_VALUE, NO_FIELD, UnresolvableComponent, check_method
 

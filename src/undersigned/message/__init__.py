@@ -2,7 +2,7 @@
 
 from undersigned.message.challenge import read_challenge, write_challenge
 from undersigned.message.content import Content
-from undersigned.message.covered import Component
+from undersigned.message.covered_components import Component
 from undersigned.message.header_fields import HeaderFields, Headers
 from undersigned.message.leniency import LENIENT, STRICT, Reading
 from undersigned.message.request import Request

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from undersigned.limits import LONGEST_SIGNATURE_INPUT, MOST_COMPONENTS, MOST_PARAMETERS, MOST_SIGNATURES
-from undersigned.message.covered import Component, Coverage
+from undersigned.message.covered_components import Component, Coverage
 from undersigned.message.structured_fields import (
     KEY,
     MalformedField,

@@ -32,7 +32,7 @@ from undersigned.message.structured_fields import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from undersigned.message.covered import Component
+    from undersigned.message.covered_components import Component
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.leniency import Reading
     from undersigned.message.response import Response

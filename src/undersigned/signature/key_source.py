@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self, cast
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_CANDIDATES
-from undersigned.message.covered import whole_field
+from undersigned.message.covered_components import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.pem import read_key_file
 from undersigned.signature.rules import KeyRule

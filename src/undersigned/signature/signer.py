@@ -15,7 +15,7 @@ from undersigned.limits import LONGEST_BASE, LONGEST_FIELD, MOST_FIELDS
 from undersigned.log_text import cut_name
 from undersigned.message.content import check_json
 from undersigned.message.content_digest import RunningDigest, content_digest, has_digests, parse_content_digest
-from undersigned.message.covered import Component
+from undersigned.message.covered_components import Component
 from undersigned.message.header_fields import check_fields
 from undersigned.message.request_target import check_sent, typed_target
 from undersigned.message.signature_input import (

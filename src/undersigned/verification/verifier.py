@@ -49,7 +49,7 @@ from undersigned.limits import (
 from undersigned.log_text import cut_name
 from undersigned.message.content import Content, check_json
 from undersigned.message.content_digest import RunningDigest, parse_content_digest
-from undersigned.message.covered import whole_field
+from undersigned.message.covered_components import whole_field
 from undersigned.message.header_fields import check_fields
 from undersigned.message.other_schemes import is_other_scheme, unsigned_detail, without_draft
 from undersigned.message.request import Request
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from undersigned.errors import Reason, Step
-    from undersigned.message.covered import Coverage
+    from undersigned.message.covered_components import Coverage
     from undersigned.message.header_fields import HeaderFields
     from undersigned.message.response import Response
     from undersigned.message.signature_input import SignatureInput

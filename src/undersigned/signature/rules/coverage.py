@@ -14,7 +14,7 @@ from undersigned.signature.rules.option_checks import FIELD, check, check_choice
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undersigned.message.covered import Coverage
+    from undersigned.message.covered_components import Coverage
     from undersigned.message.request import Request
     from undersigned.message.response import Response
 

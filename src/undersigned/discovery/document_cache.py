@@ -1,4 +1,4 @@
-"""Kept documents: the last copy of each, when to fetch it again, and what to answer until then.
+"""The cache of documents: the last copy of each, when it is fetched again, and whether a new one is believed.
 
 Every fetch runs in a thread of its own, and there is at most one for a document. Threads and tasks wait for it.
 """

@@ -1,4 +1,4 @@
-"""Kept keys: sources over documents with keys that are fetched and kept."""
+"""A key source that fetches documents with keys, and keeps them: the common part of all that fetch."""
 
 from __future__ import annotations
 

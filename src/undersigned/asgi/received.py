@@ -62,14 +62,9 @@ class ScopeReceived(Received):
         context: Callable[[], object] | None = None,
         server_adds_root_path: bool = False,
     ) -> ScopeReceived:
-        """Return what a scope shows.
+        """Return what a scope shows. The server may be recognised by its `receive` and `send`.
 
-        Args:
-            scope: the scope.
-            receive: returns the next event of the server, which may be recognised by it.
-            send: the function of the server, by which it may be recognised.
-            context: as in `Received`; by default it returns the scope.
-            server_adds_root_path: whether the server puts its root path in front of `raw_path`.
+        By default, the `context` of the request is the scope.
         """
         begun = time.perf_counter()
         client: tuple[str, int] | None = scope.get("client")
@@ -132,13 +127,7 @@ class ScopeReceived(Received):
 
 
 class ScopeBody(TimedBody):
-    """The body of a `ScopeReceived`.
-
-    Args:
-        service: the service that the request came to.
-        received: the facts of the request.
-        receive: returns the next event of the server.
-    """
+    """The body of a `ScopeReceived`, which comes by the `receive` of the server."""
 
     _scope: Scope | None = None
     _size = 0

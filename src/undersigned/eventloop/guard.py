@@ -24,12 +24,7 @@ Answer = TypeVar("Answer")
 class AsyncGuard(Guard):
     """A guard that verifies requests in an event loop.
 
-    Args:
-        verifier: a `Verifier`, which is asked in a thread if its sources block, or an `AsyncVerifier`.
-        origins: the public origins of the service.
-        http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
-        app: as in `undersigned.middleware.Guard`.
-        options: the options of every middleware, as `AsyncOptions` lists them.
+    Its arguments are those of `undersigned.asgi.SignatureMiddleware`, but for `server_adds_root_path`.
 
     Raises:
         ConfigurationError: an option has a wrong value.

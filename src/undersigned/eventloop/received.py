@@ -58,17 +58,7 @@ class WireReceived(Received):
         headers: Sequence[tuple[bytes, bytes]],
         **others: Any,
     ) -> Self:
-        """Return what was received.
-
-        Args:
-            method: as in `Received`, with the arguments that follow.
-            version: the HTTP version.
-            client: the address of the client, or None.
-            context: returns the request as the framework has it.
-            raw_target: the request target.
-            headers: the headers as bytes.
-            others: what a subclass has of its own.
-        """
+        """Return what was received, as in `Received`. `others` are what a subclass has of its own."""
         begun = time.perf_counter()
         # HTTP/2 needs no Content-Length.
         unframed = None if version not in HTTP1_VERSIONS and method in USUALLY_WITH_CONTENT else False

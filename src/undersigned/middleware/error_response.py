@@ -132,9 +132,7 @@ class ErrorResponse:
 class UnreadRequest(MalformedSignature):
     """Raised when a request is not read to its end, so no other credential can make up for it.
 
-    Args:
-        code: what the caller gets, one of `undersigned.reasons.UNREAD`.
-        detail: what was wrong, for the operator's log.
+    The caller gets the code, one of `undersigned.reasons.UNREAD`, and the operator's log the detail.
     """
 
     def __init__(self, code: str, detail: str) -> None:

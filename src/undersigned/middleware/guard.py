@@ -49,11 +49,8 @@ class Guard:
     """A guard that verifies every request of a service before the application gets it.
 
     Args:
-        service: the service.
+        service: the service, which is also an attribute.
         app: the application, whose routes may have to ask the policy, or the `Routes` of it.
-
-    Attributes:
-        service: the service.
 
     Raises:
         ConfigurationError: the application cannot ask the policy.

@@ -25,12 +25,8 @@ _ALL: Final[tuple[Part, ...]] = ("keys", "revocations", "store")
 class Readiness:
     """The sources of a verifier that cannot answer now. They are asked by one caller at a time, once a second at most.
 
-    Args:
-        verifier: the verifier, which is awaited.
-        path: the path of the route.
-
     Raises:
-        ConfigurationError: the path does not begin with a slash.
+        ConfigurationError: the path of the route does not begin with a slash.
     """
 
     def __init__(self, verifier: AsyncVerifier, path: str) -> None:

@@ -24,12 +24,7 @@ _WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
 
 
 class ResponseSigning:
-    """A maker of the signature fields of responses.
-
-    Args:
-        signer: a signer whose profile is for responses.
-        origins: the public origins of the service.
-        max_body: the largest body that is signed, in bytes. It is kept in memory until it is complete.
+    """A maker of the signature fields of responses. A body is kept in memory until it is complete.
 
     Raises:
         ConfigurationError: an option has a wrong value, or the signer's profile is for requests.

@@ -71,10 +71,7 @@ def may_be_json(start: bytes, fields: HeaderFields, *, ended: bool) -> bool | No
     readers drop, or if the fields say that it is to be decoded. It also may be if much white space has come and nothing
     else, for any amount of it may come before JSON.
 
-    Args:
-        start: the first bytes.
-        fields: the headers.
-        ended: whether there are no more bytes.
+    `ended` is whether there are no more bytes.
     """
     begin = start.lstrip(_BEFORE_JSON)
     if begin[:1] in {b"{", b"["} or _is_decoded(fields):
@@ -94,9 +91,6 @@ class UnsignedContent:
 
     A word is found without its case, and without what some reader may drop: all but ASCII letters and digits. Each step
     is one pass in C, so that no content costs more than a few times what it costs to parse it.
-
-    Args:
-        request: the request, with its content if it may be JSON.
     """
 
     def __init__(self, request: Request) -> None:

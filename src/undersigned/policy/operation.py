@@ -190,8 +190,7 @@ def members(
         is_closed: whether it may have no other members.
 
     Raises:
-        UnresolvedOperation: `value` is not an object, has a recognized name in another case, has a name with an
-            unprintable character, or is closed and has another member.
+        UnresolvedOperation: it is no such object, or has a name with an unprintable character.
     """
     if not isinstance(value, dict):
         raise UnresolvedOperation(f"the {of} is not an object")

@@ -227,12 +227,6 @@ class Policy:
         """Return whether `decide` has to know the content, although the operation is not in it.
 
         Only the registration of a webhook is left to find there. It does not matter if the request is rejected anyway.
-
-        Args:
-            operation: as for `decide`, with the arguments that follow.
-            signature: the result of verifying the signature.
-            fallback: whether the application has another authenticator.
-            profile: the profile.
         """
         if signature == "verified" or self.resolver.reads_body or not profile.is_of_adcp:
             return False

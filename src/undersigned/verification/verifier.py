@@ -179,11 +179,7 @@ class ReceivedSignature:
         return f"<{type(self).__name__}: keyid {self.keyid!r}>"
 
     def lookup(self, *, is_second_try: bool = False) -> KeyLookup:
-        """Return the question to a key source (step 7).
-
-        Args:
-            is_second_try: whether it is asked a second time, because its first keys do not verify the signature.
-        """
+        """Return the question to a key source (step 7), also if its first keys do not verify the signature."""
         request, coverage = self.request, self.coverage
         return KeyLookup(
             self.keyid, self.parameters, coverage.names, request.method, request.url, request.fields,

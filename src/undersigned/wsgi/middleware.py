@@ -38,13 +38,7 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
 
 
 class SyncGuard(Guard):
-    """A guard that verifies requests without waiting.
-
-    Args:
-        verifier: as in `SignatureMiddleware`, with all other options.
-        origins: the public origins of the service.
-        app: as in `undersigned.middleware.Guard`.
-        options: the options of every WSGI middleware, as `WSGIOptions` lists them.
+    """A guard that verifies requests without waiting. Its arguments are those of `SignatureMiddleware`.
 
     Raises:
         ConfigurationError: an option has a wrong value.

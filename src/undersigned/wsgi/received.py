@@ -65,13 +65,9 @@ class EnvironReceived(Received):
         context: Callable[[], object] | None = None,
         reconstruct: bool = False,
     ) -> EnvironReceived:
-        """Return what an environ shows.
+        """Return what an environ shows. The server may be recognised by its `start_response`.
 
-        Args:
-            environ: the environ.
-            start_response: the function of the server, by which it may be recognised.
-            context: as in `Received`; by default it returns the environ.
-            reconstruct: whether to rebuild the request target from the decoded path if the server shows no raw target.
+        By default, the `context` of the request is the environ.
         """
         begun = time.perf_counter()
         has_body, length, is_readable = body_framing(environ)
@@ -131,12 +127,7 @@ class EnvironReceived(Received):
 
 
 class EnvironBody(Body):
-    """The body of an `EnvironReceived`. Nothing in it has to be awaited.
-
-    Args:
-        service: the service that the request came to.
-        received: the facts of the request.
-    """
+    """The body of an `EnvironReceived`. Nothing in it has to be awaited."""
 
     _environ: Environ | None = None
 
@@ -196,10 +187,7 @@ class EnvironBody(Body):
 class _ResumedContent(RawIOBase):
     """A stream that begins with octets that have been read, and continues with the stream of the server.
 
-    Args:
-        begun: the octets.
-        stream: the stream of the server.
-        left: the number of octets that it still has, or None if only its end shows it.
+    That still has as many octets as are `left`; None: only its end shows it.
     """
 
     def __init__(self, begun: bytes, stream: Any, left: int | None) -> None:

@@ -31,9 +31,9 @@ def test_requiring_a_missing_signature_raises_and_logs_the_code_of_the_profile(s
     ("interface", "published"),
     [
         (asgi, {}),
-        (asgi, {asgi.ADMISSION: "mallory"}),
+        (asgi, {"undersigned": "mallory"}),
         (wsgi, {}),
-        (wsgi, {wsgi.ADMISSION: "mallory"}),
+        (wsgi, {"undersigned": "mallory"}),
     ],
 )
 @pytest.mark.parametrize("function", ["find_signature", "verified_signature"])

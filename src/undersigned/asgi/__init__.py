@@ -4,11 +4,9 @@ from undersigned.asgi.middleware import ReadyRoute, SignatureMiddleware
 from undersigned.asgi.received import ScopeBody, ScopeReceived, is_closed_only
 from undersigned.asgi.response_signing import ResponseSigningMiddleware
 from undersigned.asgi.scope import ASGIApp, Message, Receive, Scope, Send
-from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.published import check_route, find_signature, signature_required, verified_signature
 
 __all__ = [
-    "ADMISSION",
     "ASGIApp",
     "Message",
     "ReadyRoute",

@@ -5,16 +5,7 @@ from undersigned.middleware.admission import ADMISSION, Admission, shown_outside
 from undersigned.middleware.decision import Decision, Evidence
 from undersigned.middleware.error_response import ErrorResponse, incomplete
 from undersigned.middleware.openapi import SCHEME, document_signature, must_be_signed
-from undersigned.middleware.options import (
-    ASGISetup,
-    AsyncOptions,
-    AsyncSetup,
-    Mode,
-    Options,
-    Service,
-    WSGIOptions,
-    WSGISetup,
-)
+from undersigned.middleware.options import ASGISetup, AsyncOptions, AsyncSetup, WSGIOptions, WSGISetup
 from undersigned.middleware.published import Published
 from undersigned.middleware.settings import configured_options
 from undersigned.url.origin import ConfiguredOrigins
@@ -30,10 +21,7 @@ __all__ = [
     "Decision",
     "ErrorResponse",
     "Evidence",
-    "Mode",
-    "Options",
     "Published",
-    "Service",
     "WSGIOptions",
     "WSGISetup",
     "configured_options",

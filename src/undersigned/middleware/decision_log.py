@@ -58,16 +58,8 @@ def record(
 ) -> None:
     """Pass on what was decided. Log a failed signature, and an unsigned request if the mode only observes.
 
-    Args:
-        outcome: what was decided.
-        received: the request.
-        service: the service that it came to.
-        result: the verified signature, why there is none, or None for an unsigned request.
-        request: the request as it was on the wire, if it was rebuilt.
-        content: its content, if it was read.
-        status: the status of the answer to a rejected request.
-        route: the path of the route as the framework spells it, such as `/plans/{plan}`.
-        by_route: whether a route of the application rejects it, which the guard had let pass.
+    Of the `request`, there is what was rebuilt, and of its `content` what was read. The `result` is the verified
+    signature, or why there is none. What follows is as in `Admission.reject`.
     """
     error = result if isinstance(result, SignatureError) else None
     observes = outcome == "unsigned" and service.mode == "observe"
@@ -140,10 +132,8 @@ def _decision(
 def _log_error(error: SignatureError, decision: Decision) -> None:
     """Log a failed signature: one line at WARNING, because Python shows WARNING if nobody has configured logging.
 
-    The line has the code, the check, the reason, the request and the fix. The record has the same as fields, such as
-    `signature_code` and `signature_method`. The evidence, such as the rebuilt signature base, follows at INFO. The
-    line is an ERROR only if a key source, a revocation source or a replay store raised an exception of another package.
-    No sender can cause that while they work.
+    The record has the same as fields, such as `signature_code`. The line is an ERROR only if a source or a store raised
+    an exception of another package: no sender can cause that while they work.
     """
     level, words = _WORDS.get(decision.outcome, (logging.WARNING, "request rejected"))
     is_down = isinstance(error, VerificationUnavailable) and decision.outcome not in _WORDS

@@ -137,14 +137,7 @@ class WSGISetup(WSGIOptions[dict[str, Any]], total=False):
 class Service:
     """A service whose requests are verified. The options may come from settings that no type checker reads.
 
-    Args:
-        verifier: the verifier, which is awaited.
-        origins: the public origins of the service.
-        body_timeout: as in `AsyncOptions`.
-        http2_server: the HTTP/2 server that compares `:authority` with Host, or None.
-        fallback: as in `AsyncOptions`.
-        mode: as in `Options`, with the arguments that follow.
-        reconstruct: as in `WSGIOptions`.
+    The arguments are those of the middlewares, as `ASGISetup` and `WSGISetup` list them.
 
     Raises:
         ConfigurationError: an option has a wrong value or contradicts another, or the verifier's profile is for

@@ -3,7 +3,6 @@
 `undersigned.wsgi.wsgiref` has a handler for the standard library's server.
 """
 
-from undersigned.middleware.admission import ADMISSION
 from undersigned.middleware.published import check_route_now as check_route
 from undersigned.middleware.published import find_signature, signature_required, verified_signature
 from undersigned.wsgi.environ import Environ, StartResponse, WSGIApp
@@ -12,7 +11,6 @@ from undersigned.wsgi.received import EnvironBody, EnvironReceived
 from undersigned.wsgi.response_signing import ResponseSigningMiddleware
 
 __all__ = [
-    "ADMISSION",
     "Environ",
     "EnvironBody",
     "EnvironReceived",

@@ -132,7 +132,7 @@ def test_error_of_the_check_names_the_cell_and_the_fault(kind, fault):
 
 
 def test_source_that_blocks_the_event_loop_is_named(monkeypatch):
-    monkeypatch.setattr("undersigned.testing.check_faults._LONGEST_BLOCKED", 0.015)
+    monkeypatch.setattr("undersigned.testing.fault_contract._LONGEST_BLOCKED", 0.015)
     with pytest.raises(AssertionError, match=r"^never asked, timeout: the source blocks the event loop$"):
         asyncio.run(check_async_faults(Blocks, faults=["timeout"]))
 

@@ -274,7 +274,7 @@ def test_error_names_the_rule_that_a_store_breaks(store, rule):
     ],
 )
 def test_error_names_what_a_store_does_after_a_fork(monkeypatch, store, rule):
-    monkeypatch.setattr("undersigned.testing.check_replay_store._LONGEST_CHILD", 30 if "hangs" not in rule else 0.5)
+    monkeypatch.setattr("undersigned.testing.replay_store_contract._LONGEST_CHILD", 30 if "hangs" not in rule else 0.5)
     for check in (check_replay_store_after_fork, lambda one: asyncio.run(check_async_replay_store_after_fork(one))):
         with pytest.raises(AssertionError, match=rule) if rule else contextlib.nullcontext():
             check(store())

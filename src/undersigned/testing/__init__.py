@@ -6,17 +6,17 @@ changes one part of a signed request, and `send` sends it. `undersigned.testing.
 """
 
 from undersigned.signature.key_pair import KeyPair
-from undersigned.testing.check_faults import CELLS, FAULTS, Neighbour, check_async_faults, check_faults
-from undersigned.testing.check_key_source import check_async_key_source, check_key_source
-from undersigned.testing.check_replay_store import (
+from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
+from undersigned.testing.clock import FrozenNonceClock
+from undersigned.testing.fault_contract import CELLS, FAULTS, Neighbour, check_async_faults, check_faults
+from undersigned.testing.key_source_contract import check_async_key_source, check_key_source
+from undersigned.testing.replay_store_contract import (
     check_async_replay_store,
     check_async_replay_store_after_fork,
     check_replay_store,
     check_replay_store_after_fork,
 )
-from undersigned.testing.clients import sign_environ, signing_asgi, signing_wsgi
-from undersigned.testing.clock import FrozenNonceClock
-from undersigned.testing.put_signature import put_signature
+from undersigned.testing.route_unit_tests import put_signature
 from undersigned.testing.tampering import PARTS, Part, send, tamper
 
 __all__ = [

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import re
 from binascii import a2b_base64, b2a_base64
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from undersigned.errors import ConfigurationError
 from undersigned.signature.algorithms import RSA, algorithm_for
 from undersigned.signature.jwk import ALGS, public_jwk, thumbprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from os import PathLike
 
     from undersigned.signature.jwk import PrivateKey, PublicKey
@@ -29,8 +28,8 @@ _BLOCK: Final = re.compile(rb"-----BEGIN PRIVATE KEY-----([^-]+)-----END")
 _OPEN_SSH: Final = b2a_base64(b"openssh-key-v1\0\0\0\0\x04none\0")[:-1]
 """How the contents of an OpenSSH key begin if it has no password."""
 _BARE: Final = re.compile(rb"[A-Za-z0-9+/_=\s-]+")
-_LONG_FORM: Final = 128
-"""The length of DER from which its length has several bytes. No Ed25519 key is that long."""
+_VERSION_2: Final = re.compile(rb"\x30.\x02\x01\x01\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20(.{32})", re.DOTALL)
+"""How an Ed25519 key begins in PKCS #8 of version 2 (RFC 5958 section 2, RFC 8410 section 7)."""
 
 _OTHERS: Final = {
     "CERTIFICATE": "this is a certificate, and has a public key only: `openssl x509 -pubkey -noout` writes it",
@@ -110,12 +109,13 @@ def read_private_pem(pem: bytes | str, password: bytes | None) -> PrivateKey:
     """
     octets = _pem_octets(pem)
     load = serialization.load_ssh_private_key if b"OPENSSH" in octets else serialization.load_pem_private_key
-    for text in (octets, _without_public_key(octets)):
-        try:
-            return cast("PrivateKey", load(text, password))
-        except (ValueError, TypeError, UnsupportedAlgorithm):
-            continue
-    raise ConfigurationError(f"pem: {_fault(octets, 'PRIVATE', password)}")
+    try:
+        return cast("PrivateKey", load(octets, password))
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        seed = None if password is not None else _seed_of_version_2(octets)
+    if seed is None:
+        raise ConfigurationError(f"pem: {_fault(octets, 'PRIVATE', password)}")
+    return ed25519.Ed25519PrivateKey.from_private_bytes(seed)
 
 
 def _fault(pem: bytes, expected: Literal["PUBLIC", "PRIVATE"], password: bytes | None = None) -> str:
@@ -143,24 +143,14 @@ def _fault(pem: bytes, expected: Literal["PUBLIC", "PRIVATE"], password: bytes |
     return f"what follows -----BEGIN {label}----- is no key that is read: it is damaged, cut or of another kind"
 
 
-def _without_public_key(pem: bytes) -> bytes:
-    """Return a PKCS #8 key of version 2 as one of version 1, without the public key in it (RFC 5958 section 2)."""
+def _seed_of_version_2(pem: bytes) -> bytes | None:
+    """Return the seed of an Ed25519 key that has its public key too, which the cryptography package does not read."""
     block = _BLOCK.search(pem)
     try:
-        octets = a2b_base64(block[1]) if block is not None else b""
+        begin = _VERSION_2.match(a2b_base64(block[1])) if block is not None else None
     except ValueError:
-        return b""
-    elements = _elements(next(_elements(octets), b"\x30\x00")[2:])
-    content = b"".join((b"\x02\x01\x00", *islice(elements, 1, 3)))
-    first = b2a_base64(bytes([0x30, min(len(content), _LONG_FORM - 1)]) + content)
-    return b"-----BEGIN PRIVATE KEY-----\n" + first + b"-----END PRIVATE KEY-----\n"
-
-
-def _elements(der: bytes) -> Iterator[bytes]:
-    """Yield the elements of DER one after another, each with its tag and its length in one byte."""
-    while len(der) > 1 and len(der) >= der[1] + 2 and der[1] < _LONG_FORM:
-        yield der[: der[1] + 2]
-        der = der[der[1] + 2 :]
+        return None
+    return None if begin is None else begin[1]
 
 
 def pem_jwks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypedDict, Unpack
 
 from undersigned.errors import ConfigurationError, signature_error
 from undersigned.message.leniency import Reading
@@ -21,6 +21,7 @@ from undersigned.signature.rules import (
     Validity,
 )
 from undersigned.signature.rules.coverage import name_of
+from undersigned.signature.rules.option_checks import check, check_choice
 from undersigned.signature.rules.parameters import PARAMETERS, SPELLING
 
 if TYPE_CHECKING:
@@ -147,11 +148,9 @@ class Profile:
         for rule in rules:
             rule.check()
         for option, literal in (("encoding", Encoding), ("target", TargetForm), ("message", MessageKind)):
-            values = get_args(literal)
-            if getattr(self, option) not in values:
-                raise ConfigurationError(f"{option}: give one of {', '.join(values)}")
-        if not self.algorithms or not self.algorithms <= ALGORITHMS:
-            raise ConfigurationError(f"algorithms: give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
+            check_choice(option, getattr(self, option), literal)
+        are_known = self.algorithms and self.algorithms <= ALGORITHMS
+        check("algorithms", are_known, f"give a frozenset of some of {', '.join(sorted(ALGORITHMS))}")
         parameters, coverage = self.parameters, self.coverage
         # A signature without a tag has none of the accepted ones.
         required = parameters.of_mode("required") | frozenset({"tag"} if self.selection.tags else ())
@@ -257,23 +256,22 @@ def _escape(text: str) -> str:
 
 def _check_agreement(profile: Profile) -> None:
     """Check that no part contradicts another."""
-    covered = {*profile.coverage.always, *profile.coverage.with_content}
-    if profile.digest.policy == "forbidden" and "content-digest" in covered:
-        raise ConfigurationError("digest: content-digest cannot be both required and forbidden")
-    every = (*covered, *profile.coverage.with_query, *(one for group in profile.coverage.any_of for one in group))
-    if profile.message == "request" and (
-        profile.coverage.if_asked or any(";req" in one or name_of(one) == "@status" for one in every)
-    ):
-        raise ConfigurationError("coverage: ;req and @status are for responses only (RFC 9421 section 2.4)")
+    coverage, tags = profile.coverage, profile.selection.tags
+    covered = {*coverage.always, *coverage.with_content}
+    is_forbidden = profile.digest.policy == "forbidden" and "content-digest" in covered
+    check("digest", not is_forbidden, "content-digest cannot be both required and forbidden")
+    every = (*covered, *coverage.with_query, *(one for group in coverage.any_of for one in group))
+    answers = coverage.if_asked or any(";req" in one or name_of(one) == "@status" for one in every)
+    advice = ";req and @status are for responses only (RFC 9421 section 2.4)"
+    check("coverage", not answers or profile.message == "response", advice)
     remembered = profile.replay.field
-    if remembered and remembered not in {*profile.coverage.always, *profile.coverage.if_sent}:
-        raise ConfigurationError(
-            f"replay.field: anyone can change {remembered} unless it is covered: add it to coverage.always or .if_sent"
-        )
-    if profile.selection.tags and profile.parameters.tag in {"forbidden", "ignored"}:
-        raise ConfigurationError("selection.tags: the parameter rule forbids or ignores the tag")
-    if not profile.selection.tags and "tag" in profile.written:
-        raise ConfigurationError("selection.tags: the parameter rule requires a tag; list the tags to accept")
+    is_covered = not remembered or remembered in {*coverage.always, *coverage.if_sent}
+    advice = f"anyone can change {remembered} unless it is covered: add it to coverage.always or .if_sent"
+    check("replay.field", is_covered, advice)
+    is_read = profile.parameters.tag not in {"forbidden", "ignored"}
+    check("selection.tags", not tags or is_read, "the parameter rule forbids or ignores the tag")
+    is_listed = tags or "tag" not in profile.written
+    check("selection.tags", is_listed, "the parameter rule requires a tag; list the tags to accept")
 
 
 def _check_danger(profile: Profile) -> None:
@@ -282,22 +280,20 @@ def _check_danger(profile: Profile) -> None:
     validity, dates = profile.validity, {"created", "expires"}
     unread = profile.forbidden | profile.ignored
     # A store remembers a signature to its end, so each one that has a date must have an end.
-    is_endless = validity.longest_age is None and validity.default is None and "expires" not in profile.required
-    if is_endless and "created" not in unread:
-        raise ConfigurationError(
-            "validity.longest_age: give seconds, or require expires: a signature with created alone would never end"
-        )
-    if not dates <= unread and dates.isdisjoint(profile.written):
-        raise ConfigurationError("parameters.written: add created, so that a signer dates what it signs")
+    has_end = validity.longest_age is not None or validity.default is not None or "expires" in profile.required
+    advice = "give seconds, or require expires: a signature with created alone would never end"
+    check("validity.longest_age", has_end or "created" in unread, advice)
+    is_dated = dates <= unread or not dates.isdisjoint(profile.written)
+    check("parameters.written", is_dated, "add created, so that a signer dates what it signs")
     if dates.isdisjoint(profile.required):
         if profile.replay.remembers == "nothing":
             dangers.append("a signature without a date could be replayed forever")
-        elif profile.replay.keeps_for is None:
-            raise ConfigurationError("replay.keeps_for: give seconds, because a signature may have no date")
         else:
+            forgets = profile.replay.keeps_for is not None
+            check("replay.keeps_for", forgets, "give seconds, because a signature may have no date")
             dangers.append("a signature without a date is accepted again when it is forgotten")
-    if dangers and not profile.dangerous:
-        raise ConfigurationError(f"dangerous: {' and '.join(dangers)}: change the profile, or give the reason here")
+    advice = f"{' and '.join(dangers)}: change the profile, or give the reason here"
+    check("dangerous", not dangers or profile.dangerous, advice)
 
 
 DEFAULT: Final = Profile(

@@ -39,7 +39,7 @@ from undersigned.signature.own_parameters import written_parameters
 from undersigned.signature.profile import DEFAULT, Profile
 from undersigned.signature.remote_key import AnyKey, awaited_signature, check_key, local_signature, raw_signature
 from undersigned.signature.rules.coverage import name_of
-from undersigned.signature.rules.option_checks import FIELD
+from undersigned.signature.rules.option_checks import FIELD, check
 from undersigned.signature.rules.parameters import PARAMETERS
 from undersigned.url import CanonicalURL, canonicalize, canonicalize_authority
 
@@ -158,29 +158,21 @@ class Signer:
         nonces: Callable[[], str] | None = None,
     ) -> None:
         check_key(key)
-        if not isinstance(profile, Profile):
-            raise ConfigurationError(
-                "profile: pass one of undersigned.profiles, such as profiles.ADCP_3_2, or leave it out"
-            )
-        if key.algorithm not in profile.algorithms:
-            raise ConfigurationError(
-                f"key: profile {profile.name} does not accept {key.algorithm}; use a key for one of its algorithms"
-            )
+        is_profile = isinstance(profile, Profile)
+        check("profile", is_profile, "pass one of undersigned.profiles, such as profiles.ADCP_3_2, or leave it out")
+        advice = f"profile {profile.name} does not accept {key.algorithm}; use a key for one of its algorithms"
+        check("key", key.algorithm in profile.algorithms, advice)
         purposes: frozenset[str] = getattr(key, "purposes", frozenset())
         accepted = profile.key.purposes
-        if purposes and accepted and not purposes & accepted:
-            raise ConfigurationError(
-                f"key: its adcp_use does not include {' or '.join(sorted(accepted))}; use a key that has it"
-            )
+        advice = f"its adcp_use does not include {' or '.join(sorted(accepted))}; use a key that has it"
+        check("key", not purposes or not accepted or purposes & accepted, advice)
         own: str = getattr(key, "thumbprint", "")
-        if profile.key.is_thumbprint and own and own != key.keyid:
-            raise ConfigurationError(f"key: profile {profile.name} takes the thumbprint of a key as its keyid: {own}")
-        if isinstance(components, str) or not all(map(FIELD.fullmatch, components)):
-            raise ConfigurationError("components: list field names in lower case, such as ['idempotency-key']")
-        if profile.digest.policy == "forbidden" and "content-digest" in components:
-            raise ConfigurationError(
-                f"components: profile {profile.name} forbids covering content-digest; leave it out"
-            )
+        is_named = not profile.key.is_thumbprint or own in {"", key.keyid}
+        check("key", is_named, f"profile {profile.name} takes the thumbprint of a key as its keyid: {own}")
+        are_fields = not isinstance(components, str) and all(map(FIELD.fullmatch, components))
+        check("components", are_fields, "list field names in lower case, such as ['idempotency-key']")
+        is_allowed = profile.digest.policy != "forbidden" or "content-digest" not in components
+        check("components", is_allowed, f"profile {profile.name} forbids covering content-digest; leave it out")
         self._key: AnyKey = key
         self.profile = profile
         self._components = tuple(components)

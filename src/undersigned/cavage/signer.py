@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 from undersigned.cavage.signing_string import (
     REQUEST_TARGET,
@@ -13,7 +13,7 @@ from undersigned.cavage.signing_string import (
     serialize_parameters,
     signing_string,
 )
-from undersigned.errors import ConfigurationError, SigningError
+from undersigned.errors import SigningError
 from undersigned.message.content_digest import RunningDigest, content_digest
 from undersigned.message.request import Request
 from undersigned.message.request_target import check_sent, typed_target
@@ -21,7 +21,7 @@ from undersigned.message.structured_fields import MalformedField
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.components import UnresolvableComponent
 from undersigned.signature.remote_key import awaited_signature, check_key, local_signature
-from undersigned.signature.rules.option_checks import FIELD
+from undersigned.signature.rules.option_checks import FIELD, check, check_choice
 from undersigned.signature.signer import SignedFields, check_base, check_sent_fields
 from undersigned.url import canonicalize
 
@@ -66,17 +66,15 @@ class CavageSigner:
         clock: Callable[[], float] = system_clock,
     ) -> None:
         check_key(key)
-        if key.algorithm != _ALGORITHM:
-            raise ConfigurationError(f"key: the draft's receivers verify {_ALGORITHM}; pass an RSA key for it")
-        if '"' in key.keyid or "\\" in key.keyid:
-            raise ConfigurationError("key: its keyid must not have a quote or a backslash; the field cannot spell them")
-        if algorithm not in get_args(CavageAlgorithm):
-            raise ConfigurationError('algorithm: must be "rsa-sha256" or "hs2019"')
+        fits = key.algorithm == _ALGORITHM
+        check("key", fits, f"the draft's receivers verify {_ALGORITHM}; pass an RSA key for it")
+        is_plain = {'"', "\\"}.isdisjoint(key.keyid)
+        check("key", is_plain, "its keyid must not have a quote or a backslash; the field cannot spell them")
+        check_choice("algorithm", algorithm, CavageAlgorithm)
         names = all(isinstance(name, str) and FIELD.fullmatch(name) and name not in _MADE for name in components)
-        if isinstance(components, str) or not names:
-            raise ConfigurationError("components: list field names in lower case, such as ['content-type']")
-        if not callable(clock):
-            raise ConfigurationError("clock: pass a function without arguments")
+        are_names = names and not isinstance(components, str)
+        check("components", are_names, "list field names in lower case, such as ['content-type']")
+        check("clock", callable(clock), "pass a function without arguments")
         self._key: AnyKey = key
         self._components = tuple(name for name in dict.fromkeys(components) if name != "host")
         self._algorithm = algorithm

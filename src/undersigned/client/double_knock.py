@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from undersigned.cavage.signer import CavageSigner
-from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_HINTS
 from undersigned.message.signature_input import parse_accept_signature
 from undersigned.message.structured_fields import MalformedField
+from undersigned.signature.rules.option_checks import check
 from undersigned.signature.signer import Signer
 
 if TYPE_CHECKING:
@@ -49,12 +49,10 @@ class DoubleKnock:
     __slots__ = ("_first", "_remembered", "legacy", "modern")
 
     def __init__(self, modern: Signer, legacy: CavageSigner, *, first: str = "rfc9421") -> None:
-        if not isinstance(modern, Signer):
-            raise ConfigurationError("modern: pass a Signer, such as Signer(key, profile=profiles.ACTIVITYPUB)")
-        if not isinstance(legacy, CavageSigner):
-            raise ConfigurationError("legacy: pass a CavageSigner")
-        if first not in {"rfc9421", "cavage"}:
-            raise ConfigurationError('first: must be "rfc9421" or "cavage"')
+        is_signer = isinstance(modern, Signer)
+        check("modern", is_signer, "pass a Signer, such as Signer(key, profile=profiles.ACTIVITYPUB)")
+        check("legacy", isinstance(legacy, CavageSigner), "pass a CavageSigner")
+        check("first", first in {"rfc9421", "cavage"}, 'must be "rfc9421" or "cavage"')
         self.modern = modern
         self.legacy = legacy
         self._first: AnySigner = modern if first == "rfc9421" else legacy

@@ -9,6 +9,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY
 from undersigned.message.response import Response
 from undersigned.signature.rules.coverage import ACTED_ON
+from undersigned.signature.rules.option_checks import check
 from undersigned.verification.blocking_calls import awaited
 from undersigned.verification.verifier import AsyncVerifier, Verifier
 
@@ -88,10 +89,8 @@ class ResponseVerification:
         if not isinstance(verifier, AsyncVerifier) or verifier.profile.message != "response":
             raise ConfigurationError("verifier: pass a Verifier with a profile for responses, such as UCP_RESPONSE")
         coverage = verifier.profile.coverage
-        if "@status" not in coverage.always:
-            raise ConfigurationError(
-                f"verifier: profile {verifier.profile.name} does not cover @status, so anyone could change the status"
-            )
+        advice = f"profile {verifier.profile.name} does not cover @status, so anyone could change the status"
+        check("verifier", "@status" in coverage.always, advice)
         asked = {*coverage.required(has_content=True), *coverage.if_sent}
         refused = [name for name in (*_READ_BY, _FOLLOWED[0]) if name not in asked]
         if refused:

@@ -13,6 +13,7 @@ from undersigned.client.origins import ConfiguredOrigins, ListedOrigins, origin_
 from undersigned.errors import ConfigurationError, SigningError
 from undersigned.message.request import Request
 from undersigned.message.signature_agent import SignatureAgentForm, write_signature_agent
+from undersigned.signature.rules.option_checks import check
 from undersigned.signature.signer import Signer
 from undersigned.url import canonicalize_authority
 from undersigned.verification.blocking_calls import awaited, finish
@@ -59,8 +60,8 @@ class BotAuth:
 
     def __init__(self, signer: Signer, *, agent: str, form: SignatureAgentForm = "string") -> None:
         rule = signer.profile.coverage
-        if rule.member_of not in rule.if_sent and (form == "string") == bool(rule.member_of):
-            raise ConfigurationError(f"form: {signer.profile.name} does not cover Signature-Agent in the form {form}")
+        covers = rule.member_of in rule.if_sent or (form == "string") != bool(rule.member_of)
+        check("form", covers, f"{signer.profile.name} does not cover Signature-Agent in the form {form}")
         try:
             value = write_signature_agent(agent, form=form, label=signer.profile.selection.label)
         except ValueError as wrong:
@@ -176,8 +177,8 @@ class ClientSigner:
     ) -> None:
         if not isinstance(signer, Signer | CavageSigner | BotAuth | DoubleKnock) and not callable(signer):
             raise ConfigurationError("signer: pass a Signer, such as Signer(key), or a function that returns one")
-        if responses is not None and not is_async and not responses.is_sync:
-            raise ConfigurationError("responses: this client does not await its verifier; pass a Verifier")
+        awaits = is_async or responses is None or responses.is_sync
+        check("responses", awaits, "this client does not await its verifier; pass a Verifier")
         self._signer: SignerSource = signer
         self.origins = ListedOrigins(origins)
         self._max_spooled = max_spooled

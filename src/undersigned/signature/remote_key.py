@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeAlias
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 from undersigned.errors import ConfigurationError, SigningError
+from undersigned.signature.rules.option_checks import check
 from undersigned.signature.signing_key import SigningKey, is_keyid
 
 if TYPE_CHECKING:
@@ -89,12 +90,10 @@ def check_key(key: object) -> None:
     Raises:
         ConfigurationError: it has no `sign`, or its `keyid` cannot be sent. No value of the object is in the message.
     """
-    if not callable(getattr(key, "sign", None)):
-        raise ConfigurationError(
-            "key: pass a SigningKey, such as SigningKey.from_file(path), or an object with keyid, algorithm and sign"
-        )
-    if not is_keyid(getattr(key, "keyid", None)):
-        raise ConfigurationError("key: its keyid must be printable ASCII: the verifier looks the key up by it")
+    advice = "pass a SigningKey, such as SigningKey.from_file(path), or an object with keyid, algorithm and sign"
+    check("key", callable(getattr(key, "sign", None)), advice)
+    is_named = is_keyid(getattr(key, "keyid", None))
+    check("key", is_named, "its keyid must be printable ASCII: the verifier looks the key up by it")
 
 
 def local_signature(key: AnyKey, base: bytes) -> bytes:

@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from undersigned.errors import MalformedURL
-from undersigned.explanation.mistakes import (
-    base_forms,
-    fewer_parts,
-    moved,
-    other_orders,
-    other_values,
-    permuted,
-    signature_forms,
-    two_mistakes,
-)
+from undersigned.explanation.mistakes import base_forms, moved, other_bases, permuted, rarer_bases, signature_forms
 from undersigned.explanation.other_contents import digest_forms, other_base64, other_contents
 from undersigned.explanation.signed_values import Alternative, SignedValues
 from undersigned.message.content_digest import content_digest
@@ -83,14 +74,14 @@ def alternatives(values: SignedValues) -> Iterator[Alternative]:
     for change in (_octets_of_path, _slashes, _prefixes, _targets, _queries, _fields):
         yield from change(values)
     if base is not None:
-        yield from chain(other_values(values, base), fewer_parts(values, base), other_orders(values, base, moved))
+        yield from other_bases(values, base)
     yield from _internal_hosts(values)
     for one, other in _PAIRS:
         for first in one(values):
             for second in other(first.values):
                 yield Alternative(f"{first.name} and {second.name}", second.values)
     if base is not None:
-        yield from chain(two_mistakes(values, base), other_orders(values, base, permuted))
+        yield from rarer_bases(values, base)
 
 
 def _each(change: Callable[[str], SignedValues], changes: Mapping[str, _Texts]) -> Iterator[Alternative]:

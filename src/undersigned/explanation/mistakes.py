@@ -9,6 +9,7 @@ import re
 from contextlib import suppress
 from functools import partial
 from itertools import chain, combinations, permutations, product
+from operator import methodcaller
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote, quote_plus, unquote
 
@@ -37,6 +38,7 @@ _LISTED: Final = re.compile(r'"@signature-params": \((?:[^")]|"[^"]*")*\)')
 _A_LABEL: Final = re.compile(r"(?<![^.])xn--([a-z0-9-]+)")
 _LIST: Final = re.compile(r"\(([^)]*)\)")
 _TIME: Final = re.compile("=([0-9]+)")
+_put: Final = partial(methodcaller, "replace")
 _MOST_PERMUTED: Final = 6
 _MOST_MOVED: Final = 32
 _FRAGMENTS: Final = ("", "top", "fragment", "frag", "section", "section1", "details", "main", "content", "anchor", "a")
@@ -126,19 +128,24 @@ def base_forms(values: SignedValues, base: str) -> Iterator[Alternative]:
         yield Alternative("hashed base", values, digest, (f"the {name} of the base{words}", "the base itself"))
 
 
-def two_mistakes(values: SignedValues, base: str) -> Iterator[Alternative]:
-    """Yield the base with two mistakes of its signer at once, of which one is usual."""
+def other_bases(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield the base with other values, without some of its parts, and with its parts in the usual other orders."""
+    return chain(_other_values(values, base), _fewer_parts(values, base), _other_orders(values, base, moved))
+
+
+def rarer_bases(values: SignedValues, base: str) -> Iterator[Alternative]:
+    """Yield the base with two mistakes of its signer at once, of which one is usual; then its parts in any order."""
     forms = _forms(values.label)
     for (one, first), other in product(forms.items(), _OFTEN):
         octets = forms[other](first(base)).encode("utf-8", "surrogatepass")
         yield Alternative("other base form", values, octets, (f"a base with {one}, and with {other}", _RIGHT_BASE))
-    others = (other_values(values, base), fewer_parts(values, base), other_orders(values, base, moved))
-    for alternative, words in product(chain(*others), _OFTEN[:4]):
+    for alternative, words in product(other_bases(values, base), _OFTEN[:4]):
         text, received = alternative.told or ("", "")
         signed = forms[words]((alternative.octets or b"").decode("utf-8", "surrogatepass"))
         name = " and ".join(dict.fromkeys((alternative.name, "other base form")))
         told = f"{text}, in a base with {words}", received
         yield Alternative(name, values, signed.encode("utf-8", "surrogatepass"), told)
+    yield from _other_orders(values, base, permuted)
 
 
 def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
@@ -196,10 +203,6 @@ def _forms(label: str) -> Mapping[str, Callable[[str], str]]:
     }
 
 
-def _put(old: str, new: str) -> Callable[[str], str]:
-    return lambda base: base.replace(old, new)
-
-
 def _lines(change: Callable[[str], str]) -> Callable[[str], str]:
     """Return a function that changes a base except its last line."""
     return lambda base: change(base.rpartition("\n")[0]) + "".join(base.rpartition("\n")[1:])
@@ -234,7 +237,7 @@ def permuted(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     return permutations(texts if len(texts) <= _MOST_PERMUTED else ())
 
 
-def other_orders(values: SignedValues, base: str, orders: Orders) -> Iterator[Alternative]:
+def _other_orders(values: SignedValues, base: str, orders: Orders) -> Iterator[Alternative]:
     """Yield the parameters and lines of a base in other orders."""
     lines, parameters, joined = _parts(base)
     for order in orders(parameters):
@@ -244,7 +247,7 @@ def other_orders(values: SignedValues, base: str, orders: Orders) -> Iterator[Al
         yield Alternative("reordered lines", values, joined(order, parameters), (_names(order), _names(lines)))
 
 
-def fewer_parts(values: SignedValues, base: str) -> Iterator[Alternative]:
+def _fewer_parts(values: SignedValues, base: str) -> Iterator[Alternative]:
     """Yield a base without some of its parameters, or without some of its lines."""
     lines, parameters, joined = _parts(base)
     for kept in _fewer(parameters):
@@ -277,7 +280,7 @@ def _names(parts: Sequence[str]) -> str:
     return " ".join(names) or "no parameter"
 
 
-def other_values(values: SignedValues, base: str) -> Iterator[Alternative]:
+def _other_values(values: SignedValues, base: str) -> Iterator[Alternative]:
     """Yield the base with other values of its components."""
     *lines, last = base.split("\n")
     for texts in _component_values(values, dict(line[1:].split('": ', 1) for line in lines if '": ' in line)):

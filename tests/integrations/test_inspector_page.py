@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import logging
 import signal
@@ -17,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.keys import BODY, JSON_FIELD, JWKS, PRIVATE, PUBLIC, ed25519_key, signed_request
+from tests.wire import ask, raw_request
 
 from undersigned import profiles
 from undersigned_inspector import command
@@ -37,20 +37,14 @@ class Visitor:
         self.token = url.split("/")[3]
         self.host = f"127.0.0.1:{self.port}"
 
-    def ask(self, path="", method="GET", body=None, *, token=None, **fields):
-        fields = {name.replace("_", "-"): value for name, value in fields.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        try:
-            target = f"/{self.token if token is None else token}/{path}"
-            connection.request(method, target, body, {"Host": self.host, **fields})
-            answer = connection.getresponse()
-            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
-        finally:
-            connection.close()
+    def ask(self, path="", method="GET", body=b"", *, token=None, **fields):
+        target = f"/{self.token if token is None else token}/{path}"
+        answer = ask(self.port, raw_request(method, target, fields.items(), body, host=self.host))
+        return answer.status, answer.fields, answer.content
 
     def paste(self, path="", **texts):
         """What the page shows of these texts, without its form and its tags."""
-        status, _, content = self.ask(path, "POST", urlencode(texts), Origin=f"http://{self.host}")
+        status, _, content = self.ask(path, "POST", urlencode(texts).encode(), Origin=f"http://{self.host}")
         assert status == 200
         return content.decode()
 
@@ -123,21 +117,18 @@ def test_other_token_is_not_found(visitor, token):
 
 
 def test_token_without_its_slash_is_not_found(visitor):
-    connection = http.client.HTTPConnection("127.0.0.1", visitor.port, timeout=30)
-    connection.request("GET", f"/{visitor.token}", headers={"Host": visitor.host})
-    assert connection.getresponse().status == 404
-    connection.close()
+    assert ask(visitor.port, raw_request("GET", f"/{visitor.token}", host=visitor.host)).status == 404
 
 
 @pytest.mark.parametrize("origin", ["null", "http://evil.example", "https://{host}", "http://127.0.0.1:1", None])
 def test_form_from_another_origin_is_rejected(visitor, origin):
     fields = {} if origin is None else {"Origin": origin.format(host=visitor.host)}
-    assert visitor.ask("", "POST", "request=x", **fields)[0] == 403
-    assert visitor.ask("", "POST", "request=x", Host="evil.example", **fields)[0] == 421
+    assert visitor.ask("", "POST", b"request=x", **fields)[0] == 403
+    assert visitor.ask("", "POST", b"request=x", Host="evil.example", **fields)[0] == 421
 
 
 def test_other_method_or_path_is_rejected(visitor):
-    status, fields, content = visitor.ask("", "PUT", "")
+    status, fields, content = visitor.ask("", "PUT")
     assert (status, content) == (501, b"")
     assert "content-security-policy" in fields
     for path in ("nothing", "1", "../page.css"):
@@ -146,11 +137,10 @@ def test_other_method_or_path_is_rejected(visitor):
 
 @pytest.mark.parametrize("length", [str(MOST_BYTES + 1), "-1", "9" * 5000, "x", None])
 def test_content_without_a_usable_length_is_not_read(visitor, length):
-    fields = {"Transfer-Encoding": "chunked"} if length is None else {"Content-Length": length}
-    assert (
-        visitor.ask("", "POST", b"0\r\n\r\n" if length is None else b"", Origin=f"http://{visitor.host}", **fields)[0]
-        == 413
-    )
+    fields, body = {"Content-Length": length}, b""
+    if length is None:
+        fields, body = {"Transfer-Encoding": "chunked"}, b"0\r\n\r\n"
+    assert visitor.ask("", "POST", body, Origin=f"http://{visitor.host}", **fields)[0] == 413
 
 
 def test_pasted_request_is_explained_and_stays_in_the_form(visitor):
@@ -170,7 +160,7 @@ def test_fault_of_the_inspector_quotes_nothing(caplog):
         raise RuntimeError(texts)
 
     with serving(fail) as visitor:
-        status, _, content = visitor.ask("", "POST", "request=c4nary", Origin=f"http://{visitor.host}")
+        status, _, content = visitor.ask("", "POST", b"request=c4nary", Origin=f"http://{visitor.host}")
     assert (status, content) == (500, b"the inspector failed (RuntimeError): this is its fault, not yours")
     assert "RuntimeError" in caplog.text
     assert "c4nary" not in caplog.text

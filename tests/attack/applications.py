@@ -278,7 +278,25 @@ def _wrapped(function: Any) -> Any:
     def wrapper(*args: object, **kwargs: object) -> object:
         return function(*args, **kwargs)
 
-    return wrapper
+    @functools.wraps(function)
+    async def awaiting(*args: object, **kwargs: object) -> object:
+        return await function(*args, **kwargs)
+
+    return awaiting if iscoroutinefunction(function) else wrapper
+
+
+def _written(e: Endpoint, plain: Any, own: Any = None) -> Any:
+    """Return a function as people write it: as a lambda, in a partial or a wrapper, as a method, or as it is."""
+    match e.kind:
+        case "lambda":
+            return lambda *args, **kwargs: plain(*args, **kwargs)  # noqa: PLW0108 - what people write
+        case "partial":
+            return functools.partial(e.named(plain))
+        case "wrapped":
+            return _wrapped(e.named(plain))
+        case "bound method":
+            return types.MethodType(e.named(own), object())
+    return e.named(plain)
 
 
 def _methods(endpoint: Endpoint, function: Callable[..., object], prefix: str = "") -> dict[str, object]:
@@ -324,10 +342,6 @@ def starlette(site: Site) -> Any:
         app = asgi_endpoint(site.run, e)
         methods, name = list(e.methods), e.route
         match e.kind:
-            case "lambda":
-                lacks_name = lambda request: synchronous(request)  # noqa: E731, PLW0108 - what people write
-                site.add(e, lacks_name, at=at)
-                return Route(e.path, lacks_name, methods=methods, name=name)
             case "class" | "dispatching class":
                 extra = {"dispatch": dispatch} if e.kind == "dispatching class" else {}
                 kind = e.named(
@@ -365,15 +379,7 @@ def starlette(site: Site) -> Any:
                 kind = e.named(type("_", (WebSocketEndpoint,), {"on_connect": connect}))
                 site.add(e, kind, at=at, is_socket=True)
                 return WebSocketRoute(e.path, kind, name=name)
-        variants = {
-            "synchronous": synchronous,
-            "partial": functools.partial(e.named(function)),
-            "wrapped": _wrapped(e.named(synchronous)),
-            "bound method": types.MethodType(e.named(own), object()),
-        }
-        endpoint = variants.get(e.kind) or e.named(function)
-        if e.kind == "synchronous":
-            e.named(endpoint)
+        endpoint = _written(e, synchronous if e.kind in {"synchronous", "wrapped", "lambda"} else function, own)
         site.add(e, endpoint, at=at)
         return Route(e.route_of(), endpoint, methods=methods, name=name)
 
@@ -448,9 +454,7 @@ def fastapi(site: Site) -> Any:
                 site.add(e, e.named(of_starlette), at="")
                 app.add_route(e.path, of_starlette, methods=methods, name=e.route)
             case _:
-                variants = {"synchronous": synchronous, "wrapped": _wrapped(e.named(synchronous))}
-                variants["partial"] = functools.partial(e.named(function))
-                endpoint = e.named(variants[e.kind]) if e.kind == "synchronous" else variants.get(e.kind, function)
+                endpoint = _written(e, synchronous if e.kind in {"synchronous", "wrapped"} else function)
                 site.add(e, endpoint, at=at)
                 to.add_api_route(e.path, endpoint, methods=methods, name=e.route)
 
@@ -491,18 +495,9 @@ def _flask_like(site: Site, app: Any, blueprint: Any, views: Any) -> None:
             site.add(e, e.named(socket), at=at, route=prefix + e.route, is_socket=True)
             to.add_websocket(e.path, e.route, socket)
             return
-        view: Any = e.named(function if e.kind == "asynchronous" else synchronous)
+        view = key = _written(e, function if e.kind == "asynchronous" else synchronous, own)
         options: dict[str, Any] = {"methods": list(e.methods)}
-        key = view
         match e.kind:
-            case "lambda":
-                view = key = lambda: site.run(e)
-            case "partial":
-                view = key = functools.partial(view)
-            case "wrapped":
-                view = key = _wrapped(view)
-            case "bound method":
-                view = key = types.MethodType(e.named(own), object())
             case "method view":
                 key, options = e.named(type("_", (views.MethodView,), _methods(e, own))), {}
                 view = key.as_view(e.name)
@@ -582,15 +577,8 @@ def django(site: Site) -> Any:
         def own(_self: object, _request: object) -> Any:
             return HttpResponse(site.run(e))
 
-        chosen: Any = e.named(asynchronous if e.kind == "asynchronous" else view)
-        key: Any = chosen
+        chosen = key = _written(e, asynchronous if e.kind == "asynchronous" else view)
         match e.kind:
-            case "lambda":
-                chosen = key = lambda _request: HttpResponse(site.run(e))
-            case "partial":
-                chosen = key = functools.partial(chosen)
-            case "wrapped":
-                chosen = key = _wrapped(chosen)
             case "exempt":
                 chosen = csrf_exempt(chosen)
             case "class" | "exempt class" | "dispatching class" | "class with options":
@@ -735,8 +723,8 @@ def sanic(site: Site) -> Any:
             site.add(e, e.named(socket), at=at, route=named, is_socket=True)
             to.add_websocket_route(socket, e.path, name=e.route)
             return
-        view: Any = _wrapped(e.named(function)) if e.kind == "wrapped" else e.named(function)
-        key, options = view, {"methods": list(e.methods)}
+        view = key = _written(e, function)
+        options: dict[str, Any] = {"methods": list(e.methods)}
         if e.kind == "class":
             key, options = e.named(type("_", (HTTPMethodView,), _methods(e, own))), {}
             view = key.as_view()
@@ -802,19 +790,10 @@ def aiohttp(site: Site) -> Any:
             return response
 
         to, at = (below, "/m1") if e.place == "application" else (app, "")
-        view: Any = e.named(function)
-        methods = list(e.methods)
+        view, methods = _written(e, function, own), list(e.methods)
         match e.kind:
             case "any method":
                 methods = ["*"]
-            case "wrapped":
-
-                async def wrapper(request: object) -> Any:
-                    return await function(request)
-
-                view = functools.wraps(function)(wrapper)
-            case "bound method":
-                view = types.MethodType(e.named(own), object())
             case "view" | "awaiting view":
                 awaits = {"__await__": lambda self: own(self).__await__()} if e.kind == "awaiting view" else {}
                 view, methods = e.named(type("_", (web.View,), _methods(e, own) | awaits)), ["*"]

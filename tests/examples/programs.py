@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.workers import answers, free_port, started
+from tests.workers import answers, free_port, started, workers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -66,6 +66,20 @@ def ran_in(
         cwd=folder,
         env={**os.environ, **(environment or {})},
     )
+
+
+@contextlib.contextmanager
+def start_service(module: str, folder: Path, *arguments: str, count: int = 0, fails: bool = False, **environment: str):
+    """Run an example by uvicorn, as its file says; yields its port, which `{port}` in its environment names.
+
+    It logs no traceback, unless it `fails` in the test.
+    """
+    port, log = free_port(), folder / "log"
+    given = {name: value.format(port=port) for name, value in environment.items()}
+    served = ("--app-dir", str(EXAMPLES), "--factory", f"{module}:app", "--port", str(port))
+    with workers("uvicorn", *served, *arguments, port=port, log=log, count=count, **given):
+        yield port
+    assert fails or "Traceback" not in log.read_text()
 
 
 READ = {

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from pathlib import Path
 
 import pytest
-from tests.examples.programs import example, pair_in, ran_in
+from tests.examples.programs import example, pair_in, ran_in, start_service
 from tests.serving import https_server
 from tests.wire import ask, raw_request
-from tests.workers import free_port, workers
 
 from undersigned import KeyPair, Request, Signer, profiles
 from undersigned.message import DIRECTORY_PATH, write_signature_agent
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 ORIGIN = "http://127.0.0.1:{port}"
 KNOWN, STRANGE = KeyPair.generate(), KeyPair.generate()
 
@@ -33,21 +29,10 @@ def bot(pem):
         yield f"https://localhost:{port}"
 
 
-@contextlib.contextmanager
 def site(form, pem, tmp_path):
     """The example site; yields its port."""
-    port = free_port()
-    environment = {
-        "FORM": form,
-        "KEY_NETWORKS": "127.0.0.0/8 ::1/128",
-        "MOST_UNKNOWN": "3",
-        "ORIGIN": ORIGIN.format(port=port),
-        "SSL_CERT_FILE": str(pem),
-    }
-    arguments = ("--app-dir", str(EXAMPLES), "--factory", "fastapi_web_bot_auth_app:app", "--port", str(port))
-    with workers("uvicorn", *arguments, port=port, log=tmp_path / "log", count=0, **environment):
-        yield port
-    assert "Traceback" not in (tmp_path / "log").read_text()
+    options = {"FORM": form, "KEY_NETWORKS": "127.0.0.0/8 ::1/128", "MOST_UNKNOWN": "3"}
+    return start_service("fastapi_web_bot_auth_app", tmp_path, **options, ORIGIN=ORIGIN, SSL_CERT_FILE=str(pem))
 
 
 def sign(pair, agent, port):

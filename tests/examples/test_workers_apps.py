@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.examples.programs import start_service
 from tests.keys import BODY, Party
 from tests.wire import ask
-from tests.workers import free_port, statuses, workers
+from tests.workers import statuses
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -21,16 +23,14 @@ def party(tmp_path) -> Party:
     return made
 
 
-def running(module: str, folder: Path, port: int, replay: str):
-    """A service of two workers."""
-    arguments = ["--app-dir", str(EXAMPLES), "--factory", f"{module}:app", "--workers", "2", "--port", str(port)]
+def running(module: str, folder: Path, replay: str):
+    """A service of two workers; yields its port."""
     environment = {"JWKS": str(folder / "jwks.json"), "REPLAY": replay, "ORIGIN": "https://seller.example.com"}
-    return workers("uvicorn", *arguments, port=port, log=folder / "log", count=3, **environment)
+    return start_service(module, folder, "--workers", "2", count=3, fails=True, **environment)
 
 
 def test_two_workers_on_sqlite_accept_each_request_once(party, tmp_path):
-    port = free_port()
-    with running("fastapi_sqlite_app", tmp_path, port, str(tmp_path / "replay.sqlite")):
+    with running("fastapi_sqlite_app", tmp_path, str(tmp_path / "replay.sqlite")) as port:
         answers = [ask(port, party.raw("POST", "/plans/gold", BODY)) for _ in range(20)]
         assert {(answer.status, answer.json["caller"]) for answer in answers} == {(200, "acme")}
         assert statuses(port, party.raw("POST", "/plans/gold", BODY), 30) == {200: 1, 401: 29}
@@ -40,8 +40,7 @@ def test_two_workers_on_sqlite_accept_each_request_once(party, tmp_path):
 def test_two_workers_on_redis_accept_each_request_once_and_answer_503_without_it(party, tmp_path):
     from tests.stores.servers import Redis  # noqa: PLC0415 - only these tests have the servers
 
-    port = free_port()
-    with Redis() as server, running("fastapi_redis_app", tmp_path, port, f"redis://127.0.0.1:{server.port}"):
+    with Redis() as server, running("fastapi_redis_app", tmp_path, f"redis://127.0.0.1:{server.port}") as port:
         raw = party.raw("POST", "/plans/gold", BODY)
         assert statuses(port, raw, 30) == {200: 1, 401: 29}
         for breaks, repairs in ((server.kill, server.start), (server.pause, server.resume)):

@@ -123,15 +123,20 @@ def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Captur
         connection.settimeout(10)
         with contextlib.suppress(OSError), connection:
             if tls is None:
-                capture.sent.append(_read(connection))
+                capture.sent.append(read_sent(connection))
                 connection.sendall(next(answers))
             else:
                 with tls.wrap_socket(connection, server_side=True) as secured:
-                    capture.sent.append(_read(secured))
+                    capture.sent.append(read_sent(secured))
                     secured.sendall(next(answers))
 
 
-def _read(connection: socket.socket) -> Sent:
+def read_sent(connection: socket.socket) -> Sent:
+    """Read one request off a connection.
+
+    Raises:
+        ConnectionError: the client closed it before the request was complete.
+    """
     received = b""
     while b"\r\n\r\n" not in received:
         received += _more(connection)

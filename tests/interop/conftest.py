@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 import httpx
 import pytest
+from tests.integrations.capture import threaded
 from tests.interop import ours
 from tests.interop.peer import running
 from tests.interop.wire import Wire
@@ -14,8 +15,8 @@ from tests.interop.wire import Wire
 @pytest.fixture(scope="session")
 def wire():
     opened = Wire()
-    yield opened
-    opened.close()
+    with threaded(opened.listener):
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import socket
 import socketserver
-import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tests.integrations.capture import read_sent
 from tests.wire import read_response
 
 if TYPE_CHECKING:
@@ -26,43 +26,30 @@ class Message:
 
     @classmethod
     def read(cls, connection: socket.socket) -> Message:
-        received = b""
-        while b"\r\n\r\n" not in received:
-            received += _more(connection)
-        head, _, content = received.partition(b"\r\n\r\n")
-        start, *lines = head.decode("latin-1").split("\r\n")
-        method, target, _ = start.split(" ")
-        fields = tuple((name, value.strip()) for name, _, value in (line.partition(":") for line in lines))
-        length = next((int(value) for name, value in fields if name.lower() == "content-length"), 0)
-        while len(content) < length:
-            content += _more(connection)
-        return cls(method, target, fields, content)
+        sent = read_sent(connection)
+        return cls(sent.method, sent.target, tuple(sent.fields), sent.body)
 
     def written(self) -> bytes:
-        kept = [(name, value) for name, value in self.fields if name.lower() not in {"connection", "content-length"}]
+        framing = {"connection", "content-length", "transfer-encoding"}
+        kept = [(name, value) for name, value in self.fields if name not in framing]
         length = [("Content-Length", str(len(self.content)))] if self.content else []
         fields = [*kept, *length, ("Connection", "close")]
         lines = [f"{self.method} {self.target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields), "", ""]
         return "\r\n".join(lines).encode("latin-1") + self.content
 
     def field(self, name: str) -> str:
-        return ", ".join(value for given, value in self.fields if given.lower() == name)
+        return ", ".join(value for given, value in self.fields if given == name)
 
     def with_field(self, name: str, change: Callable[[str], str]) -> Message:
-        fields = [(given, change(value) if given.lower() == name else value) for given, value in self.fields]
+        fields = [(given, change(value) if given == name else value) for given, value in self.fields]
         return replace(self, fields=tuple(fields))
-
-
-def _more(connection: socket.socket) -> bytes:
-    chunk = connection.recv(65536)
-    assert chunk, "the client went away"
-    return chunk
 
 
 class Wire:
     """A forwarder on loopback. Both ends know the service by its port.
 
     Attributes:
+        listener: its server, which forwards while it runs.
         port: the port of the wire.
         server: the port that it forwards to.
         change: changes a request on its way.
@@ -85,20 +72,13 @@ class Wire:
                     onward.sendall(wire.change(wire.seen).written())
                     self.request.sendall(wire.answer(read_response(onward)))
 
-        self._listener = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
-        self._listener.daemon_threads = True
-        self.port: int = self._listener.server_address[1]
-        self._thread = threading.Thread(target=self._listener.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
+        self.listener = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.listener.daemon_threads = True
+        self.port: int = self.listener.server_address[1]
 
     @property
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.port}"
-
-    def close(self) -> None:
-        self._listener.shutdown()
-        self._thread.join(10)
-        self._listener.server_close()
 
 
 def keep(message: Message) -> Message:

@@ -44,7 +44,7 @@ def peer(keys):
             capability=VerifierCapability(covers_content_digest="required"),
             operation="create_media_buy",
             jwks_resolver=StaticJwksResolver(jwks),
-            signing_profile_version=dict(request.fields)["X-Version"],
+            signing_profile_version=dict(request.fields)["x-version"],
         )
         verify_request_signature(
             method=request.method,

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class SignatureRequired(Unauthorized):
     """The 401 for an unsigned request, with the code as its `description`; `error` is the reason, for the log.
 
-    Handlers of 401, `Unauthorized` and `HTTPException` get it. Without one, Flask sends its `response`.
+    Handlers of 401, `Unauthorized` and `HTTPException` get it. Without one, Flask sends its `response`. Its `headers`
+    have WWW-Authenticate and Accept-Signature, if the profile sends them.
     """
 
     response_class: Callable[[bytes, int, dict[str, str]], SansIOResponse] = Response
@@ -38,7 +39,7 @@ class SignatureRequired(Unauthorized):
     def __init__(self, error: SignatureError) -> None:
         answer = ErrorResponse.of(error)
         super().__init__(answer.code, self.response_class(answer.body, answer.status, dict(answer.fields)))
-        self.code, self.error = answer.status, error
+        self.code, self.headers, self.error = answer.status, answer.headers, error
 
 
 PUBLISHED = Published[Request](

@@ -41,7 +41,7 @@ class SignatureRequired(NotAuthorizedException):
 PUBLISHED = Published[ASGIConnection[Any, Any, Any, Any]](
     lambda connection: cast("dict[str, Any]", connection.scope),
     error=lambda _connection, error: SignatureRequired(error),
-    route=lambda connection: cast("Any", connection).scope.get("path_template"),
+    route=lambda connection: cast("Any", connection).scope.get("path_template") or None,
     advice="call SignatureMiddleware(app, ...) before the application is served",
 )
 find_signature = PUBLISHED.find_signature

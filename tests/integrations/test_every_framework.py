@@ -263,6 +263,8 @@ ROWS = {
 }
 every_row = pytest.mark.parametrize("framework", ROWS.values(), ids=ROWS)
 PLAIN = {"undersigned.asgi", "undersigned.wsgi"}
+ANSWERED_BY_THE_MIDDLEWARE = {"undersigned_django", "undersigned_tornado"}
+"""The packages whose middleware adds the headers of the exception to the response."""
 
 
 def test_table_of_the_page_installs_by_these_names():
@@ -297,6 +299,8 @@ def test_guarded_route_is_called_without_the_middleware(framework, caplog):
     with pytest.raises(error) as raised:
         called(framework, lambda request: put_signature(request, None))
     assert not caplog.messages or "(POST /" in caplog.text or framework.package.__name__ in PLAIN
+    if framework.package.__name__ not in PLAIN | ANSWERED_BY_THE_MIDDLEWARE:
+        assert raised.value.headers["WWW-Authenticate"] == 'Signature error="signature_required"'
     assert getattr(raised.value, "error", raised.value).code in {"signature_required", "request_signature_required"}
     with pytest.raises(ConfigurationError, match=r"no middleware has verified this request: .* use put_signature of "):
         called(framework, lambda request: request)

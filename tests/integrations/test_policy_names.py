@@ -231,7 +231,7 @@ def told(made, caplog):
             status = send(app)
         except ConfigurationError:
             status = None
-        records = [record for record in caplog.records if "no route is named" in record.getMessage()]
+        records = [record for record in caplog.records if " named " in record.getMessage()]
         return status, [(record.levelno, record.getMessage()) for record in records]
 
     return told
@@ -245,6 +245,12 @@ def told(made, caplog):
         (["buy"], {"create_ordr": "buy"}, "operations: no route is named 'create_ordr'"),
         (["buy"], {"create_order": "by"}, "required_for: no route is named 'buy'; the closest name is 'by'"),
         (["create_order"], {"unused": None}, "operations: no route is named 'unused'"),
+        (["create_order"], {"create_order": "buy"}, "is named 'create_order', but operations= gives it another op"),
+        (
+            ["buy"],
+            {"create_order": "buy", type("create_order", (), {}): "buy"},
+            "is named 'create_order', but runs another function",
+        ),
     ],
 )
 def test_name_that_no_route_has_is_an_error(told, required, operations, expected):
@@ -259,6 +265,7 @@ def test_name_that_no_route_has_is_an_error(told, required, operations, expected
         (["create_order"], None),
         (["buy"], {"create_order": "buy"}),
         (["pay"], {"create_order": lambda _parameters: "pay"}),
+        (["create_order"], {"create_order": lambda _parameters: "create_order"}),
     ],
 )
 def test_name_that_a_route_has_is_none(told, required, operations):

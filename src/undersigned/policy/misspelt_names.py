@@ -38,7 +38,8 @@ def check_names(policy: Policy) -> str | None:
             continue
         keys.update(of_route)
         used = [resolver.operations[key] for key in of_route if key in resolver.operations][:1]
-        names = used or route_names(one.route)
+        # What a function returns is not known. It may well be the name of its route.
+        names = used if used and not callable(used[0]) else route_names(one.route)
         is_open |= any(map(callable, used)) or (one.route.is_opaque and not used)
         operations.update(names)
         for name in (*names, *of_route):
@@ -48,6 +49,10 @@ def check_names(policy: Policy) -> str | None:
     wrong |= {_shown(key): "operations" for key in resolver.operations if key not in keys}
     told: list[str] = []
     for name, option in wrong.items():
+        if name in where:
+            other = "runs another function" if option == "operations" else "operations= gives it another operation"
+            told.append(f"{option}: {where[name]} is named {name!r}, but {other}")
+            continue
         close = get_close_matches(name, where, 1, cutoff=_LIKE if is_open else 0.0)
         if close or not is_open:
             closest = f"the closest name is {close[0]!r}, of {where[close[0]]}" if close else "there are no routes"

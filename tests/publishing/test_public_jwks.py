@@ -7,7 +7,7 @@ import math
 import pytest
 from tests.keys import EC_PRIVATE, EC_PUBLIC, JWKS, OTHER_PUBLIC, PRIVATE, PUBLIC
 
-from undersigned import ConfigurationError
+from undersigned import ConfigurationError, VerificationKey
 from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
 
 RSA = {"kty": "RSA", "kid": "rsa", "n": "AQAB", "e": "AQAB"}
@@ -101,6 +101,10 @@ MISTAKES = {
         }.items()
     },
     "a private key of another kind as DER": ({"keys": [PUBLIC | {"kid": X25519_DER.hex()}]}, "has a private key"),
+    "the private half of a key in place of the public one": (
+        {"keys": [PUBLIC | {"kid": VerificationKey.from_jwk(PUBLIC).thumbprint, "x": PRIVATE["d"]}]},
+        "private half",
+    ),
     "the private half of a key in parts": (
         {"keys": [PUBLIC | {"key_ops": [PRIVATE["d"][:20], PRIVATE["d"][20:]]}]},
         "private half",

@@ -80,7 +80,7 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
         raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
     curves = [curve for curve in _CURVES if any(curve.items() <= jwk.items() for jwk in cast("list[JWK]", members))]
-    published = {key.thumbprint for key in keys}
+    published = {name for key in keys for name in (key.thumbprint, key.keyid)}
     if any(_has_private_key(text, curves, published) for text in _texts(document)):
         raise ConfigurationError("keys: the set has a private key, or the private half of one of its keys, as a text")
     if len({key.keyid for key in keys}) != len(keys):
@@ -139,7 +139,7 @@ def _has_private_key(text: str, curves: Sequence[JWK], published: Container[str 
     Args:
         text: the text.
         curves: what the JWKs of private keys may have, next to `d`.
-        published: the thumbprints of the published keys.
+        published: the thumbprints and key IDs of the published keys.
     """
     if len(text) < _SHORTEST:
         return False

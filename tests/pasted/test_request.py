@@ -135,6 +135,8 @@ def test_words_are_split_as_a_shell_splits_them(word):
         ("$ curl -s -X PUT --url https://a.test/", "PUT", "https://a.test/", {}, b""),
         ("curl a.test/p", "GET", "http://a.test/p", {"host": "a.test"}, b""),
         ("curl -I https://a.test/", "HEAD", "https://a.test/", {}, b""),
+        ("curl -sSkI --request=PUT https://a.test/", "PUT", "https://a.test/", {}, b""),
+        ("curl -vXPUT --head --url=https://a.test/ -d ''", "PUT", "https://a.test/", {}, b""),
         (
             "curl https://a.test/ -d a=1 -d b=2",
             "POST",
@@ -158,6 +160,23 @@ def test_options_of_curl_are_read(command, method, url, fields, body):
     request = pasted.request
     assert (request.method, request.url, request.body, pasted.is_whole) == (method, url, body, True)
     assert dict(request.fields).items() >= fields.items()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n" * 2_000_000,
+        f"curl -d '{'x' * 4_000_000}'",
+        f'curl https://a.test -d "{"x " * 2_000_000}',
+        f"curl -{'v' * 4_000_000}",
+        "curl https://a.test -v " * 50_000,
+    ],
+    ids=["empty lines", "one word", "an open quote", "one option", "many words"],
+)
+def test_long_text_is_read_in_linear_time(text):
+    """Quadratic time would be minutes or hours."""
+    with pytest.raises(MalformedRequest):
+        parse(text)
 
 
 @pytest.mark.parametrize("option", ["-d @file", "--data-binary @file", "--json @file"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -25,7 +24,7 @@ from undersigned import (
 )
 from undersigned.discovery import JWKSFile, RemoteJWKS
 from undersigned.publishing import PublishedKeys
-from undersigned.verification import awaited, finish
+from undersigned.verification import awaited
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,61 +91,32 @@ class Party:
         return [Request("POST", URL, [JSON_FIELD, *host.sign(unsigned)], b"{}") for host in self.hosts]
 
 
-class Traffic:
-    """Threads and tasks that send in each step what each party signs to every kind of receiver."""
+class Receivers:
+    """Every kind of receiver of what two parties sign."""
 
     def __init__(self, parties: list[Party], server: KeyServer, clock: FrozenNonceClock) -> None:
-        self.accepted, self.rejected = 0, []
-        self._lock, self._ended = threading.Lock(), False
+        self.accepted, self.rejected, self._loop = 0, [], asyncio.Runner()
         options = {"network": server.network(), "clock": clock}
-        blocking, self._awaiting = [], []
+        self._verifying = []
         for party in parties:
             url = server.url(f"/{party.name}")
-            sources = (JWKSFile(party.public, clock=clock), RemoteJWKS(url, **options))
-            blocking.extend((party, self._verifier(Verifier, source, party)) for source in sources)
-            self._awaiting.append((party, self._verifier(AsyncVerifier, RemoteJWKS(url, **options), party)))
-        jobs = [lambda one=one: finish(self._send(*one)) for one in blocking]
-        self._loop = asyncio.Runner()
-        jobs.append(lambda: self._loop.run(self._send_all()))
-        self._barrier = threading.Barrier(len(jobs) + 1)
-        self._threads = [threading.Thread(target=self._work, args=(job,)) for job in jobs]
-        for thread in self._threads:
-            thread.start()
-
-    def _verifier(self, kind, source, party: Party):
-        return kind(profiles.ADCP_3_2, keys=source, replay=MemoryReplayStore(), clock=party.now)
-
-    def _work(self, job) -> None:
-        self._barrier.wait(60)
-        while not self._ended:
-            job()
-            self._barrier.wait(60)
-            self._barrier.wait(60)
-
-    async def _send(self, party: Party, judge: Verifier | AsyncVerifier) -> None:
-        for request in party.sent():
-            answer = ""
-            try:
-                await awaited(judge.verify(request))
-            except SignatureRejected as rejected:
-                answer = rejected.code
-            with self._lock:
-                self.accepted += not answer
-                self.rejected += [(party.name, answer)] if answer else []
-
-    async def _send_all(self) -> None:
-        await asyncio.gather(*(self._send(*one) for one in self._awaiting))
+            sources = (JWKSFile(party.public, clock=clock), RemoteJWKS(url, **options), RemoteJWKS(url, **options))
+            for kind, keys in zip((Verifier, Verifier, AsyncVerifier), sources, strict=True):
+                judge = kind(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore(), clock=party.now)
+                self._verifying.append((party, judge))
 
     def step(self) -> None:
-        """Let every thread and task send once."""
-        self._barrier.wait(60)
-        self._barrier.wait(60)
+        """Let each receiver verify a request of each host."""
+        for party, judge in self._verifying:
+            for request in party.sent():
+                try:
+                    self._loop.run(awaited(judge.verify(request)))
+                except SignatureRejected as rejected:
+                    self.rejected.append((party.name, rejected.code))
+                else:
+                    self.accepted += 1
 
     def close(self) -> None:
-        self._ended = True
-        self._barrier.wait(60)
-        for thread in self._threads:
-            thread.join(60)
         self._loop.close()
 
 
@@ -163,19 +133,19 @@ def test_both_parties_rotate_in_an_hour_of_traffic_and_nothing_honest_is_rejecte
         }
     old = {party: party.hosts[0] for party in (buyer, seller)}
     start, steps = clock.now, (900 + OVERLAP) // STEP + 2
-    with closing(Traffic([buyer, seller], server, clock)) as traffic:
+    with closing(Receivers([buyer, seller], server, clock)) as receivers:
         for step in range(steps):
             clock.now = start + STEP * step
             events.pop(STEP * step, lambda: None)()
-            traffic.step()
+            receivers.step()
         assert events == {}
-        assert traffic.rejected == []
-        assert traffic.accepted > 6 * steps
+        assert receivers.rejected == []
+        assert receivers.accepted > 6 * steps
         clock.now += SPREAD
         for party, host in old.items():
             party.hosts = [host]
-        traffic.step()
-    assert sorted(traffic.rejected) == [
+        receivers.step()
+    assert sorted(receivers.rejected) == [
         *[("buyer", "request_signature_key_unknown")] * 3,
         *[("seller", "request_signature_key_unknown")] * 3,
     ]

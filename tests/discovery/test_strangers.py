@@ -200,6 +200,7 @@ def test_nobody_uses_an_expired_set_while_its_owner_is_asked(server, clock, old)
         server.wait_for(2)
         server.hold.set()
         assert [one.result() for one in found] == [()] * 12
+    assert server.asked() == 2
 
 
 def test_expired_set_is_not_used_for_a_failure_of_long_ago(world, server, clock):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from contextlib import suppress
 
 import pytest
@@ -87,47 +86,23 @@ def test_signer_whose_server_is_down_stops_no_other(world, pair, server):
 
 
 def test_sources_may_be_of_any_kind_and_block_or_be_awaited_or_fail(world, server):
-    class Awaited:
-        blocking = False
-        find = KEYS.find
-
-        async def async_find(self, asked):
-            await asyncio.sleep(0)
-            return KEYS.find(asked)
-
-    class Blocking:
-        def find(self, asked):
-            time.sleep(0.01)
-            return KeySet.from_jwks({"keys": [OTHER_PUBLIC]}).find(asked)
-
-    class Broken:
-        blocking = False
-
+    class Broken(Held):
         def find(self, asked):
             raise RuntimeError(f"no {asked.keyid}")
 
-    class BrokenLater(Broken):
-        async def async_find(self, asked):
-            await asyncio.sleep(0)
-            return self.find(asked)
-
-    class Wrong:
-        blocking = False
-
+    class Wrong(AtOnce):
         def find(self, _asked):
             return None
 
     server.answers["/a"] = jwks(es256_pair("far")[1])
-    fixed = {
-        "set": KeySet.from_jwks({"keys": [OTHER_PUBLIC | {"kid": "set"}]}, owner="its own"),
-        "far": world.jwks(server.url("/a"), network=server.network()),
+    own = {"own": (Awaited if world.is_async else AtOnce)(PUBLIC), "blocking": Held(OTHER_PUBLIC)}
+    fetched = {"far": world.jwks(server.url("/a"), network=server.network())}
+    fixed = {"set": KeySet.from_jwks({"keys": [OTHER_PUBLIC | {"kid": "set"}]}, owner="its own")}
+    sources = world.sources(fixed | fetched | own | {"broken": Broken(), "wrong": Wrong()})
+    keyids = {"set": "set", "far": "far", PUBLIC["kid"]: "own", OTHER_PUBLIC["kid"]: "blocking"}
+    assert {keyid: owners(world.find_all(sources, lookup(keyid))) for keyid in keyids} == {
+        keyid: [owner] for keyid, owner in keyids.items()
     }
-    own = {"awaited": Awaited(), "blocking": Blocking(), "broken": Broken(), "later": BrokenLater(), "wrong": Wrong()}
-    sources = world.sources(fixed | own)
-    for name in fixed:
-        assert owners(world.find_all(sources, lookup(name))) == [name]
-    assert owners(world.find_all(sources, lookup())) == ["awaited"]
-    assert owners(world.find_all(sources, lookup(OTHER_PUBLIC["kid"]))) == ["blocking"]
     with pytest.raises(RuntimeError, match="no nobody"):
         world.find_all(sources, lookup("nobody"))
     with pytest.raises(KeySourceError, match=r"^find of Wrong returned something other than a sequence of keys"):

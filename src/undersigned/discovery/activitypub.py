@@ -129,13 +129,6 @@ class ActorKeys(NamedKeys[str]):
         """Return the key ID of an actor's key, and the URL of the document that has it."""
         return lookup.keyid, self._location(lookup.keyid)
 
-    def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:
-        """Return the key, if its owner is trusted still."""
-        found = keys.get(lookup.keyid)
-        for key in found:
-            self._location(key.owner)
-        return found
-
     def load(self, agent: str) -> Copy[Keys]:
         """Fetch the key of an actor."""
         # If the actor is gone, a copy that is kept still verifies the Delete with which it says good-bye.
@@ -153,7 +146,9 @@ class ActorKeys(NamedKeys[str]):
         own = copy if owner == location and key is not copy.value else self._document(owner)
         check_owner(own.value, owner=owner, keyid=keyid)
         found = verification_key(key, keyid=keyid, owner=owner)
-        return Copy(Keys([(keyid, {})], make=lambda _jwk: found), copy.fetched, min(copy.fresh_until, own.fresh_until))
+        # The owner's host may be blocked later.
+        keys = Keys([(keyid, {})], make=lambda _jwk: found, wanted=lambda _jwk: bool(self._location(owner)))
+        return Copy(keys, copy.fetched, min(copy.fresh_until, own.fresh_until))
 
     def _document(self, url: str) -> Copy[Mapping[str, object]]:
         url = self._location(url)

@@ -165,7 +165,8 @@ class Kept(Generic[Value]):
 
     From a little before a copy expires, a request that uses it begins the next fetch, and does not wait for it. If that
     fetch fails or hangs, the copy is used for another `freshness.stale` seconds, and nobody waits for the next fetches.
-    Nothing else makes a copy usable that has expired: who may not wait for the fetch gets an error.
+    Nothing else makes a copy usable that has expired: who may not wait for the fetch gets an error. A value that says
+    that it `is_empty` counts if it is fetched twice in a row.
 
     Args:
         name: the name of the document in the log.
@@ -174,7 +175,6 @@ class Kept(Generic[Value]):
         loader: has the clock, how long a copy is used, and how long a caller waits for a fetch.
         gate: tells which fetch may begin, if senders name the document; None: the operator has chosen it.
         document: what the document is, for the report of the fetch.
-        is_empty: tells whether a document has nothing in it. Such a document counts if it is fetched twice in a row.
     """
 
     def __init__(
@@ -186,7 +186,6 @@ class Kept(Generic[Value]):
         *,
         gate: Gate | None = None,
         document: Document = "keys",
-        is_empty: Callable[[Value], bool] = lambda _value: False,
     ) -> None:
         self._name = name
         self._site = site
@@ -194,7 +193,6 @@ class Kept(Generic[Value]):
         self._loader = loader
         self._gate, self._is_chosen = gate, gate is None
         self._document: Document = document
-        self._is_empty = is_empty
         self._copy: Copy[Value] | None = None
         self._emptied = self._logged = False
         self._failures = 0
@@ -322,7 +320,7 @@ class Kept(Generic[Value]):
         began, reason, last, made = time.perf_counter(), None, self._copy, None
         try:
             copy = self._load(last)
-            if last is not None and self._is_empty(copy.value) and not self._is_empty(last.value):
+            if last is not None and _is_empty(copy.value) and not _is_empty(last.value):
                 self._check_emptied()
         except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
             failure = self._failed(error)
@@ -390,3 +388,7 @@ class Kept(Generic[Value]):
 
     def _shown(self) -> str:
         return ascii(self._name[:LONGEST_IN_LINE])[1:-1]
+
+
+def _is_empty(value: object) -> bool:
+    return getattr(value, "is_empty", False)

@@ -41,10 +41,6 @@ class KeptKeys(ABC):
     def kept(self, lookup: KeyLookup) -> Kept[Keys]:
         """Return the document that has the keys for a signature, or raise a `KeySourceError`."""
 
-    def select(self, keys: Keys, lookup: KeyLookup) -> FoundKeys:
-        """Return the keys that a signature asks for."""
-        return keys.get(lookup.keyid)
-
     def find(self, lookup: KeyLookup) -> FoundKeys:
         """Return the keys that `lookup.keyid` names in the document, four at most.
 
@@ -63,11 +59,12 @@ class KeptKeys(ABC):
         with suppress(KeySourceError):
             copy = self.kept(lookup).usable_copy()
             if copy is not None and has_keys(lookup, self._loader, copy):
-                return self.select(copy.value, lookup)
+                return copy.value.get(lookup.keyid)
         return ()
 
     async def _fetch(self, lookup: KeyLookup, wait: Wait) -> FoundKeys:
-        return self.select(await self.kept(lookup).get(partial(has_keys, lookup, self._loader), wait), lookup)
+        keys = await self.kept(lookup).get(partial(has_keys, lookup, self._loader), wait)
+        return keys.get(lookup.keyid)
 
 
 def has_keys(lookup: KeyLookup, loader: Loader, copy: Copy[Keys]) -> bool:

@@ -34,7 +34,7 @@ class FetchedKeys(KeptKeys):
     def __init__(self, url: str, load: Callable[[Copy[Keys] | None], Copy[Keys]], loader: Loader) -> None:
         super().__init__(loader)
         self.url = url
-        self._kept = Kept(url, Target.of(url).host, load, loader, is_empty=lambda keys: keys.is_empty)
+        self._kept = Kept(url, Target.of(url).host, load, loader)
 
     def kept(self, lookup: KeyLookup) -> Kept[Keys]:  # noqa: ARG002 - other sources have a document for each sender
         """Return the document."""
@@ -50,18 +50,12 @@ class FetchedKeys(KeptKeys):
         return self._kept.usable_copy() is not None
 
     def fetched_question(self, lookup: KeyLookup) -> FetchedQuestion:
-        """Return a question, for a source that asks several sources at the same time."""
+        """Return the lookup as a question."""
         return FetchedQuestion(self._kept, self._loader, lookup)
 
 
 class FetchedQuestion:
-    """A question to a source that fetches one document.
-
-    Args:
-        kept: the document.
-        loader: fetches it.
-        lookup: the lookup.
-    """
+    """A lookup in a document, which `KeySources` asks several of at the same time."""
 
     __slots__ = ("_is_enough", "_kept", "_keyid", "_since")
 

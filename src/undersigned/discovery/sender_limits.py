@@ -123,7 +123,7 @@ class NamedKeys(KeptKeys, Generic[Agent]):
                 def load(_last: object) -> Copy[Keys]:
                     return self.load(agent)
 
-                kept = Kept(url, site, load, self._loader, gate=self._enter, is_empty=lambda keys: keys.is_empty)
+                kept = Kept(url, site, load, self._loader, gate=self._enter)
                 self._add(self._new, agent, kept)
             elif _gave_keys(kept):
                 del self._new[agent]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from undersigned.discovery.adcp.adagents import NO_KEYS, load_pins
 from undersigned.discovery.adcp.brand import authorized_until, brand_url, check_key_origins, jwks_url
-from undersigned.discovery.adcp.protocols import Conversation, call_tool, run_task
+from undersigned.discovery.adcp.protocols import Conversation, authority, call_tool, run_task
 from undersigned.discovery.document_cache import Copy, Loader
-from undersigned.discovery.fetch import FetchRequest, Target
-from undersigned.discovery.fetch_errors import UntrustedURL, source_errors
+from undersigned.discovery.fetch import FetchRequest
+from undersigned.discovery.fetch_errors import source_errors
 from undersigned.discovery.freshness import Freshness
 from undersigned.discovery.jwk_set import read_json_object, read_jwk_set
 from undersigned.discovery.key_sources import KeySources
@@ -82,7 +82,7 @@ class AdCPAgent(FetchedKeys):
         now: Callable[[], float] = system_clock,
     ) -> None:
         check_url("url", url)
-        if publisher and not _is_authority(publisher):
+        if publisher and authority(f"https://{publisher}/") != publisher:
             raise ConfigurationError("publisher: give a domain without scheme, such as publisher.example.com")
         self._purpose, self._protocol, self.publisher, self._now = purpose, protocol, publisher, now
         self._loader = Loader(network, freshness, clock)
@@ -218,10 +218,3 @@ class _OfPublishers(KeySources):
         for failure in () if found else failures.values():
             raise failure
         return tuple(found.values())
-
-
-def _is_authority(publisher: str) -> bool:
-    try:
-        return Target.of(f"https://{publisher}/").authority == publisher
-    except UntrustedURL:
-        return False

@@ -269,12 +269,13 @@ def _endpoint(agent: str, card: Mapping[str, object]) -> tuple[str, str]:
     }
     for interface in (*objects(card.get("supportedInterfaces")), single):
         url = interface.get("url")
-        if isinstance(url, str) and interface.get("protocolBinding") == "JSONRPC" and _authority(url) == origin:
+        if isinstance(url, str) and interface.get("protocolBinding") == "JSONRPC" and authority(url) == origin:
             return url, _field_value(interface.get("protocolVersion"))
     raise UnusableDocument("the agent's card names no JSON-RPC interface at the agent's origin")
 
 
-def _authority(url: str) -> str | None:
+def authority(url: str) -> str | None:
+    """Return host and port of an https URL, or None if it must not be fetched."""
     try:
         return Target.of(url).authority
     except UntrustedURL:

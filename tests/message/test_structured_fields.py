@@ -33,33 +33,31 @@ def test_bytes_are_read_in_either_encoding(length):
         assert parse_byte_sequences(f"s={spelled(data, encoding)}", encoding) == {"s": data}
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("AA", "base64"),
-        ("AA=", "base64"),
-        ("-_-_", "base64"),
-        ("AAA", "base64"),
-        ("A", "base64"),
-        ("AA===", "base64"),
-        ("=", "base64"),
-        ("AA==", "base64url"),
-        ("++++", "base64url"),
-        ("////", "base64url"),
-        ("A", "base64url"),
-        ("AA AA", "base64"),
-        ("AA\nAA", "base64"),
+OTHER_SPELLINGS = {
+    "base64": [
+        "AA",
+        "AA=",
+        "-_-_",
+        "AAA",
+        "A",
+        "AA===",
+        "=",
+        "AA AA",
+        "AA\nAA",
+        "AAAA=",
+        "AAAA==",
+        "AAAA====",
+        "AB==",
+        "AAB=",
     ],
-)
-def test_bytes_in_another_alphabet_or_padding_are_rejected(text, encoding):
-    with pytest.raises(UndersignedError, match="not in the profile's Base64"):
-        parse_byte_sequences(f"s=:{text}:", encoding)
+    "base64url": ["AA==", "++++", "////", "A", "AB", "AAB"],
+}
 
 
 @pytest.mark.parametrize(
-    ("text", "encoding"), [("AB==", "base64"), ("AAB=", "base64"), ("AB", "base64url"), ("AAB", "base64url")]
+    ("encoding", "text"), [(encoding, text) for encoding, texts in OTHER_SPELLINGS.items() for text in texts]
 )
-def test_base64_with_nonzero_trailing_bits_is_rejected(text, encoding):
+def test_bytes_in_another_alphabet_or_padding_or_with_unused_bits_are_rejected(encoding, text):
     with pytest.raises(UndersignedError, match="not in the profile's Base64"):
         parse_byte_sequences(f"s=:{text}:", encoding)
 
@@ -105,6 +103,8 @@ OTHER = "the field value is not a dictionary of byte sequences, such as label=:A
         ('s=:A"A:', OTHER),
         ("s=:é:", "a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits"),
         ("é=:AAAA:", OTHER),
+        ("a=:AAAA: b=:AAAA:", OTHER),
+        ("a=:AAAA:,", OTHER),
         ("", OTHER),
     ],
 )
@@ -178,12 +178,6 @@ def test_other_text_is_not_a_key(key):
         signer().sign(Request("POST", URL, [JSON_FIELD], BODY), label=key)
 
 
-@pytest.mark.parametrize("padding", ["=", "==", "===="])
-def test_padding_after_a_whole_group_is_another_spelling(padding):
-    with pytest.raises(UndersignedError, match="padding"):
-        parse_byte_sequences(f"a=:AAAA{padding}:", "base64")
-
-
 @pytest.mark.parametrize("character", "09AZaz:/!#$%&'*+.^_`|~-")
 def test_colons_of_a_token_are_not_those_of_a_byte_sequence(character):
     assert parse_byte_sequences(f"a=:AAAA:;p=t{character}:x:", "base64") == {"a": b"\0\0\0"}
@@ -232,8 +226,3 @@ def is_spelled(text: str) -> bool:
 @pytest.mark.parametrize("value", ['s=:AAAA:;p=""', 's=:AAAA:;p="\\"\\""', 's=:AAAA:;p="";q=""', 's=:AAAA:;p=%""'])
 def test_quotes_of_a_valid_value_are_within_the_limit(value):
     assert parse_byte_sequences(value, "base64") == {"s": b"\0\0\0"}
-
-
-def test_members_without_a_comma_between_them_are_rejected():
-    with pytest.raises(UndersignedError, match="not a dictionary of byte sequences"):
-        parse_byte_sequences("a=:AAAA: b=:AAAA:", "base64")

@@ -84,15 +84,9 @@ def test_match_returns_the_origin_for_every_spelling_of_its_authority(authority)
 
 @pytest.mark.parametrize("authority", ["evil", "h:80", "h:8443", "hh", "h.h", "other:443"])
 def test_match_returns_none_for_another_authority(authority):
-    assert Origins(["https://h", "http://other"]).match(authority) is None
-
-
-def test_match_uses_the_default_port_of_the_origins_scheme():
-    origins = Origins(["https://a", "http://b"])
-    assert origins.match("a:443") == Origin("https", "a")
-    assert origins.match("b:80") == Origin("http", "b")
-    assert origins.match("a:80") is None
-    assert origins.match("b:443") is None
+    origins = Origins(["https://h", "http://other"])
+    assert origins.match(authority) is None
+    assert origins.match("other:80") == Origin("http", "other")
 
 
 @pytest.mark.parametrize(

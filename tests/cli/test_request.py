@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import subprocess
+import sys
+import threading
 import time
 from email.utils import formatdate
 from pathlib import Path
@@ -13,6 +18,8 @@ from tests.cli.command import invoke, run, usage_error
 from tests.cli.conftest import KEYID, private_pem
 from tests.cli.listener import listener, rejection
 from tests.seller import selling_at
+
+from undersigned.cli import http
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +40,21 @@ def answer(keys, *args: str, stdin: bytes = b"") -> dict:
     return json.loads(result.stdout)
 
 
-def get_reply(response: bytes, keys, *args: str, code: int = 1, received=None, path="/a", **options) -> str:
+def ok(body: bytes, head: bytes = b"") -> bytes:
+    return b"HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s" % (head, len(body), body)
+
+
+def replied(response: bytes, keys, *args: str, received=None, path="/a", key: str = "private"):
+    """Send a request to a server that answers with these bytes."""
     with listener(response, received) as port:
-        url = f"http://127.0.0.1:{port}{path}"
-        return request(keys, "GET", url, *args, code=code, **options).replace(str(port), "PORT")
+        return invoke("request", "GET", f"http://127.0.0.1:{port}{path}", *args, "--key", getattr(keys, key))
+
+
+def get_reply(*args, code: int = 1, **options) -> str:
+    """Return what is said of the answer of such a server."""
+    result = replied(*args, **options)
+    assert result.exit_code == code, result.output
+    return result.stderr
 
 
 def test_status_fields_and_content_are_shown(origin, keys, tmp_path):
@@ -166,8 +184,8 @@ def test_check_that_keys_do_not_decide_is_not_explained_by_keys(code, keys):
 
 
 def test_code_is_explained_whatever_the_status_is(keys):
-    body = b'{"error": "request_signature_store_unavailable"}'
-    shown = get_reply(b"HTTP/1.1 503 X\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body), keys)
+    reply = ok(b'{"error": "request_signature_store_unavailable"}').replace(b"200 OK", b"503 X")
+    shown = get_reply(reply, keys)
     assert "Why: the server says request_signature_store_unavailable: the server's replay store" in shown
 
 
@@ -201,6 +219,62 @@ def test_request_that_cannot_be_sent_is_a_usage_error(args, told, keys):
 
 @pytest.mark.parametrize("rest", [b"Content-Length: 10\r\n\r\nabc", b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"])
 def test_content_that_ends_early_is_said_so(rest, keys):
-    with listener(b"HTTP/1.1 200 OK\r\n" + rest) as port:
-        result = invoke("request", "--key", keys.private, "GET", f"http://127.0.0.1:{port}/")
-    assert "ends early" in result.stderr
+    assert "ends early" in replied(b"HTTP/1.1 200 OK\r\n" + rest, keys).stderr
+
+
+def test_another_key_under_the_same_kid_is_named(tmp_path, keys):
+    assert invoke("keygen", "--kid", KEYID, "--out", str(tmp_path)).exit_code == 0
+    shown = get_reply(rejection("request_signature_invalid"), keys, "--jwks", str(tmp_path / "public.jwks.json"))
+    assert f"Cause: the key {KEYID} of --jwks is not the public half of --key" in shown
+    assert (shown.count("Cause: "), "No cause found" in shown) == (1, False)
+
+
+def test_another_profile_than_the_servers_does_not_contradict_the_server(keys):
+    shown = get_reply(rejection("request_signature_tag_invalid"), keys, "--profile", "gnap", "--jwks", keys.public)
+    assert "Why: the server says request_signature_tag_invalid: the server expects another tag\n" in shown
+    assert "The server therefore has other keys, another profile" in shown
+    assert "+  3  tag" not in shown
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_answer_that_does_not_end_is_ended(answer, keys, monkeypatch):
+    monkeypatch.setattr(http, "_TIMES", 1)
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+
+        def serve() -> None:
+            connection, _ = bound.accept()
+            with contextlib.suppress(OSError), connection:
+                connection.sendall(answer)
+                while True:
+                    connection.sendall(answer if b"100" in answer else b"x")
+                    time.sleep(0.01)
+
+        threading.Thread(target=serve, daemon=True).start()
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}/"
+        result = invoke("request", "GET", url, "--key", keys.private, "--timeout", "1")
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"Error: {url}: no response: the response did not end in 1 seconds\n")
+
+
+def test_content_is_cleaned_for_a_terminal_alone(keys, monkeypatch):
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    result = replied(ok("\x1b]0;owned\x07grün\n\t".encode()), keys)
+    assert (result.exit_code, result.stdout) == (0, "\\x1b]0;owned\\x07grün\n\t")
+
+
+def test_content_alone_is_on_standard_output(keys):
+    body = bytes(range(256)) * 1024
+    result = replied(ok(body, b"X-A: \x1b[31m\r\n"), keys)
+    assert (result.exit_code, result.stdout_bytes) == (0, body)
+    assert result.stderr == f"HTTP/1.1 200 OK\nX-A: \\x1b[31m\nContent-Length: {len(body)}\n"
+
+
+def test_reader_of_the_content_may_have_enough_of_it(keys):
+    with listener(ok(b"x\n" * 500_000)) as port:
+        options = ("GET", f"http://127.0.0.1:{port}/", "--key", keys.private)
+        command = [sys.executable, "-m", "undersigned", "request", *options]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603 - ours
+            assert running.stdout.readline() == b"x\n"
+            running.stdout.close()
+            said = running.stderr.read()
+    assert (running.returncode, said) == (0, b"HTTP/1.1 200 OK\nContent-Length: 1000000\n")

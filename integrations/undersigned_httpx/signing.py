@@ -14,7 +14,7 @@ from undersigned import SigningError
 from undersigned.client import ClientSigner, Received, finish, is_seekable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
     from typing import Self, Unpack
 
     from undersigned.client import SentContent, SignedRequest, SignerSource, SigningOptions, VerifiedResponse
@@ -44,20 +44,26 @@ _PAST = (
 class _Stream:
     """The body of a request that was signed, as a stream of either library.
 
+    httpx makes a redirected request with the stream of the request before. It may be sent by another transport of the
+    client, to an origin that nobody listed. The stream of the caller's request refuses to be read by it: a transport
+    that signs takes the body out of it.
+
     Args:
         content: the body.
-        chunks: returns its chunks.
+        is_sent: whether this is the stream of the request that is sent, and not the one of the caller's.
     """
 
-    def __init__(self, content: SentContent, chunks: Callable[[], Iterator[bytes]]) -> None:
+    def __init__(self, content: SentContent, *, is_sent: bool) -> None:
         self.content = content
-        self._chunks = chunks
+        self._is_sent = is_sent
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._chunks()
+        if self.content and not self._is_sent:
+            raise SigningError(_LEFT)
+        return iter((self.content,) if isinstance(self.content, bytes) else self.content)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in self._chunks():
+        for chunk in self:
             yield chunk
 
 
@@ -65,15 +71,6 @@ class _Stream:
 def _stream(library: Any) -> Any:
     """Return the kind of stream as a class of a library."""
     return type(_Stream.__name__, (_Stream, library.SyncByteStream, library.AsyncByteStream), {})
-
-
-def _guarded() -> Iterator[bytes]:
-    """Refuse the body to all but a transport that signs, which takes it out of its stream.
-
-    httpx makes a redirected request with the stream of the request before. It may be sent by another transport of the
-    client, to an origin that nobody listed.
-    """
-    raise SigningError(_LEFT)
 
 
 class _Signing(Generic[TransportT]):
@@ -94,9 +91,8 @@ class _Signing(Generic[TransportT]):
         if "target" in request.extensions:
             raise SigningError("extensions: target is sent instead of the URL's path and query; put it into the URL")
         content = await self._read(request.stream)
-        chunks = partial(iter, (content,) if isinstance(content, bytes) else content)
-        stream = _stream(self._library)(content, chunks)
-        request.stream = _stream(self._library)(content, _guarded) if content else stream
+        request.stream = _stream(self._library)(content, is_sent=False)
+        stream = _stream(self._library)(content, is_sent=True)
 
         async def send(signed: SignedRequest) -> Received[Any]:
             # The caller's own request stays as it is, as redirects are made of it.
@@ -198,7 +194,7 @@ def _fields(message: Any) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.headers.raw]
 
 
-def _octets(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+def _octets(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 
 _CHUNK = 65_536
 _UNAUTHORIZED = 401
-_RETRIES = (
-    "max_retries: urllib3 would send the same signature again, which the receiver takes for a replay; repeat the call "
-    "itself, which signs again"
-)
 
 
 class SignatureAdapter(HTTPAdapter):
@@ -74,7 +70,10 @@ class SignatureAdapter(HTTPAdapter):
         **options: Unpack[SigningOptions],
     ) -> None:
         if max_retries:
-            raise ConfigurationError(_RETRIES)
+            raise ConfigurationError(
+                "max_retries: urllib3 would send the same signature again, which the receiver takes for a replay; "
+                "repeat the call itself, which signs again"
+            )
         super().__init__(pool_connections, pool_maxsize, pool_block=pool_block)
         self._signer = ClientSigner(signer, **options)
 

@@ -162,7 +162,7 @@ def _signed(signer: Signer, method: str, url: str, fields: Sequence[tuple[str, s
     with_own = [*fields, *(field for field in _OWN if field[0].lower() not in given)]
     client = ClientSigner(signer, [f"{target.scheme}://{target.authority}"])
     signed = client.sign(method, url, with_own, content)
-    lines = [*signed.fields, *signed.signature]
+    lines = [*signed.headers]
     if "host" not in given:
         lines.insert(0, ("Host", signed.authority))
     if content or method in USUALLY_WITH_CONTENT:

@@ -135,7 +135,7 @@ class ResponseVerification:
         self._check(signed, response, verified)
         left_out = {name for name in _LEFT_OUT if not _covers(verified, name)}
         cached_by = _CACHED_BY.intersection(("cache-control", *response.fields.combined))
-        added = []
+        added: list[tuple[str, str]] = []
         if not all(_covers(verified, name) for name in cached_by):
             left_out.add("cache-control")
             added.append(("Cache-Control", "no-store"))

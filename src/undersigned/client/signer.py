@@ -102,26 +102,20 @@ class SignedRequest:
         url: the canonical URL.
         origin: the scheme and authority of the URL.
         authority: the value of `Host` or `:authority`.
-        fields: the given headers without signature fields; a `Host` among them is in canonical form.
-        signature: the headers to add: Signature-Input, Signature and, for a body, Content-Digest.
+        headers: all headers to send: the given ones, a `Host` among them in canonical form, and those of the signature.
+            Text is bytes decoded as Latin-1.
     """
 
     method: str
     url: str = field(repr=False)
     origin: str
     authority: str
-    fields: tuple[tuple[str, str], ...] = field(repr=False)
-    signature: tuple[tuple[str, str], ...]
-
-    @property
-    def headers(self) -> list[tuple[str, str]]:
-        """All headers to send. Text is bytes decoded as Latin-1."""
-        return [*self.fields, *self.signature]
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
 
     @property
     def request(self) -> Request:
         """The request without its content: the parts that a signed response can cover (RFC 9421 section 2.4)."""
-        host = [] if any(name.lower() == "host" for name, _ in self.fields) else [("Host", self.authority)]
+        host = [] if any(name.lower() == "host" for name, _ in self.headers) else [("Host", self.authority)]
         return Request(self.method, self.url, [*host, *self.headers])
 
 
@@ -235,7 +229,7 @@ class ClientSigner:
                 headers = verified.headers
             if not isinstance(pair := self._signer, DoubleKnock):
                 return received.response
-            modern = any(name == "Signature-Input" for name, _ in signed.signature)
+            modern = any(name == "Signature-Input" for name, _ in signed.headers)
             other = pair.note_answer(signed.origin, received.status, modern=modern)
             if other is None or again is not None:
                 return received.response
@@ -358,4 +352,5 @@ class ClientSigner:
         else:
             sign = current.async_sign if self._is_async else current.sign
             made = await awaited(sign(request, digest=digest))
-        return SignedRequest(request.method, target.target_uri, origin, target.authority, (*kept, *added), made.fields)
+        headers = (*kept, *added, *made.fields)
+        return SignedRequest(request.method, target.target_uri, origin, target.authority, headers)

@@ -209,15 +209,10 @@ def receiver(key_server_certificate):
         return Response(status_code=503 if len(came) == 1 else 204)
 
     verifier = Verifier(profiles.ADCP_WEBHOOK, keys=KEYS, replay=MemoryReplayStore())
-    origins = []
     app = Starlette(routes=[Route(HOOK, receive, methods=["POST"])])
-
-    async def late(scope, receive, send) -> None:
-        await SignatureMiddleware(app, verifier=verifier, origins=origins)(scope, receive, send)
-
-    with https_server(late, key_server_certificate) as port:
-        origins.append(f"https://keys.example.com:{port}")
-        yield f"{origins[0]}{HOOK}", network_of(key_server_certificate), came
+    signed = SignatureMiddleware(app, verifier=verifier, origins="https://{}".format)
+    with https_server(signed, key_server_certificate) as port:
+        yield f"https://keys.example.com:{port}{HOOK}", network_of(key_server_certificate), came
 
 
 def test_receiver_verifies_every_attempt_and_gets_the_same_payload(send, receiver):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.integrations.capture import threaded
 
 from undersigned_inspector.page import paste
 from undersigned_inspector.server import PageServer
@@ -31,12 +31,8 @@ def driver(tmp_path_factory) -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture(scope="session")
 def page_url() -> Iterator[str]:
-    with PageServer(paste) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with threaded(PageServer(paste)) as server:
         yield server.url
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

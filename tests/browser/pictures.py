@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import tempfile
-import threading
 from pathlib import Path
 
 from PIL import Image
 from tests.browser.chromium import chromium
 from tests.browser.person import Person, write_received
+from tests.integrations.capture import threaded
 
 from undersigned_inspector.page import paste
 from undersigned_inspector.server import PageServer
@@ -22,9 +22,11 @@ BOTTOM = "return Math.round(document.querySelector('pre').getBoundingClientRect(
 
 
 def main() -> None:
-    with PageServer(paste) as server, tempfile.TemporaryDirectory() as profile, chromium(Path(profile)) as driver:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with (
+        threaded(PageServer(paste)) as server,
+        tempfile.TemporaryDirectory() as profile,
+        chromium(Path(profile)) as driver,
+    ):
         driver.set_window_size(WIDTH, 1400)
         person = Person(driver)
         person.open(server.url)
@@ -38,8 +40,6 @@ def main() -> None:
             picture = Image.open(io.BytesIO(base64.b64decode(taken["data"])))
             small = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
             small.save(DOCS / f"inspect-{scheme}.png", optimize=True)
-        server.shutdown()
-        thread.join()
 
 
 if __name__ == "__main__":

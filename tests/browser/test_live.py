@@ -15,18 +15,6 @@ from undersigned.profiles import ADCP_3_2
 from undersigned_inspector import Inspector
 
 
-class Switch:
-    """An application that is made once the port of its server is known."""
-
-    app = None
-
-    async def asgi(self, scope, receive, send):
-        await self.app(scope, receive, send)
-
-    def wsgi(self, environ, start_response):
-        return self.app(environ, start_response)
-
-
 async def over_asgi(_scope, _receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b""})
@@ -40,14 +28,11 @@ def over_wsgi(_environ, start_response):
 @contextlib.contextmanager
 def application(kind, inspector):
     """Serve an application with an inspector; yields its origin."""
-    switch = Switch()
-    with uvicorn_server(switch.asgi) if kind == "asgi" else waitress_server(switch.wsgi) as port:
-        origin = f"http://127.0.0.1:{port}"
-        verifier = Verifier(ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
-        options = {"verifier": verifier, "origins": [origin], "on_decision": inspector}
-        made = asgi.SignatureMiddleware(over_asgi, **options) if kind == "asgi" else None
-        switch.app = made or wsgi.SignatureMiddleware(over_wsgi, **options)
-        yield origin
+    verifier = Verifier(ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
+    options = {"verifier": verifier, "origins": "http://{}".format, "on_decision": inspector}
+    made, serve, app = {"asgi": (asgi, uvicorn_server, over_asgi), "wsgi": (wsgi, waitress_server, over_wsgi)}[kind]
+    with serve(made.SignatureMiddleware(app, **options)) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def send(origin, target, *, signed=None, fields=()):

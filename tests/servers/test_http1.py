@@ -7,7 +7,7 @@ import socket
 import threading
 
 import pytest
-from tests.servers.hidden import MERGED, TRAILER_OF_A_NEW_FIELD
+from tests.servers.matrix import MERGED, TRAILER_OF_A_NEW_FIELD
 from tests.servers.requests_http1 import (
     ATTACKS,
     CHUNKED,
@@ -162,3 +162,13 @@ def test_replay_is_rejected(served):
 
 def test_server_is_recognised_when_it_identifies_itself(served):
     assert served.seen()["server"] == served.server.detected
+
+
+@pytest.mark.parametrize("case", ["no query", "content"])
+def test_server_that_hides_signed_values_is_rejected_by_name_with_its_reason_in_the_log(rejected, case):
+    response = exchange(rejected.port, HONEST[case].raw())
+    assert b" 503 " in response.partition(b"\r\n")[0], response
+    assert b"request_signature_server_unsupported" in response
+    assert rejected.calls() == []
+    assert rejected.seen()["server"] == rejected.server.name.removesuffix("-wsgi")
+    assert rejected.seen()["server"] in rejected.log.read_text()

@@ -29,9 +29,12 @@ def over_wsgi(_environ, start_response):
 def application(kind, inspector):
     """Serve an application with an inspector; yields its origin."""
     verifier = Verifier(ADCP_3_2, keys=KEYS, replay=MemoryReplayStore())
-    options = {"verifier": verifier, "origins": "http://{}".format, "on_decision": inspector}
     made, serve, app = {"asgi": (asgi, uvicorn_server, over_asgi), "wsgi": (wsgi, waitress_server, over_wsgi)}[kind]
-    with serve(made.SignatureMiddleware(app, **options)) as port:
+    current = {}
+    with serve(lambda *given: current["app"](*given)) as port:  # noqa: PLW0108 - it is made when the port is known
+        # The inspector listens for an origin on loopback only.
+        options = {"verifier": verifier, "origins": [f"http://127.0.0.1:{port}"], "on_decision": inspector}
+        current["app"] = made.SignatureMiddleware(app, **options)
         yield f"http://127.0.0.1:{port}"
 
 

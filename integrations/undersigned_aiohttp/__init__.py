@@ -15,7 +15,7 @@ from weakref import ref
 from undersigned.errors import needs_extra, renamed
 from undersigned.eventloop import AsyncGuard, WireBody, WireReceived
 from undersigned.middleware import Admission, AsyncSetup, ErrorResponse, Published, incomplete
-from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes, own_names
+from undersigned.policy import ListedRoute, MatchedRoute, RouteResolver, Routes, answers_itself
 
 with needs_extra("aiohttp"):
     from aiohttp import web
@@ -229,14 +229,8 @@ def _listed(app: web.Application) -> Iterator[ListedRoute]:
                 yield ListedRoute(method, path, MatchedRoute(route.handler, (route.name,), path=path))
 
 
-_LEADING = ("__init__", "__new__", "__await__", "__getattr__", "__getattribute__", "_raise_allowed_methods")
-
-
 def _answers_405(handler: object, method: str) -> bool:
-    """Return whether a class of aiohttp answers by itself, as it has no function for the method."""
-    if not (isinstance(handler, type) and issubclass(handler, web.View)):
-        return False
-    return own_names(handler, {"aiohttp"}).isdisjoint({*_LEADING, method.lower()})
+    return answers_itself(handler, web.View, {method.lower(), "_raise_allowed_methods"}, {"aiohttp"})
 
 
 __getattr__ = renamed(__name__, "signature_middleware", SignatureMiddleware)

@@ -11,7 +11,7 @@ from undersigned import Policy, VerifiedSignature
 from undersigned.asgi import SignatureMiddleware
 from undersigned.errors import needs_extra
 from undersigned.middleware import SCHEME, document_signature, must_be_signed
-from undersigned.policy import MatchedRoute, own_names
+from undersigned.policy import MatchedRoute
 
 with needs_extra("fastapi"):
     from fastapi import Depends, FastAPI, routing
@@ -22,6 +22,7 @@ with needs_extra("fastapi"):
 
     from undersigned_starlette import RouteResolver as StarletteRouteResolver
     from undersigned_starlette import SignatureRequired, find_signature, jwks_route, verified_signature
+    from undersigned_starlette.routes import overrides
 
 __all__ = [
     "RouteResolver",
@@ -76,22 +77,18 @@ class RouteResolver(StarletteRouteResolver):
             contexts: list[Any] = [*routing.iter_route_contexts([route])]
             included = [(context.original_route, context) for context in contexts]
             inside = [one for one, _ in included if one is not route and isinstance(one, routing.APIRoute)]
-            if any(_overrides(one, "matches") for one in inside) or _decides_by_itself(route):
+            if any(overrides(one, "matches") for one in inside) or _decides_by_itself(route):
                 # FastAPI asks the declared route, in a way that is private, so only the router as a whole can be asked.
                 yield route, route
             else:
                 yield from included
 
 
-def _overrides(given: object, *methods: str) -> bool:
-    return not own_names(type(given), {"fastapi", "starlette"}).isdisjoint(methods)
-
-
 def _decides_by_itself(included: object) -> bool:
     """Return whether an included router, or one that is included in it, has a class that decides what it runs."""
     router: Any = getattr(included, "original_router", None)
     return router is not None and (
-        _overrides(router, "matches", "handle") or any(map(_decides_by_itself, router.routes))
+        overrides(router, "matches", "handle") or any(map(_decides_by_itself, router.routes))
     )
 
 

@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from undersigned import ConfigurationError, SignatureError
 from undersigned.asgi import check_route, is_closed_only
 from undersigned.middleware import ErrorResponse, Published
-from undersigned.policy import ListedRoute, MatchedRoute, Routes, called_applications, own_names
+from undersigned.policy import ListedRoute, MatchedRoute, Routes, answers_itself, called_applications, own_names
 from undersigned.policy import RouteResolver as _RouteResolver
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _listed(router: Router, candidates: Candidates, prefix: str) -> Iterator[Lis
         path = f"{prefix}{getattr(route, 'path', getattr(route, 'host', '/*'))}"
         endpoint = getattr(route, "endpoint", None)
         methods = getattr(route, "methods", None) or (_METHODS if isclass(endpoint) else ["*"])
-        methods = ["*"] if _overrides(declared, "handle") else methods
+        methods = ["*"] if overrides(declared, "handle") else methods
         for method in ["WEBSOCKET"] if isinstance(declared, WebSocketRoute) else sorted(methods):
             scope: dict[str, Any] = {"method": method, "endpoint": endpoint, "path_params": {}}
             matched = _about_to_run(declared, route, scope, candidates)
@@ -204,7 +204,7 @@ def _matched(router: Router, scope: dict[str, Any], candidates: Candidates) -> M
             partly = declared, route, {**scope, **child}
     if partly is not None:
         # A route answers 405.
-        is_known = isinstance(partly[0], Route) and not _overrides(partly[0], "handle")
+        is_known = isinstance(partly[0], Route) and not overrides(partly[0], "handle")
         return None if is_known else _about_to_run(*partly, candidates)
     # FastAPI asks its frontends last.
     frontend = getattr(router, "_match_low_priority", None)
@@ -215,7 +215,7 @@ def _matched(router: Router, scope: dict[str, Any], candidates: Candidates) -> M
 
 def _unmatched(router: Router) -> MatchedRoute | None:
     """Return what runs if no route has matched, or None if it is a redirect or 404."""
-    is_known = router.default == router.not_found and not _overrides(router, "not_found")
+    is_known = router.default == router.not_found and not overrides(router, "not_found")
     return None if is_known else MatchedRoute(router.default, is_opaque=True)
 
 
@@ -230,22 +230,24 @@ def _about_to_run(
     """Return what runs after `route` has matched, or None for a mounted router, which asks about its own routes."""
     if isinstance(declared, (Route, WebSocketRoute)):
         endpoint = scope["endpoint"]
-        if _answers_405(endpoint, scope) and not _overrides(declared, "handle"):
+        method = scope.get("method", "").lower()
+        methods = {"get" if method == "head" else method, "head", "dispatch", "method_not_allowed"}
+        if answers_itself(endpoint, HTTPEndpoint, methods, _FRAMEWORKS) and not overrides(declared, "handle"):
             return None
-        is_opaque = _is_application(endpoint) or _overrides(declared, "handle")
+        is_opaque = _is_application(endpoint) or overrides(declared, "handle")
         path = getattr(route, "path", None)
         return MatchedRoute(endpoint, (route.name,), scope["path_params"], is_opaque=is_opaque, path=path)
     if not isinstance(declared, (Mount, Host)):
         return MatchedRoute(declared, is_opaque=True)
     inner = _base(route)
     if (
-        not _overrides(declared, "handle")
+        not overrides(declared, "handle")
         and isinstance(inner, (Starlette, Router))
         and _deciding(inner) is None
         and _hook(_router(inner), candidates)
     ):
         return None
-    if type(inner) is StaticFiles and not _overrides(declared, "handle"):
+    if type(inner) is StaticFiles and not overrides(declared, "handle"):
         return MatchedRoute(inner, (route.name, _FILES), scope["path_params"])
     return MatchedRoute(inner, (route.name,), scope["path_params"], is_opaque=True)
 
@@ -257,23 +259,12 @@ def _router(app: Starlette | Router) -> Router:
 def _deciding(app: Starlette | Router) -> Starlette | Router | None:
     """Return what is of a class that may run something without asking its routes: an application or its router."""
     router = _router(app)
-    return app if _overrides(app, "__call__") else router if _overrides(router, "__call__", "app") else None
+    return app if overrides(app, "__call__") else router if overrides(router, "__call__", "app") else None
 
 
-def _overrides(given: object, *methods: str) -> bool:
+def overrides(given: object, *methods: str) -> bool:
     """Return whether a class outside of the frameworks defines one of the methods."""
     return not own_names(type(given), _FRAMEWORKS).isdisjoint(methods)
-
-
-_LEADING = ("__init__", "__new__", "__await__", "__getattr__", "__getattribute__", "dispatch", "method_not_allowed")
-
-
-def _answers_405(endpoint: object, scope: dict[str, Any]) -> bool:
-    """Return whether a class of Starlette answers by itself, as it has no function for the method."""
-    if not (isclass(endpoint) and issubclass(endpoint, HTTPEndpoint)):
-        return False
-    method = "get" if scope["method"] == "HEAD" else scope["method"].lower()
-    return own_names(endpoint, _FRAMEWORKS).isdisjoint({*_LEADING, method, "head"})
 
 
 def _is_application(endpoint: object) -> bool:

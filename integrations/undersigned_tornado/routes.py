@@ -10,7 +10,7 @@ from tornado.httputil import HTTPServerRequest
 from tornado.web import Application, ErrorHandler, HTTPError, RequestHandler
 
 from undersigned.middleware import ErrorResponse, Published
-from undersigned.policy import ListedRoute, MatchedRoute, Routes
+from undersigned.policy import ListedRoute, MatchedRoute, Routes, answers_itself
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
@@ -134,12 +134,7 @@ def _rejecting(handler: type[RequestHandler], error: SignatureRequired) -> type[
 
 def _answers_itself(handler: type[RequestHandler], method: str | None) -> bool:
     """Return whether Tornado's own methods answer 404 or 405."""
-    if handler is ErrorHandler or not isinstance(handler, type):
-        return handler is ErrorHandler
-    own = handler.__mro__[: handler.__mro__.index(RequestHandler)]
-    leading = ("__init__", "__getattr__", "__getattribute__", "_execute", "initialize")
-    return not any(
-        name in vars(cls)
-        for cls in own
-        for name in ("prepare", (method or "").lower(), *(() if cls.__module__.startswith("tornado.") else leading))
-    )
+    names = ("prepare", (method or "").lower())
+    inherits = all(getattr(handler, name, None) is getattr(RequestHandler, name, None) for name in names)
+    answers_405 = inherits and answers_itself(handler, RequestHandler, {"_execute", "initialize"}, {"tornado"})
+    return handler is ErrorHandler or answers_405

@@ -10,6 +10,7 @@ from undersigned.policy.route import (
     RouteOperation,
     RouteResolver,
     Routes,
+    answers_itself,
     called_applications,
     own_names,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Routes",
     "TableLine",
     "UnresolvedOperation",
+    "answers_itself",
     "called_applications",
     "own_names",
     "policy_table",

@@ -138,6 +138,19 @@ def own_names(cls: type, packages: Collection[str]) -> set[str]:
     return {name for base in own for name in vars(base)}
 
 
+def answers_itself(view: object, base: type, methods: Collection[str], packages: Collection[str]) -> bool:
+    """Return whether a class of views answers a request, such as with 405, by methods of the framework only.
+
+    Args:
+        view: what is about to run.
+        base: the class of the framework for such views.
+        methods: the methods that the framework calls for the request.
+        packages: the packages of the framework.
+    """
+    called = {"__init__", "__new__", "__await__", "__getattr__", "__getattribute__", *methods}
+    return isinstance(view, type) and issubclass(view, base) and own_names(view, packages).isdisjoint(called)
+
+
 class RouteResolver:
     """A resolver that names the operation of the route that the framework is about to run.
 

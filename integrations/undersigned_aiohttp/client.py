@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -17,7 +16,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from undersigned import SigningError
-from undersigned.client import ClientSigner, Received, UnchangedBody
+from undersigned.client import ClientSigner, ListedOrigins, Received, UnchangedBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -27,14 +26,7 @@ if TYPE_CHECKING:
     from aiohttp.abc import AbstractStreamWriter
     from aiohttp.client_reqrep import ConnectionKey
 
-    from undersigned.client import (
-        ListedOrigins,
-        SentContent,
-        SignedRequest,
-        SignerSource,
-        SigningOptions,
-        VerifiedResponse,
-    )
+    from undersigned.client import SentContent, SignedRequest, SignerSource, SigningOptions, VerifiedResponse
 
 
 class SigningMiddleware:
@@ -95,7 +87,7 @@ class SigningMiddleware:
                 raise
             headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
             chunks = response.content.iter_any()
-            return Received(response, response.status, headers, chunks, partial(_replace, response), response.close)
+            return Received(response, response.status, headers, chunks, _replace, response.close)
 
         return await self._signer.exchange(method, url, fields, content, send)
 
@@ -154,7 +146,7 @@ class _Unchanged(Payload):
         super().__init__(payload, headers=payload.headers)
         self.payload = payload
         self._content = content
-        self._size = content.length
+        self._size = len(content)
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         return self.payload.decode(encoding, errors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import logging
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from traceback import walk_stack
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -103,8 +103,8 @@ class _Signing(Generic[TransportT]):
             else:
                 response = self._transport.handle_request(outgoing)
             response.extensions["signed_request"] = signed
-            replace, close = partial(self._replace, response), response.aclose if self._is_async else response.close
-            return Received(response, response.status_code, _fields(response), response.stream, replace, close)
+            close = response.aclose if self._is_async else response.close
+            return Received(response, response.status_code, _fields(response), response.stream, self._replace, close)
 
         return await self._signer.exchange(request.method, str(request.url), _fields(request), content, send)
 
@@ -120,7 +120,7 @@ class _Signing(Generic[TransportT]):
         if isinstance(stream, self._library.ByteStream):
             return b"".join(stream)
         if _is_form_of_files(stream):
-            return self._signer.unchanged(partial(iter, stream))
+            return self._signer.unchanged(stream.__iter__)
         return await self._signer.read(stream.content if isinstance(stream, _Stream) else _given_file(stream) or stream)
 
     def _look_past(self) -> None:

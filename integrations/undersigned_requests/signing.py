@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from requests import PreparedRequest
@@ -97,9 +96,7 @@ class SignatureAdapter(HTTPAdapter):
             tried.append(response)
             raw = cast("HTTPResponse", response.raw)
             headers, chunks = raw.headers.iteritems(), raw.stream(_CHUNK, decode_content=False)
-            return Received(
-                response, response.status_code, headers, chunks, partial(_replace, response), response.close
-            )
+            return Received(response, response.status_code, headers, chunks, _replace, response.close)
 
         return finish(self._signer.exchange(*parts, send_signed))
 

@@ -81,7 +81,7 @@ def test_file_is_not_kept_and_is_then_where_it_was(kind):
     file = kind(b"skipped" + body)
     file.seek(7)
     digest = read(file, max_spooled=0)
-    assert (type(digest), digest.length, file.tell()) == (UnchangedBody, len(body), 7)
+    assert (type(digest), len(digest), file.tell()) == (UnchangedBody, len(body), 7)
     signed = client().sign("POST", f"{ORIGIN}/", [("Content-Type", "text/plain")], digest)
     request = Request("POST", signed.url, [("host", signed.authority), *signed.headers], file.read(-1))
     assert verifier().verify(request)
@@ -92,7 +92,7 @@ def test_file_that_a_redirect_sends_again_is_checked_from_its_beginning():
     start = file.seek(7)
     sent = read(file)
     for body in (sent, sent, read(sent)):
-        assert (b"".join(body), body.tell()) == (BODY, 0)
+        assert b"".join(body) == BODY
     file.getbuffer()[start] ^= 1
     with pytest.raises(SigningError, match=r"^content: it changed"):
         list(sent)

@@ -26,7 +26,7 @@ class UnchangedBody:
     """A body that is not kept, because it can be read again to send it. Only what was digested is sent.
 
     Iterating reads it from where it begins, however often: what the body has gained is cut off, and if it has changed,
-    its end is not sent. To requests, it is a file of this length, which is always at its beginning.
+    its end is not sent. To requests, it is a file of this length that it can send again.
 
     Args:
         digest: the digest, before any of the body.
@@ -35,18 +35,17 @@ class UnchangedBody:
 
     Attributes:
         chunks: as given.
-        length: how many bytes were read.
 
     Raises:
         SigningError: when it is iterated, the body is not what was digested.
     """
 
-    __slots__ = ("_digest", "_left", "_sent", "chunks", "length")
+    __slots__ = ("_digest", "_left", "_length", "_sent", "chunks")
 
     def __init__(self, digest: RunningDigest, chunks: Callable[[], Iterable[bytes]] = tuple) -> None:
         self._digest = digest
         self.chunks = chunks
-        self.length = 0
+        self._length = 0
         for chunk in chunks():
             self.add(chunk)
 
@@ -58,12 +57,12 @@ class UnchangedBody:
     def add(self, chunk: bytes) -> None:
         """Read the next chunk."""
         self._digest.update(chunk)
-        self.length += len(chunk)
+        self._length += len(chunk)
 
     def rewind(self) -> None:
         """Begin to send the body, from its first chunk."""
         self._sent = self._digest.anew()
-        self._left = self.length
+        self._left = self._length
 
     def check(self, chunk: bytes) -> bytes:
         """Return the bytes of the next chunk to send: what the body has gained since is cut off.
@@ -96,11 +95,7 @@ class UnchangedBody:
         self.end()
 
     def __len__(self) -> int:
-        return self.length
-
-    def tell(self) -> int:
-        """Return where the body begins, as a file does that was not read yet."""
-        return 0
+        return self._length
 
     def seek(self, offset: int) -> None:
         """Do nothing: requests goes back to the beginning to send a file again, and iterating does so anyway."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("undersigned")
 
-_UNCOVERED = "the response has a body, and its signature does not cover content-digest"
 _NOT_COVERED = "the client would %s by %s, which the signature of the response does not cover"
 _READ_BY: Final = ("content-type", "content-encoding")
 _FOLLOWED: Final = ("location", "uri")
@@ -152,7 +151,7 @@ class ResponseVerification:
                 detail=f"the key does not belong to the signer that signers= names for {signed.origin}",
             )
         if len(verified.content) != len(response.body):
-            raise self._error(_UNCOVERED)
+            raise self._error("the response has a body, and its signature does not cover content-digest")
         followed = _FOLLOWED if response.status in _REDIRECTS else ()
         for verb, names in (("decode content", _READ_BY if response.body else ()), ("follow a redirect", followed)):
             for name in names:

@@ -128,7 +128,7 @@ class Received(Generic[ResponseT]):
         status: its status.
         headers: its headers.
         chunks: its body before any decoding.
-        replace: makes the response the one that was verified, with its body in memory.
+        replace: makes a response the one that was verified, with its body in memory.
         close: closes it, if the caller does not get it.
     """
 
@@ -136,7 +136,7 @@ class Received(Generic[ResponseT]):
     status: int
     headers: Headers
     chunks: Iterable[bytes] | AsyncIterable[bytes]
-    replace: Callable[[VerifiedResponse], Awaitable[None] | None]
+    replace: Callable[[ResponseT, VerifiedResponse], Awaitable[None] | None]
     close: Callable[[], Awaitable[None] | None]
 
 
@@ -225,7 +225,7 @@ class ClientSigner:
                 except BaseException:
                     await awaited(received.close())
                     raise
-                await awaited(received.replace(verified))
+                await awaited(received.replace(received.response, verified))
                 headers = verified.headers
             if not isinstance(pair := self._signer, DoubleKnock):
                 return received.response

@@ -45,31 +45,21 @@ def test_last_segment_of_the_decoded_canonical_path_is_the_operation_whatever_sl
     assert resolve(target) == Operation("create_media_buy")
 
 
-@pytest.mark.parametrize(
-    "target", ["/adcp/create_media_buy/x%2F..", "/adcp/create_media_buy%2F.", "/create_media_buy/x%2F..%2Fy/..%2F"]
-)
-def test_dot_segment_made_by_decoding_is_rejected(target):
-    with pytest.raises(UnresolvedOperation) as caught:
-        resolve(target)
-    assert caught.value.reason == "target_uri_malformed"
+UNPRINTABLE = ["%00", "%0A", "%0D%0A", "%7F", "%C2%85", "%C2%A0", "%C2%AD", "%E2%80%8B", "%E2%80%A8", "%EF%BB%BF"]
+NOT_UTF_8 = ["%FF", "%80", "%C0%AF", "%C3", "%E2%80", "%ED%A0%80", "%F4%90%80%80"]
 
 
 @pytest.mark.parametrize(
-    "piece",
-    ["%00", "%0A", "%0D%0A", "%7F", "%C2%85", "%C2%A0", "%C2%AD", "%E2%80%8B", "%E2%80%A8", "%EF%BB%BF"],
-    ids=lambda piece: piece.strip("%"),
+    ("piece", "why"),
+    [
+        *((piece, "unprintable") for piece in UNPRINTABLE),
+        *((piece, "not UTF-8") for piece in NOT_UTF_8),
+        *((piece, "'.' or '..' segment") for piece in ("/x%2F..", "%2F.", "/x%2F..%2Fy/..%2F")),
+    ],
 )
-@pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/{}/adcp/", "/a{}b"])
-def test_path_with_an_unprintable_character_is_rejected(target, piece):
-    with pytest.raises(UnresolvedOperation, match="unprintable") as caught:
-        resolve(target.format(piece))
-    assert caught.value.reason == "target_uri_malformed"
-
-
-@pytest.mark.parametrize("piece", ["%FF", "%80", "%C0%AF", "%C3", "%E2%80", "%ED%A0%80", "%F4%90%80%80"])
-@pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/create_media{}_buy"])
-def test_path_that_is_not_utf_8_is_rejected(target, piece):
-    with pytest.raises(UnresolvedOperation, match="not UTF-8") as caught:
+@pytest.mark.parametrize("target", ["/adcp/create_media_buy{}", "/adcp{}/create_media_buy", "/a{}/b"])
+def test_path_that_routers_may_read_differently_is_rejected(target, piece, why):
+    with pytest.raises(UnresolvedOperation, match=why) as caught:
         resolve(target.format(piece))
     assert caught.value.reason == "target_uri_malformed"
 

@@ -219,14 +219,11 @@ def test_fields_that_only_the_asgi_scope_shows_are_counted(gate, kind):
         )
 
 
-@pytest.mark.parametrize("protocol", ["HTTP/1.0", "HTTP/1", "1.1", "HTTP/2", "HTTP/2.0"])
-def test_version_is_read_with_and_without_its_name(gate, protocol):
-    assert gate.signed("GET", "/p", SERVER_PROTOCOL=protocol)[0] == 200
-
-
-@pytest.mark.parametrize("protocol", ["HTTP/2.1", "HTTP/0.9", "HTTP/11.1", ""])
-def test_version_that_http_does_not_have_is_rejected(gate, protocol):
-    assert gate.signed("GET", "/p", SERVER_PROTOCOL=protocol) == MALFORMED
+def test_version_is_read_with_and_without_its_name_and_one_that_http_does_not_have_is_rejected(gate):
+    for protocol in ("HTTP/1.0", "HTTP/1", "1.1", "HTTP/2", "HTTP/2.0"):
+        assert gate.signed("GET", "/p", SERVER_PROTOCOL=protocol) == (200, None)
+    for protocol in ("HTTP/2.1", "HTTP/0.9", "HTTP/11.1", ""):
+        assert gate.signed("GET", "/p", SERVER_PROTOCOL=protocol) == MALFORMED
 
 
 @given(path=st.lists(st.sampled_from(["a", "%2F", "%C3%A9", "%FF", "~"]), max_size=5).map("/".join))

@@ -21,15 +21,11 @@ SCHEME: Final[Mapping[str, str]] = {
 }
 """The security scheme, which is named `Signature`."""
 
-FIELDS: Final[Mapping[str, str]] = {
+_FIELDS: Final[Mapping[str, str]] = {
     "Signature-Input": "What each signature covers (RFC 9421 section 4.1).",
     "Signature": "The signatures (RFC 9421 section 4.2).",
 }
-"""The header fields of a signed request, each with its description."""
-
-UNSIGNED: Final = "The request is not signed, or its signature is not accepted: WWW-Authenticate has the code."
-"""The description of the response 401."""
-
+_UNSIGNED: Final = "The request is not signed, or its signature is not accepted: WWW-Authenticate has the code."
 _REQUIREMENT: Final[Mapping[str, list[str]]] = {"Signature": []}
 
 
@@ -69,7 +65,7 @@ def document_signature(document: dict[str, Any], path: str, methods: Iterable[st
         named = {one.get("name") for one in parameters if one.get("in") == "header"}
         parameters += [
             {"name": name, "in": "header", "required": True, "description": text, "schema": {"type": "string"}}
-            for name, text in FIELDS.items()
+            for name, text in _FIELDS.items()
             if name not in named
         ]
-        operation.setdefault("responses", {}).setdefault("401", {"description": UNSIGNED})
+        operation.setdefault("responses", {}).setdefault("401", {"description": _UNSIGNED})

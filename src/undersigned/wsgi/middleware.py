@@ -123,12 +123,7 @@ class SignatureMiddleware:
 class ReadyRoute:
     """A middleware that answers one path itself: 200 if requests can be verified now, else 503.
 
-    As `undersigned.asgi.ReadyRoute`, over WSGI.
-
-    Args:
-        app: the application, which gets all other requests.
-        verifier: the verifier of the `SignatureMiddleware`.
-        path: the path to answer.
+    The arguments are those of `undersigned.asgi.ReadyRoute`, which does the same over ASGI.
 
     Raises:
         ConfigurationError: an option has a wrong value.

@@ -152,6 +152,8 @@ DATA = {"data": READ}
         ([DATA, {"data": {"note": "extra"}}], "the message has 2 DataParts: expected one"),
         ([DATA, {"data": None}], "the message has 2 DataParts: expected one"),
         ([{"text": "Please create a media buy"}], "the message has 0 DataParts: expected one"),
+        ([{"text": ""}] * 1000, "the message has 0 DataParts: expected one"),
+        ([{"text": ""}] * 1001, "the message has no list of at most 1000 parts"),
         ([], "the message has 0 DataParts: expected one"),
         *(([DATA, {name: "AAAA", "mediaType": "video/mp4"}], "a part is a file") for name in ("raw", "url", "file")),
         *(

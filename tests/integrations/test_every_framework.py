@@ -45,7 +45,6 @@ from tests.integrations.django_site import Plans, site
 from tests.integrations.every_framework import FRAMEWORKS, SECRET, optional
 from tests.integrations.own_servers import sanic_app
 from tests.integrations.routes import environ_of
-from tests.integrations.unsigned import LEAVING, leave_early, uploads_ended
 from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, verifier
 from tests.wire import (
     CHANGES,
@@ -65,7 +64,7 @@ import undersigned.asgi
 import undersigned.wsgi
 import undersigned_fastapi
 import undersigned_litestar
-from undersigned import ConfigurationError, Decision, Policy, SignatureError, profiles
+from undersigned import ConfigurationError, Decision, Policy, SignatureError
 from undersigned.policy import RouteResolver
 from undersigned.testing import put_signature
 
@@ -544,27 +543,7 @@ def test_resolver_takes_a_mapping_only_and_ignores_an_application_before_it_with
 # On real servers
 
 UNSIGNED = "request_signature_required"
-PATHS = ["Z%C3%BCrich", "%E2%82%AC", "%F0%9F%98%80", "a%2Fb", "caf%c3%a9", "%7Euser", "a+b;c=d", "not%FFutf8"]
-"""Paths with escapes, after the route."""
-
-
 every_framework = pytest.mark.parametrize("framework", FRAMEWORKS, ids=lambda framework: framework.name)
-
-
-@every_framework
-def test_path_with_escapes_reaches_a_view_as_the_canonical_one_without_the_middleware(framework, party):
-    canonical = {path: path.replace("%c3%a9", "%C3%A9").replace("%7E", "~") for path in PATHS}
-    with framework.running() as port:
-        alone = {path: ask(port, raw_request("GET", f"/open/{path}")) for path in {*PATHS, *canonical.values()}}
-    assert {answer.status for answer in alone.values()} <= {200, 400, 404}
-    with framework.running(optional(party)) as port:
-        for path in PATHS:
-            unsigned = ask(port, raw_request("GET", f"/open/{path}"))
-            assert (path, unsigned.status, unsigned.content) == (path, alone[path].status, alone[path].content)
-            sent = canonical[path] if framework.name in {"aiohttp", "sanic"} else path
-            signed, expected = ask(port, party.raw("GET", f"/open/{sent}")), alone[canonical[path]]
-            assert (path, signed.status) == (path, expected.status)
-            assert expected.status != 200 or signed.json == {**expected.json, "caller": KEYID}
 
 
 @every_framework
@@ -768,14 +747,6 @@ def test_size_that_the_server_takes_and_the_middleware_does_not_is_answered_414_
 
 
 @every_framework
-def test_unsigned_request_reaches_no_view_in_mode_required_and_gets_the_code_of_the_profile(framework, party):
-    verifier = party.verifier(profiles.ADCP_WEBHOOK)
-    with framework.running({"verifier": verifier, "origins": ORIGINS}) as port:
-        for raw in (raw_request("GET", "/open/x"), raw_request("POST", "/read", JSON, BODY)):
-            assert_rejected(ask(port, raw), "webhook_signature_required")
-
-
-@every_framework
 def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(framework, party):
     def kept(raw: bytes) -> bytes:
         return raw.replace(b"Connection: close\r\n", b"")
@@ -796,16 +767,6 @@ def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(
 
 def _objects(received: bytes) -> list[bytes]:
     return [b"{" + part.partition(b"}")[0] + b"}" for part in received.split(b"{")[1:]]
-
-
-@pytest.mark.parametrize("name", ["aiohttp", "tornado", "sanic"])
-def test_view_gets_an_upload_or_learns_that_a_client_left_early_although_a_policy_has_read_some_of_it(name, party):
-    [framework] = [one for one in FRAMEWORKS if one.name == name]
-    policy = Policy(required_for=["create_media_buy"])
-    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}) as port:
-        leave_early(port, LEAVING)
-        assert uploads_ended(port, at_least=1) == ["left"]
-        assert ask(port, raw_request("POST", "/upload", body=LEAVING.body)).json == {"octets": len(LEAVING.body)}
 
 
 def run_asyncio(app, *call) -> None:

@@ -9,7 +9,6 @@ import socket
 import time
 from dataclasses import dataclass
 from email.utils import formatdate
-from io import BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -217,8 +216,8 @@ def _asked(port: int, request: Unsigned, *, at_once: bool) -> Answer | str:
         return _read(connection, request.method, port)
 
 
-def _read(connection: socket.socket | _Begun, method: str, port: int) -> Answer | str:
-    response = http.client.HTTPResponse(connection, method=method)  # type: ignore[arg-type]
+def _read(connection: socket.socket, method: str, port: int) -> Answer | str:
+    response = http.client.HTTPResponse(connection, method=method)
     # Without a Host, an application shows the port of the server.
     shown = f"127.0.0.1:{port}"
     try:
@@ -293,43 +292,14 @@ def ask_whether_to_continue(port: int, request: Unsigned) -> tuple[bool, Answer 
         begun = b""
         connection.settimeout(0.5)
         with contextlib.suppress(TimeoutError):
-            while b"\r\n\r\n" not in begun and (chunk := connection.recv(1)):
-                begun += chunk
+            # The response stays to be read.
+            begun = connection.recv(100, socket.MSG_PEEK)
         connection.settimeout(SECONDS)
         goes_on = begun.startswith(b"HTTP/1.1 100 ")
         if not begun or goes_on:
             with contextlib.suppress(ConnectionError):
                 connection.sendall(b"".join(request.content()))
-            return goes_on, _read(connection, request.method, port)
-        return goes_on, _read(_Begun(connection, begun), request.method, port)
-
-
-class _Begun:
-    """A connection of which something has been read."""
-
-    def __init__(self, connection: socket.socket, begun: bytes) -> None:
-        self._connection = connection
-        self._begun = begun
-
-    def makefile(self, mode: str) -> BufferedReader:
-        """Return a file that begins with what has been read."""
-        return BufferedReader(_Resumed(self._begun, self._connection.makefile(mode, buffering=0)))
-
-
-class _Resumed(RawIOBase):
-    def __init__(self, begun: bytes, rest: RawIOBase) -> None:
-        self._begun = begun
-        self._rest = rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer) -> int | None:
-        if not self._begun:
-            return self._rest.readinto(buffer)
-        size = min(len(buffer), len(self._begun))
-        buffer[:size], self._begun = self._begun[:size], self._begun[size:]
-        return size
+        return goes_on, _read(connection, request.method, port)
 
 
 def leave_early(port: int, request: Unsigned) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,9 +16,8 @@ import redis
 from psycopg_pool import ConnectionPool
 from redis.backoff import NoBackoff
 from redis.retry import Retry
-from tests.stores.servers import Postgres, Redis, Valkey, blocking_client
+from tests.stores.servers import HOST, Postgres, Redis, Valkey, blocking_client
 from tests.stores.traffic import Traffic
-from tests.stores.wire import Wire
 
 from undersigned import SqliteReplayStore
 from undersigned_postgres import SCHEMA, PostgresReplayStore
@@ -30,6 +31,68 @@ IMPATIENT = {"socket_timeout": 0.3, "socket_connect_timeout": 0.3}
 
 def once() -> Retry:
     return Retry(NoBackoff(), 0)
+
+
+class Wire(contextlib.AbstractContextManager):
+    """A network before a server, which can be cut, or lose everything that is sent."""
+
+    def __init__(self, target: int) -> None:
+        self._target, self._lock, self._open, self._is_muted, self.port = target, threading.Lock(), [], False, 0
+        self.mend()
+
+    def mute(self) -> None:
+        """Lose what is sent, and leave connections open."""
+        self._is_muted = True
+
+    def cut(self) -> None:
+        """Close all connections, and reject new ones."""
+        with self._lock:
+            for one in self._open:
+                close(one)
+            self._open = []
+
+    def mend(self) -> None:
+        """Forward again; connections whose bytes were lost are closed."""
+        self.cut()
+        self._is_muted = False
+        listener = socket.create_server((HOST, self.port))
+        self.port, self._open = listener.getsockname()[1], [listener]
+        threading.Thread(target=self._accept, args=(listener,)).start()
+
+    def __exit__(self, *_) -> None:
+        self.cut()
+
+    def _accept(self, listener: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near = listener.accept()[0]
+                try:
+                    far = socket.create_connection((HOST, self._target))
+                except OSError:
+                    near.close()
+                    continue
+                with self._lock:
+                    self._open += (near, far)
+                    is_cut = listener not in self._open
+                for ends in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass_on, args=ends).start()
+                if is_cut:
+                    close(near)
+
+    def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while received := source.recv(65536):
+                if not self._is_muted:
+                    sink.sendall(received)
+        for end in (source, sink):
+            close(end)
+
+
+def close(end: socket.socket) -> None:
+    """Close a connection that a thread may wait for."""
+    with contextlib.suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
 
 
 @dataclass

@@ -132,14 +132,6 @@ def test_multikey_that_is_none_of_ours_cannot_be_used(find, server, actor, keyid
     assert failure(find, keyid).reason == "signature_jwks_untrusted"
 
 
-def test_key_with_a_document_of_its_own_needs_an_owner_that_lists_it(find, server, actor):
-    keyid = server.url("/keys/1")
-    server.answers["/keys/1"] = response({"id": keyid, "owner": actor, "publicKeyPem": pem()})
-    server.answers["/users/bob"] = response({"id": actor, "publicKey": keyid})
-    [found] = find(keyid)
-    assert (found.keyid, found.owner) == (keyid, actor)
-
-
 @pytest.mark.parametrize("later", [{"publicKey": []}, {"id": "https://other.example/users/bob"}])
 def test_key_that_its_owner_no_longer_confirms_is_refused_when_it_is_known(find, server, clock, actor, later):
     keyid = server.url("/keys/1")

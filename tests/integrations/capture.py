@@ -1,4 +1,4 @@
-"""A server on a raw socket that keeps the bytes of each request, and host names that lead to it."""
+"""A server on a raw socket that keeps the bytes of each request."""
 
 from __future__ import annotations
 
@@ -72,11 +72,10 @@ class Capture:
 
 @contextlib.contextmanager
 def capturing(
-    *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None, answer: bytes = OK, first: Iterable[bytes] = ()
+    *, tls: ssl.SSLContext | None = None, answer: bytes = OK, first: Iterable[bytes] = ()
 ) -> Iterator[Capture]:
     """Capture requests, one a connection, and answer each; the `first` ones otherwise, with nothing for `b""`."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, 0), family=family)
+    listening = socket.create_server(("127.0.0.1", 0))
     capture = Capture(listening.getsockname()[1])
     with accepting(listening, _serve, tls, capture, chain(first, repeat(answer))):
         yield capture
@@ -166,16 +165,3 @@ def _join_chunks(chunks: bytes) -> bytes:
         body += chunks[: int(size, 16)]
         chunks = chunks[int(size, 16) + 2 :]
     return body
-
-
-def lead(monkeypatch, name: str, port: int, to: int) -> None:
-    """Let `name` and `port` resolve to port `to` on loopback."""
-    real = socket.getaddrinfo
-
-    def resolved(host, service, *args, **options):
-        asked = host.decode() if isinstance(host, bytes) else host
-        if (asked, int(service or 0)) == (name, port):
-            return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", to))]
-        return real(host, service, *args, **options)
-
-    monkeypatch.setattr(socket, "getaddrinfo", resolved)

@@ -20,15 +20,7 @@ from undersigned import (
     Verifier,
 )
 from undersigned.message.content_digest import content_digest
-from undersigned.profiles import (
-    ACTIVITYPUB,
-    BY_NAME,
-    FAPI_2_REQUEST,
-    GNAP,
-    UCP,
-    WEB_BOT_AUTH_TYPED,
-    WIMSE,
-)
+from undersigned.profiles import ACTIVITYPUB, BY_NAME, FAPI_2_REQUEST, GNAP, UCP, WEB_BOT_AUTH_TYPED, WIMSE
 
 NOW = 1_795_305_605
 URL = "https://shop.example/%7echeckout/a%2fb?q=1"

@@ -4,11 +4,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from tests.keys import EC_PRIVATE, EC_PUBLIC, PRIVATE, PUBLIC, ed25519_key, es256_key
 
-from undersigned import (
-    ConfigurationError,
-    KeyPair,
-    KeySet,
-)
+from undersigned import ConfigurationError, KeyPair, KeySet
 from undersigned.signature.rules import KeyRule
 
 ALGORITHMS = pytest.mark.parametrize(

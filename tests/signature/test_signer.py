@@ -6,18 +6,7 @@ import httpx
 import pytest
 import urllib3
 from requests.utils import requote_uri
-from tests.keys import (
-    BODY,
-    JSON_FIELD,
-    KEY,
-    NONCE,
-    NOW,
-    PRIVATE,
-    URL,
-    key_pair,
-    signer,
-    verifier,
-)
+from tests.keys import BODY, JSON_FIELD, KEY, NONCE, NOW, PRIVATE, URL, key_pair, signer, verifier
 
 from undersigned import (
     ConfigurationError,

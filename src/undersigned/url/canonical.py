@@ -9,6 +9,7 @@ from undersigned.errors import MalformedURL
 from undersigned.limits import LONGEST_AUTHORITY
 from undersigned.url.host import LONGEST_NAME, a_labels
 from undersigned.url.parts import URL
+from undersigned.url.path import has_dot_segments
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
 from undersigned.url.scheme_and_port import authority as authority_rule
 
@@ -21,7 +22,6 @@ _CANONICAL: Final = re.compile(
     r"https?://([a-z0-9_-]{1,63}+(?>(?:\.[a-z0-9_-]{1,63}+)*)(?>(?::(?!(?:80|443)/)[1-9][0-9]{0,3}+)?))"
     r"/[!\"$&->@-\[\]-~]*+(?>(?:\?[!-\"$-\[\]-~]*+)?)"
 )
-_DOT_SEGMENT: Final = re.compile(r"/\.\.?(?![^/?])")
 
 _A_LABELS_UNCHECKED: Final[RuleSet] = tuple([rule for rule in ADCP_RECEIVED if rule is not a_labels])
 
@@ -139,9 +139,7 @@ def same_url(a: str, b: str) -> bool:
 def _if_canonical(url: str) -> CanonicalURL | None:
     """Return `url` if it is plainly canonical already. None means that the rules decide."""
     match = _CANONICAL.fullmatch(url)
-    if match is None or "xn--" in match[1] or len(match[1]) > LONGEST_NAME:
-        return None
-    if "/." in url and _DOT_SEGMENT.search(url):
+    if match is None or "xn--" in match[1] or len(match[1]) > LONGEST_NAME or has_dot_segments(url.partition("?")[0]):
         return None
     # Not `url` itself, which may be an instance of a subclass of `str`.
     return CanonicalURL(match[0], match[1])

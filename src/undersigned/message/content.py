@@ -89,9 +89,7 @@ def is_json(fields: HeaderFields) -> bool:
 
     A value longer than `LONGEST_FIELD` is not read, and counts as JSON.
     """
-    value = fields.combined.get("content-type")
-    if value is None or value == "application/json":
-        return value is not None
+    value = fields.combined.get("content-type", "")
     return len(value) > LONGEST_FIELD or _JSON.search(value) is not None
 
 

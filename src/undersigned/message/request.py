@@ -121,10 +121,16 @@ class Request:
         """
         check_length(self.url)
         target = self.canonical_url()
-        fields, authority = self.fields.combined, target.authority
-        # Nearly every request has only Host, as the target has it.
-        if ":authority" in fields or fields.get("host", authority) != authority:
-            self._check_authorities(target)
+        for name in (":authority", "host"):
+            value = self.fields.combined.get(name)
+            if value is None or value == target.authority:
+                continue
+            if name in self.fields.repeated:
+                raise MalformedURL(
+                    f"the request has {len(self.fields.repeated[name])} {name} values", rule="one authority"
+                )
+            if target.authority != comparable_authority(value, target.scheme):
+                raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
         return target
 
     def signed_target(self, *, is_typed: bool) -> tuple[CanonicalURL, CanonicalURL]:
@@ -138,19 +144,6 @@ class Request:
         """
         target = self.received_target()
         return target, typed_target(self.url, target) if is_typed else target
-
-    def _check_authorities(self, target: CanonicalURL) -> None:
-        """Check that `:authority` and Host agree with the target."""
-        for name in (":authority", "host"):
-            value = self.fields.combined.get(name)
-            if value is None or value == target.authority:
-                continue
-            if name in self.fields.repeated:
-                raise MalformedURL(
-                    f"the request has {len(self.fields.repeated[name])} {name} values", rule="one authority"
-                )
-            if target.authority != comparable_authority(value, target.scheme):
-                raise MalformedURL(f"{name} names another authority than the target URI", rule="same authority")
 
     def decoded_path(self) -> str:
         """Return the percent-decoded path of `canonical_url`. It is made once, and copies with content keep it.

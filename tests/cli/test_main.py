@@ -34,11 +34,6 @@ def test_command_that_needs_another_extra_names_it(tmp_path):
     assert line == "undersigned: uvicorn is not installed: pip install 'undersigned[demo]'"
 
 
-def test_library_imports_neither_the_command_line_nor_its_dependencies():
-    code = "import sys, undersigned; print([n for n in ('undersigned.cli', 'click', 'rich') if n in sys.modules])"
-    assert python(code).stdout.strip() == b"[]"
-
-
 def test_module_and_script_are_the_same_command():
     code = "import sys; from importlib.metadata import entry_points as e; sys.argv = ['x', '--version']; "
     code += "[script] = e(group='console_scripts', name='undersigned'); script.load()()"

@@ -159,35 +159,3 @@ def test_query_is_changed_by_rfc_3986_and_not_by_adcp():
     a, b = "https://a/?%7e", "https://a/?~"
     assert form(a, RFC3986_SCHEME) == form(b, RFC3986_SCHEME)
     assert form(a, ADCP) != form(b, ADCP)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("http://Us%7eEr:P%c3W@EXAMPLE.com/", "http://Us%7eEr:P%c3W@example.com/"),
-        ("http://@example.com/", "http://@example.com/"),
-        ("file://localhost/", "file:///"),
-        ("http://example.com/a/./b/../c", "http://example.com/a/c"),
-        ("http://example.com./", "http://example.com./"),
-        ("http://example.com/100%", "http://example.com/100%25"),
-        ("mailto:User@EXAMPLE.COM", "mailto:User@EXAMPLE.COM"),
-        ("http://example.com/?a+b", "http://example.com/?a+b"),
-        ("/test", "/test"),
-    ],
-)
-def test_atom_rules_give_the_expected_form(text, expected):
-    assert form(text, ATOM) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("//Www.Example.com..", "http://www.example.com/"),
-        ("www.example.com:8080", "http://www.example.com:8080/"),
-        ("http://www.example.com?a%2Bb", "http://www.example.com/?a b"),
-        ("http://www.example.com/%23a", "http://www.example.com/#a"),
-        ("mailto:Ann+x@A", "mailto:Ann x@A"),
-    ],
-)
-def test_powder_rules_give_the_expected_form(text, expected):
-    assert form(text, POWDER) == expected

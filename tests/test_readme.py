@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import FastAPI
+from tests.docs.pages import program, run
 from tests.workers import free_port, wait_until
 
 from undersigned import KeyPair, MemoryReplayStore, Operation, Request, Signer, SigningKey, Verifier, profiles
@@ -69,11 +70,6 @@ def literal_request() -> tuple[dict[str, str], str]:
         nonce="KXYnfEfJ0PBRZXQyVXfVQA",
     )
     return dict(signed.fields), signed.signature_base
-
-
-def run(source: str, names: dict[str, object]) -> dict[str, object]:
-    exec(compile(source, "README.md", "exec"), names)  # noqa: S102 - the README's own words
-    return names
 
 
 BLOCK = re.compile(
@@ -141,7 +137,7 @@ def done(text: str, folder: pathlib.Path) -> Iterator[QuickStart]:
         # What is logged is compared last: the first screen shows it, and does not say what to send.
         for block in sorted(BLOCK.finditer(text), key=lambda block: block["kind"] == "text" and text is FIRST_SCREEN):
             if block["kind"] == "text" and text is FIRST_SCREEN:
-                source = snippet_of("attack.py")
+                source = program("docs/quickstart.md", "attack.py")
                 (folder / "attack.py").write_text(source.replace("8000", start.port))
                 start.run(["python", "attack.py"], [])
             start.do(block)
@@ -150,12 +146,6 @@ def done(text: str, folder: pathlib.Path) -> Iterator[QuickStart]:
         if start.server is not None:
             start.server.terminate()
             start.server.wait(60)
-
-
-def snippet_of(file: str) -> str:
-    found = re.search(rf"```python\n# {re.escape(file)}\n(.*?)```", (DOCS / "quickstart.md").read_text(), re.DOTALL)
-    assert found
-    return found[1]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +161,7 @@ def test_page_works_as_printed_in_an_empty_folder(text, tmp_path):
 
 def test_programs_of_the_readme_are_those_of_the_quick_start():
     for file in ("main.py", "client.py"):
-        assert f"# {file}\n{snippet_of(file)}" in FIRST_SCREEN
+        assert f"# {file}\n{program('docs/quickstart.md', file)}" in FIRST_SCREEN
 
 
 def test_python_comes_within_80_words():
@@ -234,9 +224,8 @@ def test_two_commands_do_all_the_set_up():
 def test_policy_on_the_page_decides_as_described():
     page = (README.parent / "docs" / "policy.md").read_text()
     source = re.search(r"```python\n(.*?)\n```", page, re.DOTALL)
-    assert source
     verifier = Verifier(keys=KeyPair.generate().key_set(), replay=MemoryReplayStore())
-    names = run(source[1], {"app": FastAPI(), "verifier": verifier})
+    names = run(source[1], app=FastAPI(), verifier=verifier)
     assert names["policy"].demand(Operation("create_media_buy")) == "required"
     assert names["policy"].demand(Operation("sync_creatives")) == "warn"
     assert isinstance(names["app"], SignatureMiddleware)

@@ -15,8 +15,7 @@ from tests.docs import pages
 from undersigned import KeyPair, MemoryReplayStore, Request, Signer, Verifier, profiles
 from undersigned.message import write_signature_agent
 
-PAGE = pages.page("docs/development.md")
-SNIPPETS = dict(re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL))
+PAGE = "docs/development.md"
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +24,7 @@ def _folder(tmp_path, monkeypatch):
 
 
 def run(title: str, **changes: str) -> dict:
-    snippet = SNIPPETS[title]
+    snippet = pages.sections(PAGE)[title]
     for old, new in changes.items():
         assert old in snippet
         snippet = snippet.replace(old, new)
@@ -50,7 +49,7 @@ def test_held_key_of_a_bot_needs_no_server(tmp_path):
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="apt-get install openssl")
 def test_keys_are_fetched_from_a_server_with_the_certificate_of_the_page(tmp_path):
-    [command] = re.findall(r"```sh\n(openssl .*?)```", PAGE, re.DOTALL)
+    [command] = re.findall(r"```sh\n(openssl .*?)```", pages.page(PAGE), re.DOTALL)
     subprocess.run(shlex.split(command.replace("\\\n", "")), check=True, capture_output=True)  # noqa: S603 - the page's
     pem = tmp_path / "both.pem"
     pem.write_bytes((tmp_path / "tls.key").read_bytes() + (tmp_path / "tls.crt").read_bytes())

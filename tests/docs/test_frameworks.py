@@ -6,13 +6,10 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import re
-import subprocess
 import sys
 import threading
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -39,13 +36,10 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parents[2] / "docs"
 SECTIONS = ["One route", "Several routes", "Policy", "CORS", "Errors", "Tests", "WebSockets"]
-SNIPPET = re.compile(r"^## ([^\n]+)\n((?:(?!^## ).)*?)```python\n(.*?)```", re.MULTILINE | re.DOTALL)
 
 
-@cache
 def snippets(page: str) -> dict[str, str]:
-    """Return the first snippet of each section."""
-    return {title: text for title, _, text in SNIPPET.findall((DOCS / f"{page}.md").read_text("utf-8"))}
+    return pages.sections(f"docs/{page}.md")
 
 
 @contextlib.contextmanager
@@ -284,11 +278,7 @@ def test_test_of_the_page_passes_in_a_project_of_its_own(page, tmp_path):
         texts["conftest.py"] = "import django\n\ndjango.setup()\n"
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
-    env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    env["DJANGO_SETTINGS_MODULE"] = "settings"
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=env)  # noqa: S603 - ours
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert "2 passed" in pages.tests_in(tmp_path, DJANGO_SETTINGS_MODULE="settings")
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
-from tests.docs.pages import page, run, snippets
+from tests.docs.pages import page, program, run, snippets
 
 from undersigned import KeyPair, Request, SignatureError, Signer
 from undersigned.cavage import CavageSigner
@@ -49,7 +49,7 @@ def test_tables_have_names():
     assert {"Signer", "Verifier", "RemoteJWKS", "SqliteReplayStore", "signature_required"} <= {*NAMES}
 
 
-LEGACY, MAIN = (re.search(rf"```python\n# {name}.py\n(.*?)```", PAGE, re.DOTALL)[1] for name in ("legacy", "main"))
+LEGACY, MAIN = (program("docs/migrating.md", file) for file in ("legacy.py", "main.py"))
 SECRET, BODY, SITE = b"the secret that both sides still have", b'{"a": 1}', "https://shop.example"
 DOCUMENTED = {
     "github": lambda _at: {"x-hub-signature-256": "sha256=" + mac(BODY).hex()},

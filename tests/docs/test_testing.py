@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +13,7 @@ from undersigned import MemoryReplayStore, Request, SignatureError, Verifier, te
 from undersigned_fastapi import Signature, SignatureMiddleware
 
 PAGE = pages.page("docs/testing.md")
-SNIPPETS = dict(re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL))
+SNIPPETS = pages.sections("docs/testing.md")
 
 
 def run(*titles: str) -> dict:
@@ -26,10 +23,7 @@ def run(*titles: str) -> dict:
 def test_snippet_for_pytest_passes_in_a_project_of_its_own(tmp_path):
     (tmp_path / "test_app.py").write_text(SNIPPETS["Test an application with pytest"])
     (tmp_path / "conftest.py").write_text(re.search(r"`(pytest_plugins = .*)`", PAGE)[1])
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
-    env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=env)  # noqa: S603 - ours
-    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    assert "1 passed" in pages.tests_in(tmp_path)
 
 
 def test_tampered_requests_of_the_page_are_rejected():

@@ -119,17 +119,6 @@ def test_dependency_runs_on_the_event_loop_without_a_thread(party, monkeypatch):
     assert start["status"] == 200
 
 
-def test_dependency_override_replaces_the_requirement():
-    app = FastAPI()
-
-    @app.get("/")
-    async def endpoint(signature: Signature) -> str:
-        return signature.keyid
-
-    app.dependency_overrides[require] = lambda: type("Stand", (), {"keyid": "stand-in"})
-    assert run(app, scope_with())[1]["body"] == b'"stand-in"'
-
-
 # Misuse never opens an endpoint
 
 

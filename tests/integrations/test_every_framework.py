@@ -138,20 +138,28 @@ async def unit_quart(prepare):
         return await buy()
 
 
-async def unit_starlette(prepare):
-    required, verified = guarded("starlette")
+def unit_function(package: str, make: Callable[[], Any]) -> Callable[..., Any]:
+    """Return a unit test of an async function of its request."""
 
-    @required
-    async def buy(request):
-        return verified(request).signer
+    async def unit(prepare):
+        required, verified = guarded(package)
 
-    return await buy(prepare(Request({"type": "http", "method": "POST", "path": "/plans", "headers": []})))
+        @required
+        async def buy(request):
+            return verified(request).signer
+
+        return await buy(prepare(make()))
+
+    return unit
+
+
+def asgi_request() -> Request:
+    return Request({"type": "http", "method": "POST", "path": "/plans", "headers": []})
 
 
 async def unit_fastapi(prepare):
     required, _verified = guarded("fastapi")
-    request = prepare(Request({"type": "http", "method": "POST", "path": "/plans", "headers": []}))
-    return (await required(request)).signer
+    return (await required(prepare(asgi_request()))).signer
 
 
 async def unit_litestar(prepare):
@@ -192,16 +200,6 @@ async def unit_falcon_asgi(prepare):
     return response.media
 
 
-async def unit_aiohttp(prepare):
-    required, verified = guarded("aiohttp")
-
-    @required
-    async def buy(request):
-        return verified(request).signer
-
-    return await buy(prepare(aiohttp.test_utils.make_mocked_request("POST", "/plans")))
-
-
 async def unit_tornado(prepare):
     required, verified = guarded("tornado")
 
@@ -216,14 +214,11 @@ async def unit_tornado(prepare):
     return Buy(tornado.web.Application(), prepare(request)).post()
 
 
-async def unit_sanic(prepare):
-    required, verified = guarded("sanic")
+aiohttp_request = partial(aiohttp.test_utils.make_mocked_request, "POST", "/plans")
 
-    @required
-    async def buy(request):
-        return verified(request).signer
 
-    return await buy(prepare(sanic.Request(b"/plans", Header(), "1.1", "POST", None, sanic_app())))
+def sanic_request() -> sanic.Request:
+    return sanic.Request(b"/plans", Header(), "1.1", "POST", None, sanic_app())
 
 
 async def unit_asgi(prepare):
@@ -249,14 +244,14 @@ ROWS = {
     "Django REST framework": row("undersigned_django", Exception, unit_rest_framework),
     "Flask": row("undersigned_flask", Unauthorized, unit_flask, "jwks_route"),
     "Quart": row("undersigned_quart", Unauthorized, unit_quart),
-    "Starlette": row("undersigned_starlette", HTTPException, unit_starlette, "jwks_route"),
+    "Starlette": row("undersigned_starlette", HTTPException, unit_function("starlette", asgi_request), "jwks_route"),
     "FastAPI": row("undersigned_fastapi", HTTPException, unit_fastapi, "Signature", "document_policy", "jwks_route"),
     "Litestar": row("undersigned_litestar", NotAuthorizedException, unit_litestar, "document_policy"),
     "Falcon": row("undersigned_falcon", HTTPUnauthorized, unit_falcon),
     "Falcon over ASGI": row("undersigned_falcon", HTTPUnauthorized, unit_falcon_asgi),
-    "aiohttp": row("undersigned_aiohttp", aiohttp.web.HTTPUnauthorized, unit_aiohttp),
+    "aiohttp": row("undersigned_aiohttp", aiohttp.web.HTTPUnauthorized, unit_function("aiohttp", aiohttp_request)),
     "Tornado": row("undersigned_tornado", tornado.web.HTTPError, unit_tornado),
-    "Sanic": row("undersigned_sanic", sanic.exceptions.Unauthorized, unit_sanic),
+    "Sanic": row("undersigned_sanic", sanic.exceptions.Unauthorized, unit_function("sanic", sanic_request)),
     "plain ASGI": row("undersigned.asgi", SignatureError, unit_asgi),
     "plain WSGI": row("undersigned.wsgi", SignatureError, unit_wsgi),
 }

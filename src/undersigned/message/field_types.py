@@ -13,40 +13,16 @@ FieldType: TypeAlias = Literal["dictionary", "list", "item"]
 """A type of a structured field (RFC 9651 section 3)."""
 
 _DICTIONARIES: Final = (
-    "accept-signature",
-    "content-digest",
-    "integrity-policy",
-    "integrity-policy-report-only",
-    "no-vary-search",
-    "permissions-policy",
-    "repr-digest",
-    "reporting-endpoints",
-    "signature",
-    "signature-input",
-    "signature-key",
-    "ucp-agent",
-    "unencoded-digest",
-    "use-as-dictionary",
-    "want-content-digest",
-    "want-repr-digest",
+    "accept-signature", "content-digest", "integrity-policy", "integrity-policy-report-only", "no-vary-search",
+    "permissions-policy", "repr-digest", "reporting-endpoints", "signature", "signature-input", "signature-key",
+    "ucp-agent", "unencoded-digest", "use-as-dictionary", "want-content-digest", "want-repr-digest",
     "want-unencoded-digest",
-)
-_LISTS: Final = (
-    "accept-query",
-    "cache-group-invalidation",
-    "cache-groups",
-    "client-cert-chain",
-    "speculation-rules",
-)
+)  # fmt: skip
+_LISTS: Final = ("accept-query", "cache-group-invalidation", "cache-groups", "client-cert-chain", "speculation-rules")
 _ITEMS: Final = (
-    "available-dictionary",
-    "capsule-protocol",
-    "client-cert",
-    "deprecation",
-    "dictionary-id",
-    "idempotency-key",
+    "available-dictionary", "capsule-protocol", "client-cert", "deprecation", "dictionary-id", "idempotency-key",
     "incremental",
-)
+)  # fmt: skip
 
 FIELD_TYPES: Final[Mapping[str, FieldType]] = {
     **dict.fromkeys(_DICTIONARIES, "dictionary"),

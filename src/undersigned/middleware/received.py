@@ -102,7 +102,7 @@ class Received(ABC):
             host = hosts[0]
             if any(other != host for other in hosts):
                 raise MalformedURL(":authority and Host differ", rule="one authority")
-        origin = origins.by_authority.get(host) or origins.match(host)
+        origin = origins.match(host)
         if origin is None:
             raise MalformedURL(
                 f"the authority is not one of the configured origins (configured: {origins})", rule="own origin"

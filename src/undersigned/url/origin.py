@@ -94,14 +94,11 @@ class Origins:
     Args:
         origins: the origins as text, or the function.
 
-    Attributes:
-        by_authority: the origins by their canonical authority.
-
     Raises:
         ConfigurationError: the list is empty, or an authority is listed twice.
     """
 
-    __slots__ = ("_ask", "_described", "_patterns", "_schemes", "by_authority")
+    __slots__ = ("_ask", "_by_authority", "_described", "_patterns", "_schemes")
 
     def __init__(self, origins: ConfiguredOrigins) -> None:
         self._ask = origins if callable(origins) else None
@@ -115,8 +112,8 @@ class Origins:
                 name = origin.authority if base is None else f"*.{origin.authority}"
                 raise ConfigurationError(f"origins: {name} is listed twice; list it once, with one scheme and prefix")
         loopback = _other_loopbacks(named)
-        self.by_authority: Mapping[str, Origin] = {**loopback, **named}
-        known = (*self.by_authority.values(), *self._patterns.values())
+        self._by_authority: Mapping[str, Origin] = {**loopback, **named}
+        known = (*self._by_authority.values(), *self._patterns.values())
         self._schemes = tuple(dict.fromkeys(origin.scheme for origin in known))
         self._described = _describe(listed, loopback.values())
 
@@ -127,7 +124,7 @@ class Origins:
     @property
     def are_loopback(self) -> bool:
         """Whether every origin is one of this machine: there is no function, and all hosts are loopback hosts."""
-        return self._ask is None and all(map(_is_loopback, (*self.by_authority, *self._patterns)))
+        return self._ask is None and all(map(_is_loopback, (*self._by_authority, *self._patterns)))
 
     def match(self, authority: str) -> Origin | None:
         """Return the origin with the authority of a received Host or `:authority` value, or None.
@@ -136,12 +133,11 @@ class Origins:
             MalformedURL: the value is not an authority.
             ConfigurationError: the function returned something else than an origin or None.
         """
-        exact = self.by_authority.get(authority)
-        if exact is not None:
-            return exact
+        if authority in self._by_authority:
+            return self._by_authority[authority]
         for scheme in self._schemes:
             canonical = comparable_authority(authority, scheme)
-            origin = self.by_authority.get(canonical) or self._tenant(canonical)
+            origin = self._by_authority.get(canonical) or self._tenant(canonical)
             if origin is not None and origin.scheme == scheme:
                 return origin
         return None if self._ask is None else _ask_function(self._ask, authority)

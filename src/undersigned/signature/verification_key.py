@@ -88,11 +88,6 @@ class VerificationKey:
     replay_name: str = field(default="", repr=False)
     written: str = field(default="", repr=False)
 
-    def __post_init__(self) -> None:
-        """Name the key in replay stores and revocation lists."""
-        self.replay_name = self.replay_name or self.thumbprint
-        self.written = self.written or self.thumbprint
-
     @classmethod
     def from_jwk(cls, jwk: JWK, *, owner: str = "") -> VerificationKey:
         """Make a key of a public JWK with a `kid`. Any other fault of the JWK is kept in `fault`.
@@ -117,7 +112,7 @@ class VerificationKey:
         named = named_algorithm(jwk)
         name, written = thumbprint(public_jwk(public)) or "", written_thumbprint(jwk) or ""
         fault = TEST_KEY_FAULT if name in TEST_KEYS else ""
-        return cls(keyid, named, use, operations, purposes, fault, owner, verifiers, name, written=written)
+        return cls(keyid, named, use, operations, purposes, fault, owner, verifiers, name, name, written)
 
     @classmethod
     def from_public_key(

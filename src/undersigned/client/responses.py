@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import DEFAULT_MAX_BODY
+from undersigned.message.request import Request
 from undersigned.message.response import Response
 from undersigned.signature.rules.coverage import ACTED_ON
 from undersigned.signature.rules.option_checks import check
@@ -128,8 +129,11 @@ class ResponseVerification:
             content += chunk
             if len(content) > self._max_body:
                 raise self._error(f"the response body is longer than max_body ({self._max_body} bytes)")
+        # Content is not among the parts of a request that a response can cover (RFC 9421 section 2.4).
+        host = [] if any(name.lower() == "host" for name, _ in signed.headers) else [("Host", signed.authority)]
+        request = Request(signed.method, signed.url, [*host, *signed.headers])
         came = list(fields)
-        response = Response(status, came, bytes(content), request=signed.request)
+        response = Response(status, came, bytes(content), request=request)
         verified: VerifiedSignature = await awaited(self._verifier.verify_response(response))
         self._check(signed, response, verified)
         left_out = {name for name in _LEFT_OUT if not _covers(verified, name)}

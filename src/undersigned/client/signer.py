@@ -112,12 +112,6 @@ class SignedRequest:
     authority: str
     headers: tuple[tuple[str, str], ...] = field(repr=False)
 
-    @property
-    def request(self) -> Request:
-        """The request without its content: the parts that a signed response can cover (RFC 9421 section 2.4)."""
-        host = [] if any(name.lower() == "host" for name, _ in self.headers) else [("Host", self.authority)]
-        return Request(self.method, self.url, [*host, *self.headers])
-
 
 @dataclass(slots=True)
 class Received(Generic[ResponseT]):

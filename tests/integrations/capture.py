@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeVar
 from undersigned import Request
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterable, Iterator
     from socketserver import BaseServer
 
@@ -71,13 +70,11 @@ class Capture:
 
 
 @contextlib.contextmanager
-def capturing(
-    *, tls: ssl.SSLContext | None = None, answer: bytes = OK, first: Iterable[bytes] = ()
-) -> Iterator[Capture]:
+def capturing(*, answer: bytes = OK, first: Iterable[bytes] = ()) -> Iterator[Capture]:
     """Capture requests, one a connection, and answer each; the `first` ones otherwise, with nothing for `b""`."""
     listening = socket.create_server(("127.0.0.1", 0))
     capture = Capture(listening.getsockname()[1])
-    with accepting(listening, _serve, tls, capture, chain(first, repeat(answer))):
+    with accepting(listening, _serve, capture, chain(first, repeat(answer))):
         yield capture
 
 
@@ -113,7 +110,7 @@ def accepting(listening: socket.socket, serve: Callable[..., None], *arguments: 
         listening.close()
 
 
-def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Capture, answers: Iterator[bytes]) -> None:
+def _serve(listening: socket.socket, capture: Capture, answers: Iterator[bytes]) -> None:
     while True:
         try:
             connection, _ = listening.accept()
@@ -121,13 +118,8 @@ def _serve(listening: socket.socket, tls: ssl.SSLContext | None, capture: Captur
             return
         connection.settimeout(10)
         with contextlib.suppress(OSError), connection:
-            if tls is None:
-                capture.sent.append(read_sent(connection))
-                connection.sendall(next(answers))
-            else:
-                with tls.wrap_socket(connection, server_side=True) as secured:
-                    capture.sent.append(read_sent(secured))
-                    secured.sendall(next(answers))
+            capture.sent.append(read_sent(connection))
+            connection.sendall(next(answers))
 
 
 def read_sent(connection: socket.socket) -> Sent:

@@ -180,13 +180,7 @@ DIALECTS: dict[str, Callable[[Message, str], dict | None]] = {
 }
 """What each WSGI server makes of the target, or None if it rejects it."""
 
-MOUNTS: dict[str, Sequence[str]] = {
-    "gunicorn": ("", "/api"),
-    "waitress": ("", "/api"),
-    "uwsgi": ("", "/api"),
-    "mod_wsgi": ("", "/api"),
-    "werkzeug": ("",),
-}
+MOUNTS = {name: ("",) if name == "werkzeug" else ("", "/api") for name in DIALECTS}
 """The values of SCRIPT_NAME each server can be configured with."""
 
 
@@ -197,7 +191,7 @@ def environ_of(message: Message, dialect: str, *, script_name: str = "") -> dict
         return None
     environ: dict = {
         "REQUEST_METHOD": message.method,
-        "SCRIPT_NAME": script_name if dialect != "werkzeug" else "",
+        "SCRIPT_NAME": script_name,
         "QUERY_STRING": message.query,
         "SERVER_PROTOCOL": "HTTP/1.1",
         "SERVER_NAME": "127.0.0.1",

@@ -269,7 +269,7 @@ def _seconds(text: str) -> float:
 def canonicalization(file: File) -> Iterator[Case]:
     """A URL with its canonical form or its error. Our own `received` and `rejected_by` are described by the recipes."""
     for case in file.value["cases"]:
-        yield Case(_name(file), case["name"], partial(_canonicalize, case), case)
+        yield Case(file.name, case["name"], partial(_canonicalize, case), case)
 
 
 def _canonicalize(case: dict[str, Any]) -> None:
@@ -292,12 +292,12 @@ def body_integrity(file: File) -> Iterator[Case]:
 
     for case in file.value["cases"]:
         fact = BodyIntegrityFact(case["id"], case)
-        yield Case(_name(file), fact.name, fact.check, fact)
+        yield Case(file.name, fact.name, fact.check, fact)
 
 
 def method_names(file: File) -> Iterator[Case]:
     """The JSON-RPC methods that a policy may list, and the methods in requests that they match."""
-    document, name = file.value, _name(file)
+    document, name = file.value, file.name
     for family in document["valid_declarations"]:
         for method in family["methods"]:
             check = partial(_match, family["methods"], method, matches=True)
@@ -334,7 +334,3 @@ def action(result: Result, *, unauthenticated: bool) -> str:
         return "accept" if result.warning is None else "accept_with_warning"
     ours = result.unavailable
     return "reject_unauthenticated" if unauthenticated and not ours else "reject"
-
-
-def _name(file: File) -> str:
-    return file.path.with_suffix("").as_posix()

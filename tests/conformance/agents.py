@@ -28,7 +28,7 @@ def listed(check: Callable[[dict[str, Any]], None], member: str = "", name: str 
         where = f"{member}/" if member else ""
         for index, case in enumerate(file.value.get(member, []) if member else file.value):
             of = f"{where}{case[name]}" if member else f"[{index}] {case[name]}"
-            yield Case(file.path.with_suffix("").as_posix(), of, partial(check, case), case)
+            yield Case(file.name, of, partial(check, case), case)
 
     return read
 
@@ -59,7 +59,7 @@ def key_thumbprint(case: dict[str, Any]) -> None:
 def ranges(file: File) -> Iterator[Case]:
     """Groups of address ranges that a fetch for another party must not reach."""
     for group, texts in file.value.items():
-        yield Case(file.path.with_suffix("").as_posix(), group, partial(_rejects, texts), texts)
+        yield Case(file.name, group, partial(_rejects, texts), texts)
 
 
 def _rejects(texts: list[str]) -> None:

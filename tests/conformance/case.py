@@ -49,6 +49,10 @@ class File:
     value: Any
     keys: Keys
 
+    @property
+    def name(self) -> str:
+        return self.path.with_suffix("").as_posix()
+
 
 class Keys:
     """The keys of a corpus, in any of its files. A name means the nearest key with that name."""

@@ -167,7 +167,7 @@ def verdict(
 
 def cases(file: File) -> Iterator[Case]:
     """RFC 9421 and Web Bot Auth as data: components and bases, signed messages, verdicts."""
-    value, name = file.value, _name(file)
+    value, name = file.value, file.name
     for case in value.get("components", []):
         yield Case(name, f"components/{case['id']}", partial(_compare_read, case, "expected_line", component), case)
     for case in value.get("bases", []):
@@ -219,11 +219,11 @@ def _policy_case(file: File, case: dict[str, Any]) -> None:
 def examples(file: File) -> Iterator[Case]:
     """Whole messages in one file, each with its key; and the verdict of the profile that it is for, if it is known."""
     for case in file.value["examples"]:
-        yield from _example(_name(file), case["id"], case)
+        yield from _example(file.name, case["id"], case)
         profile = profiles.BY_NAME.get(PROFILES.get(case["id"]) or case.get("profile", ""))
         if profile is not None:
             check = partial(_example_verdict, case, profile)
-            yield Case(_name(file), f"{case['id']}: verdict", check, (profile.name, case.get("outcome")))
+            yield Case(file.name, f"{case['id']}: verdict", check, (profile.name, case.get("outcome")))
 
 
 def _example(name: str, of: str, case: dict[str, Any]) -> Iterator[Case]:
@@ -251,8 +251,8 @@ def schemes(file: File) -> Iterator[Case]:
     for case in file.value["vectors"]:
         key = file.value["keys"][case["key"]]
         published = key if isinstance(key, str) else key.get("public_key_pem", key)
-        yield Case(_name(file), case["id"], partial(_scheme, case, published), case)
-        yield Case(_name(file), f"{case['id']}: verdict", partial(_scheme_verdict, case, published), case)
+        yield Case(file.name, case["id"], partial(_scheme, case, published), case)
+        yield Case(file.name, f"{case['id']}: verdict", partial(_scheme_verdict, case, published), case)
 
 
 def _scheme(case: dict[str, Any], key: Any) -> None:
@@ -283,10 +283,10 @@ def alone(file: File) -> Iterator[Case]:
     """One message in a file: a request with its key, or a response whose content is the JWK set with its key."""
     case, name = file.value, file.path.stem
     if "response" in case:
-        yield Case(_name(file), name, partial(_directory, case), case)
+        yield Case(file.name, name, partial(_directory, case), case)
         return
-    yield from _example(_name(file), name, case)
-    yield Case(_name(file), f"{name}: verdict", partial(_gnap_verdict, case), case)
+    yield from _example(file.name, name, case)
+    yield Case(file.name, f"{name}: verdict", partial(_gnap_verdict, case), case)
 
 
 def _directory(case: dict[str, Any]) -> None:
@@ -306,7 +306,7 @@ def _gnap_verdict(case: dict[str, Any]) -> None:
 def negatives(file: File) -> Iterator[Case]:
     """Requests of Web Bot Auth with the key directory that a verifier finds."""
     for case in file.value["vectors"]:
-        yield Case(_name(file), case["id"], partial(_negative, case), case)
+        yield Case(file.name, case["id"], partial(_negative, case), case)
 
 
 def _negative(case: dict[str, Any]) -> None:
@@ -322,7 +322,7 @@ def _negative(case: dict[str, Any]) -> None:
 def targets(file: File) -> Iterator[Case]:
     """Requests to one URL, of which only the signature fields are published."""
     for index, case in enumerate(file.value):
-        yield Case(_name(file), f"[{index}] {case['label']}", partial(_target, case), case)
+        yield Case(file.name, f"[{index}] {case['label']}", partial(_target, case), case)
 
 
 def _target(case: dict[str, Any]) -> None:
@@ -333,7 +333,7 @@ def _target(case: dict[str, Any]) -> None:
 
 def http(file: File) -> Iterator[Case]:
     """One request as text, whose key has a file of its own."""
-    yield Case(_name(file), file.path.stem, partial(_http, file), file.value)
+    yield Case(file.name, file.path.stem, partial(_http, file), file.value)
 
 
 def _http(file: File) -> None:
@@ -351,7 +351,3 @@ def _pairs(given: Any) -> list[tuple[str, str]]:
     if not all(isinstance(value, str) for pair in pairs for value in pair):
         raise Difference("not a vector", "pairs of texts", "something else")
     return [(name, value) for name, value in pairs]
-
-
-def _name(file: File) -> str:
-    return file.path.with_suffix("").as_posix()

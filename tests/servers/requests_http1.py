@@ -125,13 +125,11 @@ def post(*before: tuple[str, str], content: bytes = BODY, ends: bool = False, af
     return Attack(make, ends=ends)
 
 
-def get(*extra: tuple[str, str], first=(), content: bytes = b"") -> Attack:
-    """Return a GET with fields, and maybe content, that are not signed."""
-    return Attack(
-        lambda: write_request(
-            "GET /p HTTP/1.1", [*first, ("Host", HOST), *signed("GET", f"{ORIGIN}/p"), *extra], content
-        )
-    )
+def get(
+    *extra: tuple[str, str], first=(), content: bytes = b"", line: str = "GET /p HTTP/1.1", host: str = "Host"
+) -> Attack:
+    """Return what was signed as a GET with fields, and maybe content, a request line or a Host, that are not signed."""
+    return Attack(lambda: write_request(line, [*first, (host, HOST), *signed("GET", f"{ORIGIN}/p"), *extra], content))
 
 
 LENGTH = ("Content-Length", str(len(BODY)))
@@ -185,12 +183,8 @@ ATTACKS = {
     "a space": target("/p q"),
     "two spaces in the request line": target(" /p"),
     # The method.
-    "another method": Attack(
-        lambda: write_request("DELETE /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")])
-    ),
-    "lower-case method": Attack(
-        lambda: write_request("get /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p")])
-    ),
+    "another method": get(line="DELETE /p HTTP/1.1"),
+    "lower-case method": get(line="get /p HTTP/1.1"),
     # Authorities.
     "no Host": hosts(),
     "no Host in HTTP/1.0": hosts(version="1.0"),
@@ -213,9 +207,7 @@ ATTACKS = {
     "another host": hosts("evil.example"),
     "another of our own hosts": hosts("[2001:db8::1]:8443"),
     "a folded Host": hosts(f"{HOST}\r\n evil.example"),
-    "Host before a space and the colon": Attack(
-        lambda: write_request("GET /p HTTP/1.1", [("Host ", HOST), *signed("GET", f"{ORIGIN}/p")])
-    ),
+    "Host before a space and the colon": get(host="Host "),
     "another host, ours forwarded": get(
         ("X-Forwarded-Host", HOST), ("Forwarded", f"host={HOST};proto=https"), first=(("Host", "evil.example"),)
     ),
@@ -225,9 +217,7 @@ ATTACKS = {
     "two Content-Types, the first evil": post(LENGTH, ("Content-Type", "text/evil")),
     "two Content-Types, the second evil": post(LENGTH, after=[("Content-Type", "text/evil")]),
     "Content_Type for Content-Type": post(LENGTH, json=[("Content_Type", "application/json")]),
-    "an empty field name": Attack(
-        lambda: write_request("GET /p HTTP/1.1", [("Host", HOST), *signed("GET", f"{ORIGIN}/p"), ("", "evil")])
-    ),
+    "an empty field name": get(("", "evil")),
     "a field name with a space": get(("X User", "admin")),
     "a NUL in a field": get(("X-User", "a\x00b")),
     "a carriage return in a field": get(("X-User", "a\rb")),

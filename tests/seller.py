@@ -47,9 +47,9 @@ def make_verifier(keys: KeySet = KEYS) -> Verifier:
     return Verifier(profiles.ADCP_3_2, keys=keys, replay=MemoryReplayStore())
 
 
-def is_accepted(sent: Sent, scheme: str = "http") -> bool:
+def is_accepted(sent: Sent) -> bool:
     """Return whether a seller who has seen no other request takes what was sent for the buyer's."""
-    return make_verifier().verify(sent.request(scheme)).keyid == KEYID
+    return make_verifier().verify(sent.request()).keyid == KEYID
 
 
 @dataclass

@@ -45,11 +45,11 @@ class Sent:
     def lines(self, name: str) -> list[str]:
         return [value for field_name, value in self.fields if field_name == name]
 
-    def request(self, scheme: str = "http") -> Request:
+    def request(self) -> Request:
         """The request as a receiver reads it off the wire."""
         (host,) = self.lines("host")
         has_body = bool(self.body) or bool(self.lines("transfer-encoding"))
-        return Request(self.method, f"{scheme}://{host}{self.target}", self.fields, self.body, has_body=has_body)
+        return Request(self.method, f"http://{host}{self.target}", self.fields, self.body, has_body=has_body)
 
 
 @dataclass

@@ -61,14 +61,15 @@ class Origin(NamedTuple):
         It is what `canonicalize` returns, without looking at the authority again, which is canonical.
 
         Args:
-            path: the path after the prefix. It starts with a slash, and has no `?` and no `#`.
-            query: the query without a `#`, or None.
+            path: the path after the prefix. It starts with a slash.
+            query: the query, or None. Neither it nor the path has a space, a control, a backslash, a `#` or non-ASCII.
 
         Raises:
-            MalformedURL: the URL has no canonical form.
+            MalformedURL: the path has a bad escape or an encoded dot segment.
         """
-        after = "" if query is None else f"?{query}"
-        target = canonicalize(f"http://h{self.prefix}{path}{after}").target_uri.removeprefix("http://h")
+        target = f"{self.prefix}{path}" if query is None else f"{self.prefix}{path}?{query}"
+        if "%" in path or "/." in path:
+            target = canonicalize(f"http://h{target}").target_uri.removeprefix("http://h")
         return CanonicalURL(f"{self.scheme}://{self.authority}{target}", self.authority)
 
     def __str__(self) -> str:

@@ -19,8 +19,8 @@ from undersigned.discovery.fetch_errors import FetchError, NotConnected, Unreach
 from undersigned.discovery.network import Network
 from undersigned.errors import ConfigurationError, MalformedURL
 from undersigned.limits import LONGEST_RETRY_AFTER, MOST_ANSWER_BYTES
-from undersigned.message.challenge import read_challenge
 from undersigned.message.request import Request
+from undersigned.message.www_authenticate import read_challenge
 from undersigned.signature.signer import Signer
 from undersigned.verification.blocking_calls import awaited, finish
 

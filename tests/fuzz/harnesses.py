@@ -44,12 +44,12 @@ from undersigned.discovery.web_bot_auth import read_card
 from undersigned.errors import MalformedURL
 from undersigned.explanation import MalformedRequest, explain_request, parse_pasted_request
 from undersigned.message import HeaderFields
-from undersigned.message.challenge import read_challenge
 from undersigned.message.request_target import RequestTarget
 from undersigned.message.signature_agent import SignatureAgentForm, read_signature_agent
 from undersigned.message.signature_input import parse_signature_input
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import MalformedField
+from undersigned.message.www_authenticate import read_challenge
 from undersigned.policy import A2AResolver, JSONRPCResolver, PathResolver, UnresolvedOperation
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.rules import KeyRule

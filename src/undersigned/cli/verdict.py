@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast, get_args
 
 from undersigned import profiles
 from undersigned.errors import Reason
-from undersigned.message.challenge import read_challenge
+from undersigned.message.www_authenticate import read_challenge
 from undersigned.reasons import UNREAD
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """HTTP messages: requests and responses, their headers and their content."""
 
-from undersigned.message.challenge import read_challenge, write_challenge
 from undersigned.message.content import Content
 from undersigned.message.covered_components import Component
 from undersigned.message.header_fields import HeaderFields, Headers
@@ -15,6 +14,7 @@ from undersigned.message.signature_agent import (
     write_signature_agent,
 )
 from undersigned.message.signature_input import WantedSignature, parse_accept_signature
+from undersigned.message.www_authenticate import read_challenge, write_challenge
 
 __all__ = [
     "DIRECTORY_PATH",

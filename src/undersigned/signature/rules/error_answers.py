@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from undersigned.errors import AnswerForm, Reason, VerificationUnavailable
-from undersigned.message.challenge import write_challenge
+from undersigned.message.www_authenticate import write_challenge
 from undersigned.signature.rules.option_checks import check, check_choice
 
 if TYPE_CHECKING:

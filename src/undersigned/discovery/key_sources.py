@@ -24,7 +24,6 @@ from undersigned.verification.blocking_calls import (
     Several,
     awaited,
     finish,
-    from_tasks,
     from_threads,
     may_block,
     needs_waiting,
@@ -90,7 +89,7 @@ _NOTHING: Final = _Known({}, math.inf)
 _Answers = dict[str, "Sequence[VerificationKey]"]
 
 
-class KeySources(Several):
+class KeySources(Several["AsyncKeySource"]):
     """A key source that combines the sources of several signers. It names the signer of each key.
 
     Two signers may have keys with the same key ID. Then both are tried, and the key that verifies names the signer.
@@ -117,7 +116,7 @@ class KeySources(Several):
         ConfigurationError: there is none, or one is not a key source.
     """
 
-    __slots__ = ("_alone", "_clock", "_known", "_lock", "_logged", "_signer_of", "_sources")
+    __slots__ = ("_alone", "_clock", "_known", "_lock", "_logged", "_signer_of")
 
     asks_again = True
 
@@ -135,8 +134,7 @@ class KeySources(Several):
         for signer, source in sources.items():
             if not is_key_source(source):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
-        super().__init__("find", sources.values())
-        self._sources = dict(sources)
+        super().__init__("find", sources)
         self._known: dict[str, _Known] = {}
         self._lock = ProcessLock()
         self._logged: set[tuple[str, ...]] = set()
@@ -289,7 +287,7 @@ class KeySources(Several):
         A source that hangs keeps its place for a quarter of the time, so it does not keep the next ones waiting.
         """
         turn_takes = DEFAULT_WAIT_TIMEOUT / _TURNS
-        questions = {signer: _question(self._sources[signer], lookup, wait) for signer in signers}
+        questions = {signer: self._question(signer, lookup, wait) for signer in signers}
         answers: _Answers = {}
         failures: dict[str, Exception] = {}
         # The deadline counts from when all have begun. Then a fetch that hangs is late, and expired keys are used.
@@ -318,6 +316,13 @@ class KeySources(Several):
             await wait(pending, max(0.0, began + turns * turn_takes - time.monotonic()))
         return answers, failures
 
+    def _question(self, signer: str, lookup: KeyLookup, wait: Wait) -> FetchedQuestion | _Question:
+        source = self._sources[signer]
+        # No `isinstance`: files and fixed keys need no HTTP client.
+        if hasattr(source, "fetched_question"):
+            return cast("FetchedKeys", source).fetched_question(lookup)
+        return _Question(source, lookup, self._from_tasks[signer] if wait is wait_in_task else None)
+
     def _log_once(self, signers: tuple[str, ...], keyid: str, fault: str) -> None:
         if signers not in self._logged and len(self._logged) < MOST_LOGGED_HOSTS:
             self._logged.add(signers)
@@ -325,12 +330,12 @@ class KeySources(Several):
 
 
 class _Question:
-    """A question to any other source."""
+    """A question to any other source, by a function that a task calls, or in threads."""
 
     is_failing = False
 
-    def __init__(self, source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> None:
-        self._source, self._lookup, self._wait = source, lookup, wait
+    def __init__(self, source: AsyncKeySource, lookup: KeyLookup, from_task: Callable[..., object] | None) -> None:
+        self._source, self._lookup, self._from_task = source, lookup, from_task
         self._future: Future[object] | None = None
 
     def begin(self) -> Future[object] | None:
@@ -345,23 +350,16 @@ class _Question:
         return _checked(self._source, self._future.result())
 
     def _ask(self) -> Future[object]:
-        source, lookup = self._source, self._lookup
-        if self._wait is wait_in_task:
+        source, lookup, from_task = self._source, self._lookup, self._from_task
+        if from_task is not None:
 
             async def ask() -> object:
-                return await awaited(from_tasks(source, "find")(lookup))
+                return await awaited(from_task(lookup))
 
             # It does what the future of a thread does, but it can be cancelled.
             return cast("Future[object]", asyncio.ensure_future(ask()))
         find = from_threads(source, "find", option="sources")
         return in_thread(lambda: find(lookup), "undersigned-keys", may_block=may_block(source))
-
-
-def _question(source: AsyncKeySource, lookup: KeyLookup, wait: Wait) -> FetchedQuestion | _Question:
-    # No `isinstance`: files and fixed keys need no HTTP client.
-    if hasattr(source, "fetched_question"):
-        return cast("FetchedKeys", source).fetched_question(lookup)
-    return _Question(source, lookup, wait)
 
 
 def _held_by(source: AsyncKeySource, lookup: KeyLookup) -> Sequence[VerificationKey]:

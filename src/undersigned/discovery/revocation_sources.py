@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_LIST_BYTES
 from undersigned.message.timestamps import system_clock
-from undersigned.verification.blocking_calls import Several, from_tasks
+from undersigned.verification.blocking_calls import Several
 from undersigned.verification.revocation_list import RevocationList
 from undersigned.watched_file import WatchedFile
 
@@ -69,19 +69,17 @@ class RevocationFile:
         return self._file.value.is_ready(now)
 
 
-class RevocationSources(Several):
+class RevocationSources(Several["AsyncRevocationSource"]):
     """Revocation sources by owner: each signer's keys by the list that applies to that signer.
 
     Args:
         sources: a source for each owner, as the key source names them.
     """
 
-    __slots__ = ("_from_tasks", "_sources")
+    __slots__ = ()
 
     def __init__(self, sources: Mapping[str, AsyncRevocationSource]) -> None:
-        super().__init__("current", sources.values())
-        self._sources = dict(sources)
-        self._from_tasks = {owner: from_tasks(source, "current") for owner, source in sources.items()}
+        super().__init__("current", sources)
 
     def current(self, owner: str) -> RevocationList | Awaitable[RevocationList | None] | None:
         """Return what the owner's source answers, or None if there is none for this owner."""

@@ -10,7 +10,7 @@ from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message.timestamps import system_clock
 from undersigned.signature.key_source import is_key_source
 from undersigned.tokens.jwt import read_token, token_error
-from undersigned.verification.blocking_calls import Several, awaited, finish, from_tasks
+from undersigned.verification.blocking_calls import Several, awaited, finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -28,7 +28,7 @@ _WORKLOAD: Final = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+)(?:/.*)?")
 _TRUST_DOMAIN: Final = re.compile(r"[a-z0-9._-]+")
 
 
-class WorkloadTokenKeys(Several):
+class WorkloadTokenKeys(Several["AsyncKeySource"]):
     """The keys that are bound to the Workload-Identity-Token of a message, for `profiles.WIMSE`, threads and asyncio.
 
     The owner of a key is the subject of its token, such as `wimse://example.com/svc`. A token is verified with the keys
@@ -46,7 +46,7 @@ class WorkloadTokenKeys(Several):
         ConfigurationError: an argument has the wrong type or value.
     """
 
-    __slots__ = ("_audience", "_clock", "_from_tasks", "_issuers")
+    __slots__ = ("_audience", "_clock")
 
     def __init__(
         self,
@@ -66,9 +66,7 @@ class WorkloadTokenKeys(Several):
                 raise ConfigurationError("issuers: pass a key source, such as KeySet.from_jwks(jwks)")
         if isinstance(audience, str):
             raise ConfigurationError('audience: list the names of this service, such as ("https://orders.example",)')
-        super().__init__("find", issuers.values())
-        self._issuers = dict(issuers)
-        self._from_tasks = {domain: from_tasks(source, "find") for domain, source in issuers.items()}
+        super().__init__("find", issuers)
         self._audience = frozenset(audience)
         self._clock = clock
 
@@ -78,7 +76,7 @@ class WorkloadTokenKeys(Several):
         Raises:
             KeySourceError: there is no token, or it cannot be trusted.
         """
-        return finish(self._find(lookup, lambda domain: self._issuers[domain].find))
+        return finish(self._find(lookup, lambda domain: self._sources[domain].find))
 
     async def async_find(self, lookup: KeyLookup) -> tuple[VerificationKey, ...]:
         """Return the key as `find` does, and await the answer of an issuer's source."""
@@ -90,7 +88,7 @@ class WorkloadTokenKeys(Several):
         token, domain = self._read(lookup)
         find, asked = of_domain(domain), lookup._replace(keyid=token.keyid)
         keys: Sequence[VerificationKey] = await awaited(find(asked))
-        if not token.is_signed_by(keys) and getattr(self._issuers[domain], "asks_again", False):
+        if not token.is_signed_by(keys) and getattr(self._sources[domain], "asks_again", False):
             # The issuer may have published another key under the same kid.
             keys = await awaited(find(asked._replace(is_second_try=True)))
         token.check_issuer(keys)
@@ -106,7 +104,7 @@ class WorkloadTokenKeys(Several):
         workload = _WORKLOAD.fullmatch(token.subject)
         if workload is None:
             raise token_error("its sub is not the URI of a workload, such as wimse://example.com/svc")
-        if workload[1] not in self._issuers:
+        if workload[1] not in self._sources:
             raise KeySourceError(
                 "signature_jwks_untrusted", "issuers: the trust domain of the token is not one of them"
             )

@@ -11,16 +11,17 @@ import contextvars
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from undersigned.errors import ConfigurationError
 from undersigned.fork_safety import PerProcess
 from undersigned.limits import MOST_VERIFYING_THREADS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
 Answer = TypeVar("Answer")
+Source = TypeVar("Source")
 
 _WAITS: Final = "a method is async, and must be awaited: use AsyncVerifier"
 
@@ -84,32 +85,33 @@ def is_ready(neighbour: object, *now: float) -> bool:
     return ask is None or ask(*now)
 
 
-class Several:
+class Several(Generic[Source]):
     """What a source says of itself that asks several others.
 
     Args:
         method: the method that it asks them by.
-        neighbours: the others.
+        sources: the others by name.
     """
 
-    __slots__ = ("_method", "_neighbours")
+    __slots__ = ("_from_tasks", "_method", "_sources")
 
-    def __init__(self, method: str, neighbours: Iterable[object]) -> None:
-        self._method, self._neighbours = method, tuple(neighbours)
+    def __init__(self, method: str, sources: Mapping[str, Source]) -> None:
+        self._method, self._sources = method, dict(sources)
+        self._from_tasks = {name: from_tasks(one, method) for name, one in sources.items()}
 
     @property
     def blocking(self) -> bool:
         """Whether one of the others may block."""
-        return may_block(*self._neighbours)
+        return may_block(*self._sources.values())
 
     @property
     def is_awaited(self) -> bool:
         """Whether answers of one of the others have to be awaited."""
-        return any(is_awaited(one, self._method) for one in self._neighbours)
+        return any(is_awaited(one, self._method) for one in self._sources.values())
 
     def is_ready(self, *now: float) -> bool:
         """Return whether one of the others can answer. Fetches that are due begin; none is waited for."""
-        ready = [is_ready(one, *now) for one in self._neighbours]
+        ready = [is_ready(one, *now) for one in self._sources.values()]
         return any(ready)
 
 

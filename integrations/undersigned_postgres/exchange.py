@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from psycopg import OperationalError, pq
 
@@ -26,8 +26,6 @@ _MISSING = {b"42883", b"42P01"}
 
 _INSTALL = "; install the tables and functions of this release: python -m undersigned_postgres | psql"
 
-_EVENTS = {"read": selectors.EVENT_READ, "write": selectors.EVENT_WRITE}
-
 
 def ask(connection: PGconn, call: Call, *, timeout: float) -> str:
     """Return the single value that `call` returns.
@@ -39,8 +37,7 @@ def ask(connection: PGconn, call: Call, *, timeout: float) -> str:
     with selectors.DefaultSelector() as selector:
         try:
             while True:
-                event = _EVENTS[next(exchange)]
-                selector.register(connection.socket, event)
+                selector.register(connection.socket, next(exchange))
                 if not selector.select(max(0, deadline - time.monotonic())):
                     raise _too_slow(timeout)
                 selector.unregister(connection.socket)
@@ -61,9 +58,10 @@ async def ask_async(connection: PGconn, call: Call, *, timeout: float) -> str:  
         raise _too_slow(timeout) from None
 
 
-async def _ready(loop: asyncio.AbstractEventLoop, socket: int, event: Literal["read", "write"]) -> None:
+async def _ready(loop: asyncio.AbstractEventLoop, socket: int, event: int) -> None:
     ready = asyncio.Event()
-    add, remove = (loop.add_reader, loop.remove_reader) if event == "read" else (loop.add_writer, loop.remove_writer)
+    is_read = event == selectors.EVENT_READ
+    add, remove = (loop.add_reader, loop.remove_reader) if is_read else (loop.add_writer, loop.remove_writer)
     add(socket, ready.set)
     try:
         await ready.wait()
@@ -71,15 +69,15 @@ async def _ready(loop: asyncio.AbstractEventLoop, socket: int, event: Literal["r
         remove(socket)
 
 
-def _exchange(connection: PGconn, call: Call) -> Generator[Literal["read", "write"], None, str]:
-    """Send `call`, and read until the server is ready for the next call: only then is it committed."""
+def _exchange(connection: PGconn, call: Call) -> Generator[int, None, str]:
+    """Send `call`, yield what to wait for, and read until the server is ready again: only then is it committed."""
     connection.send_query_params(call.statement, call.arguments)
     while connection.flush():
-        yield "write"
+        yield selectors.EVENT_WRITE
     results: list[PGresult] = []
     while True:
         while connection.is_busy():
-            yield "read"
+            yield selectors.EVENT_READ
             connection.consume_input()
         result = connection.get_result()
         if result is None:

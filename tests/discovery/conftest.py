@@ -11,11 +11,6 @@ from hypothesis import settings
 from tests.keys import lookup
 
 from undersigned import AsyncVerifier, MemoryReplayStore, Verifier
-from undersigned.discovery import KeySources, RemoteJWKS, RemoteRevocationList
-from undersigned.discovery.activitypub import ActorKeys
-from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
-from undersigned.discovery.ucp import UCPKeys
-from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.testing import FrozenNonceClock
 
 if TYPE_CHECKING:
@@ -33,15 +28,6 @@ class BlockingSource:
     """A source for threads, asked by a test."""
 
     is_async = False
-
-    jwks = RemoteJWKS
-    agent = AdCPAgent
-    directory = AdCPDirectory
-    sources = KeySources
-    revocations = RemoteRevocationList
-    bots = WebBotAuthKeys
-    platforms = UCPKeys
-    actors = ActorKeys
 
     def find_all(self, source, asked: KeyLookup):
         return source.find(asked)

@@ -28,7 +28,7 @@ def fetched(world, server):
     """Fetches a JWK set from the server, and returns a key of it."""
 
     def fetch(path="/x", *, host="keys.example.com", network=None, url=None):
-        source = world.jwks(url or server.url(path, host), network=network or server.network())
+        source = RemoteJWKS(url or server.url(path, host), network=network or server.network())
         return world.find(source, lookup().keyid)
 
     return fetch

@@ -9,6 +9,7 @@ from tests.discovery.key_server import response
 from tests.keys import EC_PUBLIC, OTHER_PRIVATE, OTHER_PUBLIC, PRIVATE, PUBLIC
 
 from undersigned import KeySourceError
+from undersigned.discovery import RemoteJWKS
 
 GOOD = {"keys": [PUBLIC]}
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -67,7 +68,7 @@ def outcome(world, source, keyid: str) -> str:
 @pytest.mark.parametrize(("answer", "expected"), TRICKS.values(), ids=TRICKS)
 def test_source_meets_each_trick_of_a_key_server_with_its_outcome(world, server, answer, expected):
     server.answers["/jwks.json"] = answer(server) if callable(answer) else answer
-    source = world.jwks(server.url(), network=server.network(total_timeout=0.5))
+    source = RemoteJWKS(server.url(), network=server.network(total_timeout=0.5))
     assert outcome(world, source, "buyer-ed25519") == expected
 
 
@@ -95,7 +96,7 @@ LONG = json.dumps(GOOD).encode().ljust(40_000)
 def test_answer_costs_no_more_than_its_bytes(world, server, monkeypatch, answer, fault):
     monkeypatch.setattr("undersigned.discovery.fetch.MOST_CHUNKS", 1500)
     server.answers["/jwks.json"] = answer
-    source = world.jwks(server.url(), network=server.network(total_timeout=60))
+    source = RemoteJWKS(server.url(), network=server.network(total_timeout=60))
     if fault:
         with pytest.raises(KeySourceError, match=fault):
             world.find(source, "buyer-ed25519")

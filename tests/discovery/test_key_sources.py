@@ -18,7 +18,7 @@ from tests.keys import (
 from tests.workers import wait_until
 
 from undersigned import ConfigurationError, KeySet, KeySourceError, VerificationKey
-from undersigned.discovery import KeySources
+from undersigned.discovery import KeySources, RemoteJWKS
 
 CLASH = {**OTHER_PUBLIC, "kid": PUBLIC["kid"]}
 
@@ -28,11 +28,11 @@ def jwks(*keys) -> bytes:
 
 
 @pytest.fixture
-def pair(world, server, clock):
+def pair(server, clock):
     """Sources of two signers, whose keys are at /a and /b."""
     server.answers |= {"/a": jwks(PUBLIC), "/b": jwks(EC_PUBLIC)}
-    return world.sources(
-        {name: world.jwks(server.url(path), network=server.network(), clock=clock) for name, path in SIGNERS}
+    return KeySources(
+        {name: RemoteJWKS(server.url(path), network=server.network(), clock=clock) for name, path in SIGNERS}
     )
 
 
@@ -96,9 +96,9 @@ def test_sources_may_be_of_any_kind_and_block_or_be_awaited_or_fail(world, serve
 
     server.answers["/a"] = jwks(es256_pair("far")[1])
     own = {"own": (Awaited if world.is_async else AtOnce)(PUBLIC), "blocking": Held(OTHER_PUBLIC)}
-    fetched = {"far": world.jwks(server.url("/a"), network=server.network())}
+    fetched = {"far": RemoteJWKS(server.url("/a"), network=server.network())}
     fixed = {"set": KeySet.from_jwks({"keys": [OTHER_PUBLIC | {"kid": "set"}]}, owner="its own")}
-    sources = world.sources(fixed | fetched | own | {"broken": Broken(), "wrong": Wrong()})
+    sources = KeySources(fixed | fetched | own | {"broken": Broken(), "wrong": Wrong()})
     keyids = {"set": "set", "far": "far", PUBLIC["kid"]: "own", OTHER_PUBLIC["kid"]: "blocking"}
     assert {keyid: owners(world.find_all(sources, lookup(keyid))) for keyid in keyids} == {
         keyid: [owner] for keyid, owner in keyids.items()
@@ -106,7 +106,7 @@ def test_sources_may_be_of_any_kind_and_block_or_be_awaited_or_fail(world, serve
     with pytest.raises(RuntimeError, match="no nobody"):
         world.find_all(sources, lookup("nobody"))
     with pytest.raises(KeySourceError, match=r"^find of Wrong returned something other than a sequence of keys"):
-        world.find_all(world.sources({"set": KEYS, "wrong": Wrong()}), lookup("nobody"))
+        world.find_all(KeySources({"set": KEYS, "wrong": Wrong()}), lookup("nobody"))
 
 
 def test_source_of_the_application_that_hangs_stops_no_other(world, monkeypatch):
@@ -120,7 +120,7 @@ def test_source_of_the_application_that_hangs_stops_no_other(world, monkeypatch)
             released.wait(20)
             return ()
 
-    sources = world.sources({**{f"hanging {number}": Hanging() for number in range(17)}, "set": KEYS})
+    sources = KeySources({**{f"hanging {number}": Hanging() for number in range(17)}, "set": KEYS})
     assert owners(world.find_all(sources, lookup())) == ["set"]
     with pytest.raises(KeySourceError, match="did not return in time"):
         world.find_all(sources, lookup("stranger"))
@@ -171,9 +171,7 @@ def test_expired_keys_are_used_once_all_sources_hang_until_the_deadline(world, s
 
     paths = [f"/{number}" for number in range(12)]
     server.answers |= dict.fromkeys(paths, jwks(EC_PUBLIC)) | {paths[-1]: jwks(PUBLIC)}
-    keys = world.sources(
-        {path: world.jwks(server.url(path), network=network, clock=clock) for path in paths}, clock=clock
-    )
+    keys = KeySources({path: RemoteJWKS(server.url(path), network=network, clock=clock) for path in paths}, clock=clock)
     world.find_all(keys, lookup("stranger"))
     server.answers |= dict.fromkeys(paths, hang)
     clock.now += 1000
@@ -239,7 +237,7 @@ class AwaitedToo(AtOnce):
 @pytest.mark.parametrize("failing", [True, False], ids=["while the owner's source fails", "at a second look"])
 def test_key_stays_with_who_was_known_first_whoever_copies_it(world, clock, kind, failing):
     owner, copiers = kind(PUBLIC), [kind(OTHER_PUBLIC), kind(CLASH)]
-    keys = world.sources({"b": copiers[0], "c": copiers[1], "a": owner}, clock=clock)
+    keys = KeySources({"b": copiers[0], "c": copiers[1], "a": owner}, clock=clock)
     assert owners(world.find_all(keys, lookup())) == ["c", "a"]
     for copier in copiers:
         copier.jwks += (PUBLIC,)
@@ -261,7 +259,7 @@ def test_key_stays_with_who_was_known_first_whoever_copies_it(world, clock, kind
 
 def test_key_of_two_is_nobodys_while_one_of_them_fails(world):
     first, second = Held(PUBLIC), Held(PUBLIC)
-    keys = world.sources({"a": first, "b": second})
+    keys = KeySources({"a": first, "b": second})
     for failing, match in ((False, "two signers"), (True, "database"), (False, "two signers")):
         first.fails = failing
         with pytest.raises(KeySourceError, match=match):
@@ -270,7 +268,7 @@ def test_key_of_two_is_nobodys_while_one_of_them_fails(world):
 
 def test_signer_who_had_the_key_while_it_could_not_be_asked_shares_it(world, clock):
     first, second = Held(PUBLIC), Held(PUBLIC)
-    keys = world.sources({"a": first, "b": second}, clock=clock)
+    keys = KeySources({"a": first, "b": second}, clock=clock)
     first.fails = True
     assert owners(world.find_all(keys, lookup())) == ["b"]
     first.fails = False
@@ -301,7 +299,7 @@ def test_copied_key_is_nobodys_while_the_source_that_had_it_fails(world, pair, s
 def test_signer_with_many_keyids_displaces_no_other(world, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.key_sources.MOST_HINTS", 4)
     owner, copier = Held(PUBLIC), Held(*[{**OTHER_PUBLIC, "kid": f"{number}"} for number in range(9)])
-    keys = world.sources({"b": copier, "a": owner})
+    keys = KeySources({"b": copier, "a": owner})
     assert owners(world.find_all(keys, lookup())) == ["a"]
     for number in range(9):
         assert owners(world.find_all(keys, lookup(f"{number}"))) == ["b"]
@@ -311,7 +309,7 @@ def test_signer_with_many_keyids_displaces_no_other(world, monkeypatch):
 
 def test_new_key_under_a_known_keyid_is_claimed_when_all_were_asked(world):
     owner, copier = AtOnce(PUBLIC), AtOnce(CLASH)
-    keys = world.sources({"a": owner})
+    keys = KeySources({"a": owner})
     assert owners(world.find_all(keys, lookup())) == ["a"]
     owner.jwks = copier.jwks
     assert owners(world.find_all(keys, lookup())) == ["a"]
@@ -325,7 +323,7 @@ def test_exception_of_the_owners_source_at_a_second_look_is_no_answer(world):
             return super().find(asked)
 
     owner, other = Down(PUBLIC), Held(CLASH)
-    keys = world.sources({"a": owner, "b": other})
+    keys = KeySources({"a": owner, "b": other})
     assert owners(world.find_all(keys, lookup())) == ["a", "b"]
     owner.fails = True
     with pytest.raises(KeySourceError, match="raised an exception"):

@@ -13,7 +13,7 @@ from tests.discovery.key_server import response
 from tests.keys import JWKS, OTHER_PUBLIC, PUBLIC, lookup
 
 from undersigned import KeySourceError
-from undersigned.discovery import FetchReport, Freshness, RemoteJWKS
+from undersigned.discovery import FetchReport, Freshness, KeySources, RemoteJWKS
 
 BOTH = response(JWKS)
 ONE = response({"keys": [PUBLIC]})
@@ -21,9 +21,9 @@ DOWN = response(b"", status="503 Down")
 
 
 @pytest.fixture
-def source(world, server, clock):
+def source(server, clock):
     """A source over the server's set, fresh for 300 seconds and stale for 1,000."""
-    return world.jwks(server.url(), network=server.network(), clock=clock, freshness=Freshness(stale=1000))
+    return RemoteJWKS(server.url(), network=server.network(), clock=clock, freshness=Freshness(stale=1000))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_source_fetches_at_once_for_an_unknown_key_and_then_after_the_interval(f
 
 @pytest.mark.parametrize("several", [True, False], ids=["of several", "alone"])
 def test_key_that_fails_is_fetched_again_at_most_once_in_an_interval(world, server, clock, source, several):
-    asked = world.sources({"": source}, clock=clock) if several else source
+    asked = KeySources({"": source}, clock=clock) if several else source
     server.answers["/jwks.json"] = ONE
     assert world.find_all(asked, lookup())
     server.answers["/jwks.json"] = response({"keys": [{**OTHER_PUBLIC, "kid": PUBLIC["kid"]}]})
@@ -106,7 +106,7 @@ def test_source_says_and_logs_why_it_could_not_fetch_with_an_error_of_its_own_ea
 
 def test_source_without_keys_tries_again_soon_and_later_each_time(world, server, clock):
     server.answers["/jwks.json"] = DOWN
-    source = world.jwks(server.url(), network=server.network(), clock=clock)
+    source = RemoteJWKS(server.url(), network=server.network(), clock=clock)
     fetched_at = []
     for _ in range(1000):
         before = server.asked()
@@ -121,10 +121,10 @@ def test_source_without_keys_tries_again_soon_and_later_each_time(world, server,
     assert all(pause >= min(30, 2**number) / 2 for number, pause in enumerate(pauses, 1))
 
 
-def test_source_is_ready_once_its_keys_are_there_and_begins_to_fetch_them(world, server, clock):
+def test_source_is_ready_once_its_keys_are_there_and_begins_to_fetch_them(server, clock):
     server.answers["/jwks.json"] = BOTH
     fetched = threading.Event()
-    source = world.jwks(server.url(), network=server.network(on_fetch=lambda _report: fetched.set()), clock=clock)
+    source = RemoteJWKS(server.url(), network=server.network(on_fetch=lambda _report: fetched.set()), clock=clock)
     assert not source.is_ready()
     assert fetched.wait(60)
     assert source.is_ready()
@@ -136,7 +136,7 @@ def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server,
     def resolve(_host, _port):
         raise RuntimeError("a resolver's mistake")
 
-    source = world.jwks(server.url(), network=server.network(resolve=resolve))
+    source = RemoteJWKS(server.url(), network=server.network(resolve=resolve))
     with pytest.raises(KeySourceError, match="see the log"):
         world.find(source, "x")
     assert "a resolver's mistake" in caplog.text
@@ -145,10 +145,10 @@ def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server,
 
 
 @pytest.fixture
-def impatient(world, server, clock):
+def impatient(server, clock):
     """A source whose callers do not wait: half a second is much for nothing."""
     network = server.network(wait_timeout=0.001)
-    source = world.jwks(server.url(), network=network, clock=clock, freshness=Freshness(stale=1000))
+    source = RemoteJWKS(server.url(), network=network, clock=clock, freshness=Freshness(stale=1000))
     yield source
     server.hold.set()
 
@@ -240,15 +240,15 @@ class TestTasks:
         assert server.asked() == 1
 
 
-def report_fetches(world, server, clock, on_fetch):
+def report_fetches(server, clock, on_fetch):
     """A source whose fetches are reported."""
     network = replace(server.network(), on_fetch=on_fetch)
-    return world.jwks(server.url(), network=network, clock=clock, freshness=Freshness(stale=1000))
+    return RemoteJWKS(server.url(), network=network, clock=clock, freshness=Freshness(stale=1000))
 
 
 def test_each_fetch_is_reported_with_its_time_and_failure(world, server, clock):
     reports: list[FetchReport] = []
-    source = report_fetches(world, server, clock, reports.append)
+    source = report_fetches(server, clock, reports.append)
     server.answers["/jwks.json"] = ONE
     world.find(source, "buyer-ed25519")
     world.find(source, "buyer-ed25519")
@@ -269,5 +269,5 @@ def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog):
         raise RuntimeError("metrics are down")
 
     server.answers["/jwks.json"] = ONE
-    assert world.find(report_fetches(world, server, clock, broken), "buyer-ed25519") is not None
+    assert world.find(report_fetches(server, clock, broken), "buyer-ed25519") is not None
     assert "on_fetch raised" in caplog.text

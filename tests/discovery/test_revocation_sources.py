@@ -60,8 +60,8 @@ def wall(clock):
 
 
 @pytest.fixture
-def source(world, server, clock, wall):
-    return world.revocations(
+def source(server, clock, wall):
+    return RemoteRevocationList(
         server.url("/list"), issuer=ISSUER, keys=PINNED, network=server.network(), clock=clock, now=wall
     )
 
@@ -239,10 +239,10 @@ def test_remote_list_is_ready_until_it_is_stale_and_its_fetches_say_when_it_was_
         {"keys": []},
     ],
 )
-def test_source_names_the_option_that_cannot_be_used(world, options):
+def test_source_names_the_option_that_cannot_be_used(options):
     [named] = options
     with pytest.raises(ConfigurationError, match=f"^{named}: "):
-        world.revocations(**{"url": "https://gov.example.com/list", "issuer": ISSUER, "keys": PINNED} | options)
+        RemoteRevocationList(**{"url": "https://gov.example.com/list", "issuer": ISSUER, "keys": PINNED} | options)
 
 
 class TestSources:

@@ -21,6 +21,7 @@ from undersigned import KeyPair, KeySet, KeySourceError, VerificationKey
 from undersigned.discovery import Freshness, KeySources, RemoteJWKS, RevocationFile
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 
 
 def jwks(*keys):
@@ -30,7 +31,7 @@ def jwks(*keys):
 @pytest.mark.parametrize("empty", [[], [{}], [{**PUBLIC, "kid": 5}]])
 def test_empty_set_counts_only_if_it_is_fetched_twice(world, server, clock, caplog, empty):
     server.answers["/jwks.json"] = jwks(PUBLIC)
-    source = world.jwks(server.url(), network=server.network(), clock=clock)
+    source = RemoteJWKS(server.url(), network=server.network(), clock=clock)
     assert world.find(source, "buyer-ed25519")
     server.answers["/jwks.json"] = jwks(*empty)
     clock.now += 300
@@ -45,7 +46,7 @@ def test_set_is_fetched_ahead_and_nobody_waits_for_a_server_that_hangs(world, se
     """Nothing but `wait_timeout` ends a wait, and it is longer than the test may take."""
     hung, release = threading.Event(), threading.Event()
     server.answers["/jwks.json"] = jwks(PUBLIC)
-    source = world.jwks(server.url(), network=server.network(wait_timeout=600, total_timeout=600), clock=clock)
+    source = RemoteJWKS(server.url(), network=server.network(wait_timeout=600, total_timeout=600), clock=clock)
     assert world.find(source, "buyer-ed25519")
 
     def hang(connection, _request) -> None:
@@ -67,7 +68,7 @@ def test_set_is_fetched_ahead_and_nobody_waits_for_a_server_that_hangs(world, se
 
 def test_nobody_waits_for_an_expired_set_once_its_fetch_is_late(world, server, clock, monkeypatch):
     server.answers["/jwks.json"] = jwks(PUBLIC)
-    source = world.jwks(server.url(), network=server.network(wait_timeout=0.05), clock=clock)
+    source = RemoteJWKS(server.url(), network=server.network(wait_timeout=0.05), clock=clock)
     wait_until(lambda: found_now(world, source))
     server.hold.clear()
     clock.now += 350
@@ -113,7 +114,7 @@ def test_signer_that_a_message_names_is_asked_alone(world, server, clock):
     server.answers |= {"/victim": jwks(PUBLIC), "/mallory": response(b"", status="503 Down")}
     named = "victim"
     sources = KeySources(
-        {n: world.jwks(server.url(f"/{n}"), network=server.network(), clock=clock) for n in ("mallory", "victim")},
+        {n: RemoteJWKS(server.url(f"/{n}"), network=server.network(), clock=clock) for n in ("mallory", "victim")},
         signer_of=lambda _lookup: named,
     )
     assert [key.owner for key in world.find_all(sources, lookup())] == ["victim"]
@@ -130,7 +131,7 @@ def test_signer_that_a_message_names_is_asked_alone(world, server, clock):
 
 def test_keys_of_one_name_that_are_not_tried_are_named(world, caplog):
     signers = [f"signer {number}" for number in range(5)]
-    sources = world.sources({n: KeyPair.generate(keyid=PUBLIC["kid"]).key_set() for n in signers})
+    sources = KeySources({n: KeyPair.generate(keyid=PUBLIC["kid"]).key_set() for n in signers})
     for _ in range(2):
         assert [key.owner for key in world.find_all(sources, lookup())] == signers
     [record] = caplog.records
@@ -157,16 +158,16 @@ def test_few_silent_sources_are_asked_and_waited_for_until_one_deadline(world, s
     monkeypatch.setattr("undersigned.discovery.key_sources.DEFAULT_WAIT_TIMEOUT", 1.5)
     server.hold.clear()
     network = server.network(wait_timeout=2)
-    sources = {f"{number}": world.jwks(server.url(f"/{number}"), network=network) for number in range(70)}
+    sources = {f"{number}": RemoteJWKS(server.url(f"/{number}"), network=network) for number in range(70)}
     with pytest.raises(KeySourceError):
-        world.find_all(world.sources(sources), lookup())
+        world.find_all(KeySources(sources), lookup())
     server.wait_for(17)
     time.sleep(0.1)
     assert len(server.requests) <= 64
 
 
 def test_event_stream_does_not_copy_an_unfinished_line_for_every_chunk():
-    stream = EventStream(1)
+    stream = EventStream()
     stream.feed(b"x" * 65_536)
     assert most_memory(lambda: stream.feed(b"x")) < 4_096
     assert stream.feed(b'\ndata: {"id": 1, "result": {}}\n\n')
@@ -205,7 +206,7 @@ def test_nobody_uses_an_expired_set_while_its_owner_is_asked(server, clock, old)
 
 def test_expired_set_is_not_used_for_a_failure_of_long_ago(world, server, clock):
     server.answers["/jwks.json"] = jwks(PUBLIC)
-    source = world.jwks(server.url(), network=server.network(), clock=clock)
+    source = RemoteJWKS(server.url(), network=server.network(), clock=clock)
     assert world.find(source, "buyer-ed25519")
     server.answers["/jwks.json"] = response(b"", status="503 Down")
     clock.now += 300
@@ -239,7 +240,7 @@ def slow_requests(server) -> int:
 def test_many_keys_of_a_set_that_a_stranger_names_are_made_when_they_are_looked_up(world, server, monkeypatch):
     jwks_of_many = [KeyPair.generate().public["keys"][0] for _ in range(40)]
     server.answers["/jwks.json"] = jwks(*jwks_of_many)
-    source = world.bots(form="jwks", network=server.network())
+    source = WebBotAuthKeys(form="jwks", network=server.network())
     made, make = [], VerificationKey.from_jwk
     monkeypatch.setattr(
         VerificationKey, "from_jwk", lambda jwk, **options: made.append(jwk["kid"]) or make(jwk, **options)
@@ -258,7 +259,7 @@ def of_agent(url, keyid):
 
 def test_fetches_for_keyids_that_known_sets_do_not_have_are_counted(world, server, clock):
     server.answers |= {f"/{number}": jwks(PUBLIC) for number in range(20)}
-    source = world.bots(form="jwks", network=server.network(), clock=clock, most_a_minute=20)
+    source = WebBotAuthKeys(form="jwks", network=server.network(), clock=clock, most_a_minute=20)
     urls = [server.url(f"/{number}") for number in range(20)]
     for url in urls:
         assert world.find_all(source, of_agent(url, VerificationKey.from_jwk(PUBLIC).thumbprint))
@@ -334,7 +335,7 @@ def found_by(world, source, keyid):
 
 def test_document_without_the_key_makes_no_known_actor(world, server, clock, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.activitypub.MOST_ACTORS", 4)
-    source = world.actors(network=server.network(), clock=clock, most_a_minute=30)
+    source = ActorKeys(network=server.network(), clock=clock, most_a_minute=30)
     bob = actor_at(server, "/users/bob")
     assert world.find_all(source, lookup(bob))
     server.answers["/any.json"] = response({"id": "an actor without keys"}, "Content-Type: application/activity+json")
@@ -349,7 +350,7 @@ def test_document_without_the_key_makes_no_known_actor(world, server, clock, mon
 
 
 def test_failures_of_a_host_write_one_line_a_minute(world, server, caplog):
-    source = world.actors(network=server.network())
+    source = ActorKeys(network=server.network())
     for number in range(20):
         with pytest.raises(KeySourceError):
             world.find_all(source, lookup(server.url(f"/{number}") + "#key"))
@@ -359,7 +360,7 @@ def test_failures_of_a_host_write_one_line_a_minute(world, server, caplog):
 
 def test_failures_of_more_hosts_than_are_remembered_are_logged(world, server, caplog, monkeypatch):
     monkeypatch.setattr("undersigned.discovery.document_cache.MOST_LOGGED_HOSTS", 1)
-    source = world.actors(network=server.network())
+    source = ActorKeys(network=server.network())
     hosts = ("keys.example.com", "one.example")
     for host in hosts:
         with pytest.raises(KeySourceError):
@@ -371,7 +372,7 @@ def test_failures_of_more_hosts_than_are_remembered_are_logged(world, server, ca
 def test_uploaded_file_is_no_actor(world, server, kind):
     url = server.url("/media/cat.txt")
     server.answers["/media/cat.txt"] = response({"id": url}, f"Content-Type: {kind}")
-    actors = world.actors(network=server.network())
+    actors = ActorKeys(network=server.network())
     assert failure(world.find_all, actors, lookup(f"{url}#key")).reason == "signature_jwks_untrusted"
 
 

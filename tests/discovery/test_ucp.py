@@ -7,6 +7,7 @@ from tests.discovery.key_server import failure, redirect, response
 from tests.keys import EC_PRIVATE, EC_PUBLIC, OTHER_PUBLIC, PUBLIC, lookup
 
 from undersigned import Request, SignatureError, Signer, SigningKey
+from undersigned.discovery.ucp import UCPKeys
 from undersigned.message import HeaderFields
 from undersigned.profiles import UCP
 
@@ -26,9 +27,9 @@ def ask_about(value, keyid=KEYID, *, covered=True):
 
 
 @pytest.fixture
-def make(world, server, clock):
+def make(server, clock):
     def make(**options):
-        return world.platforms(**{"network": server.network(), "clock": clock, **options})
+        return UCPKeys(**{"network": server.network(), "clock": clock, **options})
 
     return make
 

@@ -184,7 +184,7 @@ def document(data: bytes) -> None:
         lambda: read_signed_list(data, keys=KEYS, issuer="a", last=None, now=NOW),
         lambda: _read_actor(read_json_object(data)),
         lambda: _read_brand(read_json_object(data)),
-        lambda: EventStream(1).feed(data),
+        lambda: EventStream().feed(data),
         lambda: _bound_key(data),
     ):
         with contextlib.suppress(UnusableDocument, ConfigurationError, KeySourceError):

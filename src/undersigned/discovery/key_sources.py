@@ -116,7 +116,7 @@ class KeySources(Several["AsyncKeySource"]):
         ConfigurationError: there is none, or one is not a key source.
     """
 
-    __slots__ = ("_alone", "_clock", "_known", "_lock", "_logged", "_signer_of")
+    __slots__ = ("_alone", "_clock", "_fetched", "_known", "_lock", "_logged", "_signer_of")
 
     asks_again = True
 
@@ -135,6 +135,9 @@ class KeySources(Several["AsyncKeySource"]):
             if not is_key_source(source):
                 raise ConfigurationError(f"sources: {signer} has no key source; pass one such as RemoteJWKS(url)")
         super().__init__("find", sources)
+        # No `isinstance`: files and fixed keys need no HTTP client.
+        fetched = (signer for signer, source in sources.items() if hasattr(source, "fetched_question"))
+        self._fetched = {signer: cast("FetchedKeys", sources[signer]) for signer in fetched}
         self._known: dict[str, _Known] = {}
         self._lock = ProcessLock()
         self._logged: set[tuple[str, ...]] = set()
@@ -165,13 +168,25 @@ class KeySources(Several["AsyncKeySource"]):
         if known is None or lookup.is_second_try or self._clock() >= known.until:
             return ()
         signer, *others = known.signers()
-        found = () if others else _held_by(self._sources[signer], lookup)
+        found = () if others else self._found_at_once(signer, lookup)
         if found != known.found:
             found = _checked(self._sources[signer], found)
             if any(_name(key, signer) not in known.claims for key in found):
                 return ()
             known.found, known.owned = found, _with_owner(found, signer)
         return known.owned
+
+    def _found_at_once(self, signer: str, lookup: KeyLookup) -> Sequence[VerificationKey]:
+        """Return the keys that a signer's source finds without waiting."""
+        if signer in self._fetched:
+            return self._fetched[signer].held(lookup)
+        source, found = self._sources[signer], cast("object", ())
+        if not needs_waiting(source, "find"):
+            with suppress(Exception):
+                found = source.find(lookup)
+        if iscoroutine(found):
+            found.close()
+        return cast("Sequence[VerificationKey]", found) if isinstance(found, Sequence) else ()
 
     async def _search(self, lookup: KeyLookup, wait: Wait) -> _Keys:
         known = self._known.get(lookup.keyid, _NOTHING)
@@ -253,9 +268,8 @@ class KeySources(Several["AsyncKeySource"]):
 
     def _had(self, signer: str, keyid: str) -> set[Hashable]:
         """Return the names of the keys that a signer's source found last, if it keeps what it found."""
-        source = self._sources[signer]
-        kept = cast("FetchedKeys", source).had(keyid) if hasattr(source, "fetched_question") else ()
-        return {_name(key, signer) for key in kept}
+        fetched = self._fetched.get(signer)
+        return set() if fetched is None else {_name(key, signer) for key in fetched.had(keyid)}
 
     def _owned(self, lookup: KeyLookup, known: _Known, signer: str, keys: Sequence[VerificationKey]) -> _Keys:
         """Return those of a signer's keys that no other signer had first."""
@@ -317,11 +331,9 @@ class KeySources(Several["AsyncKeySource"]):
         return answers, failures
 
     def _question(self, signer: str, lookup: KeyLookup, wait: Wait) -> FetchedQuestion | _Question:
-        source = self._sources[signer]
-        # No `isinstance`: files and fixed keys need no HTTP client.
-        if hasattr(source, "fetched_question"):
-            return cast("FetchedKeys", source).fetched_question(lookup)
-        return _Question(source, lookup, self._from_tasks[signer] if wait is wait_in_task else None)
+        if signer in self._fetched:
+            return self._fetched[signer].fetched_question(lookup)
+        return _Question(self._sources[signer], lookup, self._from_tasks[signer] if wait is wait_in_task else None)
 
     def _log_once(self, signers: tuple[str, ...], keyid: str, fault: str) -> None:
         if signers not in self._logged and len(self._logged) < MOST_LOGGED_HOSTS:
@@ -360,19 +372,6 @@ class _Question:
             return cast("Future[object]", asyncio.ensure_future(ask()))
         find = from_threads(source, "find", option="sources")
         return in_thread(lambda: find(lookup), "undersigned-keys", may_block=may_block(source))
-
-
-def _held_by(source: AsyncKeySource, lookup: KeyLookup) -> Sequence[VerificationKey]:
-    """Return the keys that a source finds without waiting."""
-    if hasattr(source, "fetched_question"):
-        return cast("FetchedKeys", source).held(lookup)
-    found: object = ()
-    if not needs_waiting(source, "find"):
-        with suppress(Exception):
-            found = source.find(lookup)
-    if iscoroutine(found):
-        found.close()
-    return cast("Sequence[VerificationKey]", found) if isinstance(found, Sequence) else ()
 
 
 def _checked(source: object, found: object) -> Sequence[VerificationKey]:

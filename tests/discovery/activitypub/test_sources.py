@@ -16,6 +16,7 @@ from undersigned import KeySet, Request, SignatureError, SigningKey, Verificatio
 from undersigned.activitypub import ActivityPubVerifier, AsyncActivityPubVerifier
 from undersigned.cavage import CavageSigner
 from undersigned.discovery import Freshness
+from undersigned.discovery.activitypub import ActorKeys
 
 GONE = plain(b"", status="410 Gone")
 DOWN = plain(b"", status="503 Down")
@@ -52,8 +53,8 @@ def key(actor, keyid):
 
 
 @pytest.fixture
-def source(world, server, clock):
-    return world.actors(network=server.network(), clock=clock)
+def source(server, clock):
+    return ActorKeys(network=server.network(), clock=clock)
 
 
 @pytest.fixture
@@ -231,7 +232,7 @@ def test_gone_actor_is_unknown_or_known_by_the_key_it_had(find, server, clock, a
 
 
 def test_host_that_the_operator_does_not_trust_is_not_fetched(world, server, clock, actor, keyid, key):
-    source = world.actors(network=server.network(), clock=clock, trusted=lambda host: host != "evil.example.net")
+    source = ActorKeys(network=server.network(), clock=clock, trusted=lambda host: host != "evil.example.net")
 
     def find(keyid):
         return world.find_all(source, lookup(keyid))
@@ -245,7 +246,7 @@ def test_host_that_the_operator_does_not_trust_is_not_fetched(world, server, clo
 @pytest.mark.parametrize("later", ["keys.example.com", "agent.example.com"], ids=["keyid", "owner"])
 def test_host_that_is_blocked_later_is_not_trusted_although_its_actor_is_kept(world, server, clock, later):
     blocked = set()
-    source = world.actors(network=server.network(), clock=clock, trusted=lambda host: host not in blocked)
+    source = ActorKeys(network=server.network(), clock=clock, trusted=lambda host: host not in blocked)
     owner = server.url("/users/alice", host="agent.example.com")
     keyid = server.url("/keys/1")
     server.answers["/keys/1"] = response({"id": keyid, "owner": owner, "publicKeyPem": pem()})
@@ -261,7 +262,7 @@ def test_fetch_is_signed_for_servers_that_ask_for_it(world, server, clock, actor
     signing = SigningKey.from_private_key(
         private_key(), keyid="https://me.example/actor#key", algorithm="rsa-v1_5-sha256"
     )
-    source = world.actors(network=server.network(), clock=clock, signer=CavageSigner(signing))
+    source = ActorKeys(network=server.network(), clock=clock, signer=CavageSigner(signing))
     server.answers["/users/bob"] = response({"id": actor, "publicKey": key})
     assert world.find_all(source, lookup(keyid))
     head, *lines = server.requests[0].decode().split("\r\n")
@@ -283,7 +284,7 @@ def test_verifier_finds_the_key_that_replaced_another_one(world, server, clock, 
         host = ("Host", "inbox.example")
         return Request(request.method, request.url, [host, *CavageSigner(signing).sign(request)], request.body)
 
-    source = world.actors(network=server.network(), clock=clock, freshness=Freshness(default=900))
+    source = ActorKeys(network=server.network(), clock=clock, freshness=Freshness(default=900))
     verifier = (AsyncActivityPubVerifier if world.is_async else ActivityPubVerifier)(keys=source)
 
     def verify(request):

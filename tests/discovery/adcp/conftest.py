@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from tests.discovery.adcp.agent_server import Operator
 
+from undersigned.discovery.adcp import AdCPAgent
+
 
 @pytest.fixture
 def operator(server):
@@ -10,6 +12,6 @@ def operator(server):
 
 
 @pytest.fixture
-def source(world, operator, clock):
+def source(operator, clock):
     """The source of the operator's agent."""
-    return world.agent(operator.url, network=operator.server.network(), clock=clock)
+    return AdCPAgent(operator.url, network=operator.server.network(), clock=clock)

@@ -9,6 +9,7 @@ from tests.keys import EC_PUBLIC, PUBLIC, lookup
 from tests.workers import wait_until
 
 from undersigned import ConfigurationError, KeySourceError
+from undersigned.discovery.adcp import AdCPAgent, AdCPDirectory
 
 ISSUED = 1_776_520_800
 
@@ -273,7 +274,7 @@ STEPS = {
 @pytest.mark.parametrize(("change", "expected"), STEPS.values(), ids=STEPS)
 def test_each_step_has_its_code(world, operator, change, expected):
     change(operator)
-    source = world.agent(operator.url, network=operator.server.network(), now=lambda: ISSUED)
+    source = AdCPAgent(operator.url, network=operator.server.network(), now=lambda: ISSUED)
     assert reason(world, source) == expected
 
 
@@ -387,7 +388,7 @@ def test_error_of_an_agent_is_no_answer(world, operator, clock, protocol, said, 
     operator.publish()
     operator.card({"supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]})
     options = {"protocol": protocol, "network": operator.server.network(), "clock": clock}
-    source = world.agent(url, **options)
+    source = AdCPAgent(url, **options)
     assert reason(world, source) == "found"
     wrong = result(said(operator.capabilities))
     mcp(call=wrong, SendMessage=wrong)(operator)
@@ -399,7 +400,7 @@ def test_error_of_an_agent_is_no_answer(world, operator, clock, protocol, said, 
         assert reason(world, source) == "found"
         assert operator.server.asked(f"/{protocol}") > before
     # Nothing is known.
-    new = world.agent(url, **options)
+    new = AdCPAgent(url, **options)
     assert reason(world, new) == ("found" if is_answer else "capabilities_unreachable")
     operator.server.answers[f"/{protocol}"] = operator.speak
     clock.now += 30
@@ -408,7 +409,7 @@ def test_error_of_an_agent_is_no_answer(world, operator, clock, protocol, said, 
 
 def test_agent_that_takes_its_time_with_every_answer_is_given_up(world, operator):
     operator.server.answers["/mcp"] = operator.server.slowly(response(result({})), seconds=0.05)
-    source = world.agent(operator.url, network=operator.server.network(total_timeout=0.3))
+    source = AdCPAgent(operator.url, network=operator.server.network(total_timeout=0.3))
     assert reason(world, source) == "capabilities_unreachable"
 
 
@@ -423,7 +424,7 @@ def test_delegation_of_a_brand_ends_on_time_whether_or_not_the_agent_answers(wor
     ]
     operator.publish()
     network = operator.server.network()
-    source = world.agent(operator.url, network=network, clock=clock, now=lambda: ISSUED + clock.now - began)
+    source = AdCPAgent(operator.url, network=network, clock=clock, now=lambda: ISSUED + clock.now - began)
     assert reason(world, source) == "found"
     clock.now += 23
     assert reason(world, source) == "found"
@@ -435,11 +436,11 @@ def test_delegation_of_a_brand_ends_on_time_whether_or_not_the_agent_answers(wor
 
 class TestA2A:
     @pytest.fixture
-    def source(self, world, operator):
+    def source(self, operator):
         url = operator.server.url("/a2a", "agent.example.com")
         operator.brand["agents"][0]["url"] = url
         operator.publish()
-        return world.agent(url, protocol="a2a", network=operator.server.network())
+        return AdCPAgent(url, protocol="a2a", network=operator.server.network())
 
     def test_keys_are_found_over_version_1_0(self, world, operator, source):
         url = operator.server.url("/a2a", "agent.example.com")
@@ -550,10 +551,10 @@ class TestPublisher:
     """The keys that a publisher pins for an agent."""
 
     @pytest.fixture
-    def source(self, world, operator, clock):
+    def source(self, operator, clock):
         publisher = f"cdn.example.com:{operator.server.port}"
         network = operator.server.network()
-        return world.agent(operator.url, publisher=publisher, network=network, clock=clock, now=lambda: ISSUED)
+        return AdCPAgent(operator.url, publisher=publisher, network=network, clock=clock, now=lambda: ISSUED)
 
     def pin(self, operator, *keys, fields=(), **members) -> None:
         entry = {"url": operator.url, "authorized_for": "all", "signing_keys": list(keys)} | members
@@ -603,7 +604,7 @@ class TestPublisher:
     def test_revoked_key_counts_no_more_while_the_server_of_its_agent_fails(self, world, operator, clock):
         publisher = f"cdn.example.com:{operator.server.port}"
         network, began = operator.server.network(), clock.now
-        source = world.agent(
+        source = AdCPAgent(
             operator.url, publisher=publisher, network=network, clock=clock, now=lambda: ISSUED + clock.now - began
         )
         self.pin(operator, PUBLIC | {"revoked_at": "2026-04-18T14:00:10Z"}, EC_PUBLIC)
@@ -706,8 +707,8 @@ class TestPublisher:
         answers["/.well-known/adagents.json"] = say
         publishers = [f"{name}.example.com:{operator.server.port}" for name in ("cdn", "keys")]
         options = {"network": network, "clock": clock}
-        agents = [world.agent(operator.url, publisher=publisher, **options) for publisher in publishers]
-        source = world.directory(agents)
+        agents = [AdCPAgent(operator.url, publisher=publisher, **options) for publisher in publishers]
+        source = AdCPDirectory(agents)
         for keyid in ("buyer-ed25519", "buyer-es256"):
             assert [key.owner for key in world.find_all(source, lookup(keyid))] == [operator.url]
         assert reason(world, source, "stranger") == "unknown"
@@ -716,7 +717,7 @@ class TestPublisher:
         assert [reason(world, source, keyid) for keyid in ("buyer-ed25519", "buyer-es256")] == ["key_unknown", "found"]
         for listed in ([agents[0], agents[0]], [agents[0], operator.url]):
             with pytest.raises(ConfigurationError, match="listed twice"):
-                world.directory(listed)
+                AdCPDirectory(listed)
 
     def test_pins_that_cannot_be_fetched_withdraw_nothing(self, world, operator, source, clock):
         self.pin(operator, PUBLIC)
@@ -761,14 +762,14 @@ class TestPublisher:
         {"publisher": "user@publisher.example.com"},
     ],
 )
-def test_agent_names_the_option_that_cannot_be_used(world, options):
+def test_agent_names_the_option_that_cannot_be_used(options):
     [named] = options
     with pytest.raises(ConfigurationError, match=f"^{named}: "):
-        world.agent(**{"url": "https://agent.example.com/mcp"} | options)
+        AdCPAgent(**{"url": "https://agent.example.com/mcp"} | options)
 
 
 def test_directory_takes_agents_with_options_of_their_own(world, operator):
     network = operator.server.network()
     identity(operator)["key_origins"] = {"webhook_signing": "keys.example.com"}
-    agent = world.agent(operator.url, purpose="webhook_signing", network=network)
-    assert world.find(world.directory([agent]), "buyer-ed25519").owner == operator.url
+    agent = AdCPAgent(operator.url, purpose="webhook_signing", network=network)
+    assert world.find(AdCPDirectory([agent]), "buyer-ed25519").owner == operator.url

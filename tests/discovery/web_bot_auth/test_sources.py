@@ -17,6 +17,7 @@ from undersigned import (
     VerificationKey,
 )
 from undersigned.discovery import Freshness
+from undersigned.discovery.web_bot_auth import WebBotAuthKeys
 from undersigned.message import DIRECTORY_PATH, HeaderFields, write_signature_agent
 from undersigned.profiles import WEB_BOT_AUTH, WEB_BOT_AUTH_JWKS, WEB_BOT_AUTH_STRING, WEB_BOT_AUTH_TYPED
 
@@ -46,9 +47,9 @@ def ask_about(value, keyid=NAME, *, covered='"signature-agent";key="sig1"', labe
 
 
 @pytest.fixture
-def make(world, server, clock):
+def make(server, clock):
     def make(form="jwks", **options):
-        return world.bots(form=form, **{"network": server.network(), "clock": clock, **options})
+        return WebBotAuthKeys(form=form, **{"network": server.network(), "clock": clock, **options})
 
     return make
 
@@ -311,9 +312,9 @@ def test_card_cannot_name_a_private_address(world, make, server):
         ({"freshness": Freshness(interval=301)}, "freshness"),
     ],
 )
-def test_source_names_the_option_that_cannot_be_used(world, options, named):
+def test_source_names_the_option_that_cannot_be_used(options, named):
     with pytest.raises(ConfigurationError, match=f"^{named}: "):
-        world.bots(**{"form": "jwks"} | options)
+        WebBotAuthKeys(**{"form": "jwks"} | options)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class Conversation:
         Raises:
             FetchError: there is no answer, it is an error, or its result is not an object.
         """
-        stream = EventStream(_REQUEST)
+        stream = EventStream()
         message = {"jsonrpc": "2.0", "id": _REQUEST, "method": method, "params": params}
         response = self.post(url, message, fields, stream)
         if response.fields.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream":
@@ -80,7 +80,7 @@ class Conversation:
         else:
             answer = read_json_object(response.body)
         _raise_error(answer, response.status)
-        result = answer.get("result") if is_response(answer, _REQUEST) else None
+        result = answer.get("result") if is_response(answer) else None
         if not isinstance(result, dict) or answer.get("error") is not None:
             raise UnusableDocument("the agent does not answer with a result")
         return cast("Mapping[str, object]", result), response
@@ -137,16 +137,15 @@ def objects(value: object) -> Sequence[Mapping[str, object]]:
 
 
 class EventStream:
-    """A reader of an event stream that ends with the response to the request `identifier`.
+    """A reader of an event stream that ends with the response to the request.
 
     The server may keep the stream open after the response, so what follows is not waited for. Each byte is looked at
     once.
     """
 
-    __slots__ = ("_data", "_identifier", "_parts", "response")
+    __slots__ = ("_data", "_parts", "response")
 
-    def __init__(self, identifier: int) -> None:
-        self._identifier = identifier
+    def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._data: list[bytes] = []
         self.response: Mapping[str, object] | None = None
@@ -172,13 +171,13 @@ class EventStream:
         elif not line and self._data:
             message = read_json_object(b"\n".join(self._data))
             self._data = []
-            if is_response(message, self._identifier):
+            if is_response(message):
                 self.response = message
 
 
-def is_response(message: Mapping[str, object], identifier: int) -> bool:
-    """Return whether a JSON-RPC message is the response to the request `identifier`."""
-    return message.get("id") == identifier and ("result" in message or "error" in message)
+def is_response(message: Mapping[str, object]) -> bool:
+    """Return whether a JSON-RPC message is the response to the request."""
+    return message.get("id") == _REQUEST and ("result" in message or "error" in message)
 
 
 def call_tool(conversation: Conversation, name: str) -> Mapping[str, object]:

@@ -99,15 +99,12 @@ def test_content_of_exactly_the_cap_is_read_and_one_byte_more_is_not(party, part
         read(party, *parts, cap=3)
 
 
-@pytest.mark.parametrize(("length", "cap"), [("4", 4), ("3", 4), ("x", 4)])
-def test_content_is_read_when_its_declared_length_is_within_the_cap(party, length, cap):
-    assert read(party, b"abcd", cap=cap, length=length) == b"abcd"
-
-
-@pytest.mark.parametrize(("length", "cap"), [("5", 4), ("1" + "0" * 18, 10**20)])
-def test_content_is_not_read_when_its_declared_length_is_above_the_cap(party, length, cap):
-    with pytest.raises(SignatureError, match="content_too_large"):
-        read(party, b"", cap=cap, length=length)
+def test_content_is_read_only_when_its_declared_length_is_within_the_cap(party):
+    for length in ("4", "3", "x"):
+        assert read(party, b"abcd", cap=4, length=length) == b"abcd"
+    for length, cap in (("5", 4), ("1" + "0" * 18, 10**20)):
+        with pytest.raises(SignatureError, match="content_too_large"):
+            read(party, b"", cap=cap, length=length)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from undersigned.url import Origins
 from undersigned.verification.blocking_calls import finish
 from undersigned.verification.verifier import Verifier
 from undersigned.wsgi.received import EnvironBody, EnvironReceived
-from undersigned.wsgi.servers import NOTICES, may_have_workers
+from undersigned.wsgi.servers import OF_WERKZEUG, may_have_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -53,9 +53,8 @@ class SyncGuard(Guard):
 
     def verify_now(self, received: EnvironReceived, body: EnvironBody) -> Admission | ErrorResponse:
         """Verify one request, as `verify` does."""
-        notice = NOTICES.get(received.server)
-        if notice is not None and is_first_time(notice):
-            logger.warning(notice)
+        if received.server == "werkzeug" and is_first_time(OF_WERKZEUG):
+            logger.warning(OF_WERKZEUG)
         self.service.warn_of_workers(has_workers=may_have_workers(received.environ))
         return finish(self.verify(received, body))
 

@@ -25,11 +25,10 @@ _REFUSED: Mapping[str | None, str] = {
     "and use the proxy's proxy_pass",
 }
 
-NOTICES: Mapping[str | None, str] = {
-    "werkzeug": "Werkzeug's own server is for development: it merges slashes at the start of a target, so a "
-    f"signature over //path is rejected; {_INSTEAD}",
-}
-"""What each process logs once about a server that works, but not well enough for production."""
+OF_WERKZEUG = (
+    "Werkzeug's own server is for development: it merges slashes at the start of a target, so a signature over //path "
+    f"is rejected; {_INSTEAD}"
+)
 
 _RAW_TARGET: Mapping[str, str] = {
     "gevent": "gevent's pywsgi gives no raw target: pass handler_class=undersigned_gevent.RawTargetHandler to its "

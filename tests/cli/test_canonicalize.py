@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.command import answers, invoke, lines, objects, run
+from tests.cli.command import answers, invoke, lines, objects, run, usage_error
 
 ANSWER = {"target_uri": "https://a.example/b?c", "authority": "a.example"}
 SPELLING = "HTTPS://A.example:443/%62?c"
@@ -42,10 +42,8 @@ def test_malformed_argument_goes_to_standard_error_with_exit_1_after_the_valid_o
 
 def test_dash_is_a_usage_error_when_combined_with_urls():
     for other in ("https://a.example", "--explain"):
-        result = invoke("canonicalize", "-", other)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert "as the only argument" in result.stderr
-    assert invoke("canonicalize").exit_code == 2
+        assert "as the only argument" in usage_error("canonicalize", "-", other)
+    assert "URL" in usage_error("canonicalize")
 
 
 def test_argument_is_rejected_without_a_traceback_when_it_is_not_utf_8():

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.cli.command import invoke
+from tests.cli.command import invoke, usage_error
 
 from undersigned.cli.group import COMMANDS
 
@@ -23,9 +23,7 @@ def test_help_of_every_command_has_an_example(command):
 
 
 def test_unknown_command_is_a_usage_error():
-    result = invoke("nothing")
-    assert result.exit_code == 2
-    assert "No such command 'nothing'" in result.stderr
+    assert "No such command 'nothing'" in usage_error("nothing")
 
 
 def test_command_imports_nothing_that_only_others_need():

@@ -29,6 +29,16 @@ _NO_CONTENT: Final = "the content is not in what was pasted: paste it below"
 _LONGEST_VALUE: Final = 8192
 _LONGEST_BODY: Final = 4096
 
+_DOCUMENT: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>undersigned inspect</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css">{refresh}
+</head><body><header><h1>undersigned inspect</h1></header><main>{content}</main></body></html>"""
+_FORM: Final = """<section><h2>Paste a request</h2>
+<p>What you paste stays in a process of this machine: it is not forwarded, stored or logged.</p>
+<form method="post"><div class="pair">{request}{keys}</div>
+<details{opened}><summary>Content, profile, origin and the signer's base</summary>
+{body}{profile}{origin}{base}</details><button>Explain</button></form></section>"""
+
 _PARTS: Final[Mapping[str, frozenset[str]]] = {
     "@method": frozenset({"method"}),
     "@target-uri": frozenset({"host", "path", "query"}),
@@ -45,14 +55,8 @@ _PARTS: Final[Mapping[str, frozenset[str]]] = {
 
 def document(*content: str, refreshed: bool = False) -> HTML:
     """Return a whole page, which the browser loads again every two seconds if it is to be refreshed."""
-    head = HTML('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">')
-    links = HTML('<link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css">')
-    refresh = HTML('<meta http-equiv="refresh" content="2">' if refreshed else "")
-    whole = join(
-        element("head", head, element("title", "undersigned inspect"), links, refresh),
-        element("body", element("header", element("h1", "undersigned inspect")), element("main", *content)),
-    )
-    return join(HTML("<!doctype html>"), element("html", whole, lang="en"))
+    refresh = '<meta http-equiv="refresh" content="2">' if refreshed else ""
+    return HTML(_DOCUMENT.format(refresh=refresh, content=join(*content)))
 
 
 def paste(path: str, texts: Mapping[str, str], own: Mapping[str, Profile] = _NO_OWN) -> HTML | None:
@@ -89,31 +93,17 @@ def _form(texts: Mapping[str, str], names: Iterable[str], fault: Unusable | None
     options = [element("option", "the published one that the tag names", value="")]
     options += [element("option", name, **({"selected": ""} if name == chosen else {})) for name in names]
     origin = HTML(element("input", id="origin", name="origin", value=texts.get("origin", "")).removesuffix("</input>"))
-    more = element(
-        "details",
-        element("summary", "Content, profile, origin and the signer's base"),
-        field("body", "Content, if the request above does not have it", area("body", 4)),
-        field("profile", "Profile", element("select", *options, id="profile", name="profile")),
-        field("origin", "Origin of the server, as in origins=", origin, "Such as http://localhost:8000."),
-        field("base", "The base that the signer signed, if you have it", area("base", 4)),
-        **({"open": ""} if fault is not None and fault.field == "origin" else {}),
-    )
-    return element(
-        "section",
-        element("h2", "Paste a request"),
-        element("p", "What you paste stays in a process of this machine: it is not forwarded, stored or logged."),
-        element(
-            "form",
-            element(
-                "div",
-                field("request", "Request", area("request", 12), "As HTTP, curl -v, a curl command or JSON."),
-                field("keys", "Public keys", area("keys", 12), "A JWK set, a JWK or a public key in PEM."),
-                class_="pair",
-            ),
-            more,
-            element("button", "Explain"),
-            method="post",
-        ),
+    profile = element("select", *options, id="profile", name="profile")
+    return HTML(
+        _FORM.format(
+            request=field("request", "Request", area("request", 12), "As HTTP, curl -v, a curl command or JSON."),
+            keys=field("keys", "Public keys", area("keys", 12), "A JWK set, a JWK or a public key in PEM."),
+            opened=' open=""' if fault is not None and fault.field == "origin" else "",
+            body=field("body", "Content, if the request above does not have it", area("body", 4)),
+            profile=field("profile", "Profile", profile),
+            origin=field("origin", "Origin of the server, as in origins=", origin, "Such as http://localhost:8000."),
+            base=field("base", "The base that the signer signed, if you have it", area("base", 4)),
+        )
     )
 
 

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPrivateNumbers, RSAPublicNumbers
 from cryptography.hazmat.primitives.hashes import SHA256
+from tests.vectors.recipes.keys import PRIVATE, Key, b64url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Fields = Sequence[tuple[str, str]]
 
 KEYID: Final = "https://buyer.example/keys/signing?use=requests#2026"
-PRIVATE: Final = Ed25519PrivateKey.from_private_bytes(b"\x07" * 32)
+KEY: Final = Key("honest-sender")
 HOST: Final = "seller.example.com"
 AGENT: Final = '"https://bot.example"'
 CREATED: Final = 1_790_000_000
@@ -111,30 +111,19 @@ def token() -> str:
     """A Workload-Identity-Token for the key, by an issuer that has the same key."""
     claims = {"sub": "wimse://buyer.example/orders", "exp": CREATED + 3600, "cnf": {"jwk": jwk("")}}
     head = {"alg": "EdDSA", "kid": "issuer", "typ": "wit+jwt"}
-    text = ".".join(_segment(json.dumps(part).encode()) for part in (head, claims))
-    return f"{text}.{_segment(PRIVATE.sign(text.encode()))}"
-
-
-def _segment(octets: bytes) -> str:
-    return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
-
-
-def _x() -> str:
-    return _segment(PRIVATE.public_key().public_bytes_raw())
+    text = ".".join(b64url(json.dumps(part).encode()) for part in (head, claims))
+    return f"{text}.{b64url(KEY.sign(text))}"
 
 
 def thumbprint() -> str:
     """The thumbprint of the key (RFC 7638)."""
-    text = json.dumps({"crv": "Ed25519", "kty": "OKP", "x": _x()}, separators=(",", ":"))
-    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+    text = json.dumps({name: KEY.jwk[name] for name in ("crv", "kty", "x")}, separators=(",", ":"))
+    return b64url(hashlib.sha256(text.encode()).digest())
 
 
 def jwk(keyid: str) -> dict[str, object]:
     """The public key that the receiver knows."""
-    return {
-        "kid": keyid, "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "key_ops": ["verify"],
-        "adcp_use": "request-signing", "x": _x(),
-    }  # fmt: skip
+    return {**{name: value for name, value in KEY.jwk.items() if name != PRIVATE}, "kid": keyid}
 
 
 def request(random: Random, rule: Rule, *, longest_path: int) -> Sent:
@@ -189,9 +178,9 @@ def _signed(
 ) -> list[tuple[str, str]]:
     """Return the fields with Content-Digest, Signature-Input and Signature, in a random spelling."""
     digest = hashlib.sha256(body).digest()
-    text = base64.b64encode(digest) if rule.padded_digest else base64.urlsafe_b64encode(digest).rstrip(b"=")
+    text = base64.b64encode(digest).decode() if rule.padded_digest else b64url(digest)
     more = random.choice(("", f", unixsum=:{'A' * 8}:", f' ,\tmd5=:{"A" * 22}==:;note="old"'))
-    fields = [*fields, ("content-digest", f"sha-256=:{text.decode()}:{more}")]
+    fields = [*fields, ("content-digest", f"sha-256=:{text}:{more}")]
     names = [f'"{name}"' for name in rule.covered(method, target, fields, body)]
     path, _, query = target.partition("?")
     values = {
@@ -208,7 +197,7 @@ def _signed(
     # A parser writes the list in its one spelling, so that spelling is signed.
     listed = " ".join(names)
     written = random.choice((f"({listed})", f"( {listed.replace(' ', gap)} )"))
-    nonce = base64.urlsafe_b64encode(random.randbytes(random.choice((16, 64)))).rstrip(b"=").decode()
+    nonce = b64url(random.randbytes(random.choice((16, 64))))
     parameters = "".join(
         {
             "created": f";created={CREATED}",
@@ -223,9 +212,9 @@ def _signed(
     )
     base = "".join(f"{name}: {values[name]}\n" for name in names)
     base += f'"@signature-params": ({listed}){parameters}'
-    octets = _octets(rule, base.encode("ascii"))
-    text = base64.b64encode(octets) if rule.padded else base64.urlsafe_b64encode(octets).rstrip(b"=")
-    inputs, signatures = [f"{rule.label}={written}{parameters}"], [f"{rule.label}=:{text.decode()}:"]
+    octets = _rsa_octets(base.encode("ascii")) if rule.is_rsa else KEY.sign(base)
+    text = base64.b64encode(octets).decode() if rule.padded else b64url(octets)
+    inputs, signatures = [f"{rule.label}={written}{parameters}"], [f"{rule.label}=:{text}:"]
     for at in range(0 if rule.is_alone else random.randrange(3)):
         other = f'proxy{at}=("@method" "@authority" "@path"  "forwarded";sf);created={CREATED}'
         inputs.append(f'{other};keyid="https://edge.example/k{at}";tag="edge";nonce="{"n" * 86}"')
@@ -233,10 +222,6 @@ def _signed(
         signatures.append(f"proxy{at}=:{filler}:" if rule.padded else f"proxy{at}=:{filler.rstrip('=')}:")
     lines = random.choice((_one_line, _several_lines))
     return [*fields, *lines(random, "signature-input", inputs), *lines(random, "signature", signatures)]
-
-
-def _octets(rule: Rule, base: bytes) -> bytes:
-    return _rsa_octets(base) if rule.is_rsa else PRIVATE.sign(base)
 
 
 def _one_line(random: Random, name: str, members: list[str]) -> list[tuple[str, str]]:

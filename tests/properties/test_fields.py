@@ -30,20 +30,7 @@ def is_small(value: str) -> bool:
 
 
 encodings = st.sampled_from(["base64", "base64url"])
-dictionaries = st.dictionaries(keys, inner_lists, min_size=1, max_size=3).filter(
-    lambda members: is_small(http_sf.ser(members))
-)
 sequences = st.dictionaries(keys, st.binary(max_size=40), min_size=1, max_size=3)
-
-
-@given(dictionaries)
-def test_text_of_the_parameters_equals_the_serialization_of_http_sf(dictionary):
-    read = parse_signature_input(http_sf.ser(dictionary))
-    assert list(read) == list(dictionary)
-    for label, (items, parameters) in dictionary.items():
-        assert read[label].text == http_sf.ser([(items, parameters)])
-        assert [component.text for component in read[label].components] == [http_sf.ser(item) for item in items]
-        assert read[label].parameters == parameters
 
 
 @given(inner_lists.filter(lambda inner_list: is_small(http_sf.ser({"s": inner_list}))))

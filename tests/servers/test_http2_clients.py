@@ -6,10 +6,8 @@ import json
 
 import pytest
 from tests.integrations.clients import HTTP_2, MEANS
-from tests.seller import CREDENTIALS, KEYID, make_signer, selling
+from tests.seller import KEYID, make_signer, selling
 from tests.servers.hypercorn_server import hypercorn
-
-from undersigned import SigningError
 
 JSON = {"json": {"a": 1}}
 
@@ -38,19 +36,8 @@ def test_request_is_verified_over_http_2(send, seller):
     assert (arrival.version, arrival.target, json.loads(arrival.body)) == ("2", "/~orders?a=b", {"a": 1})
 
 
-@pytest.mark.parametrize("status", [303, 307])
-def test_redirect_to_a_listed_origin_is_signed_over_http_2(send, seller, other, status):
-    url, origins = seller.go(307, seller.go(status, f"{other.origin}/next")), [seller.origin, other.origin]
-    assert send(url, origins, headers=CREDENTIALS, **JSON)["keyid"] == KEYID
+def test_redirect_to_a_listed_origin_is_signed_over_http_2(send, seller, other):
+    url, origins = seller.go(307, f"{other.origin}/next"), [seller.origin, other.origin]
+    assert send(url, origins, **JSON)["keyid"] == KEYID
     arrivals = [*seller.arrivals, *other.arrivals]
-    assert [(arrival.version, arrival.keyid) for arrival in arrivals] == [("2", KEYID)] * 3
-    assert len({arrival.fields["signature-input"] for arrival in arrivals}) == 3
-    assert [arrival.has_credentials for arrival in other.arrivals] == [False]
-    assert (arrivals[2].method, arrivals[2].body) == (("GET", b"") if status == 303 else ("POST", arrivals[0].body))
-
-
-def test_redirect_to_an_origin_that_is_not_listed_sends_nothing_over_http_2(send, seller, other):
-    url = seller.go(307, f"{other.origin}/next")
-    with pytest.raises(SigningError, match=r"origins: \S+ is not listed"):
-        send(url, [seller.origin], **JSON)
-    assert other.arrivals == []
+    assert [(arrival.version, arrival.keyid) for arrival in arrivals] == [("2", KEYID)] * 2

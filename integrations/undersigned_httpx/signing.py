@@ -129,12 +129,12 @@ class _Signing(Generic[TransportT]):
         httpx tells a transport nothing of its client, so this looks at who calls.
         """
         callers = () if self._has_looked else islice(walk_stack(inspect.currentframe()), _MOST_CALLERS)
-        found = (getattr(frame.f_locals.get("self"), "_transport_for_url", None) for frame, _ in callers)
+        found: Iterator[Any] = (getattr(frame.f_locals.get("self"), "_transport_for_url", None) for frame, _ in callers)
         choose: Any = next(filter(None, found), None)
         if choose is not None:
             self._has_looked = True
             origins = self._signer.origins
-            for url in origins.listed or map(_url_of, vars(choose.__self__)["_mounts"]):
+            for url in origins.listed or map(_url_of, cast("dict[Any, object]", vars(choose.__self__)["_mounts"])):
                 if origins.find(url) and not _signs(choose(self._library.URL(url))):
                     logger.warning(_PAST, url)
 

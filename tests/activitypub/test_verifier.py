@@ -76,7 +76,20 @@ def test_signature_of_the_draft_is_none_under_a_profile_of_rfc_9421():
 
 def test_unsigned_request_is_told_so():
     assert reason(GET) == "signature_required"
-    assert reason(with_fields(GET, ("Signature-Input", 'sig1=("@method")'))) == "signature_header_malformed"
+    input_alone = ("Signature-Input", 'sig1=("@method" "@target-uri");created=1;keyid="k"')
+    for request in (GET, sign_by_draft(GET)):
+        assert reason(with_fields(request, input_alone)) == "signature_header_malformed"
+
+
+@pytest.mark.parametrize(("scheme", "lives"), [("draft", 300), ("rfc9421", 12 * 3600)])
+def test_signature_lives_as_long_as_mastodon_lets_it_and_an_hour_of_skew(scheme, lives):
+    ending = ACTIVITYPUB.derive(parameters=ACTIVITYPUB.parameters._replace(written=frozenset({"expires"})))
+    fields = Signer(signing_key(), profile=ending, clock=lambda: NOW).sign(GET, expires=NOW + 13 * 3600)
+    request = sign_by_draft(GET) if scheme == "draft" else with_fields(GET, *fields)
+    for at in (NOW - 3600, NOW + lives + 3600):
+        assert verifier(clock=lambda at=at: at).verify(request)
+    for at in (NOW - 3601, NOW + lives + 3601):
+        assert reason(request, clock=lambda at=at: at) == "signature_window_invalid"
 
 
 def test_async_verifier_awaits_its_sources():

@@ -29,10 +29,9 @@ class Example:
     now: int
     base: str
 
-    def verifier(self, *, profile: Profile | None = None, now: float | None = None, keys=None) -> Verifier:
-        at = self.now if now is None else now
-        source = OneKey(self.key) if keys is None else keys
-        return Verifier(profile or self.profile, keys=source, replay=MemoryReplayStore(), clock=lambda: at)
+    def verifier(self, profile: Profile | None = None) -> Verifier:
+        keys, replay = OneKey(self.key), MemoryReplayStore()
+        return Verifier(profile or self.profile, keys=keys, replay=replay, clock=lambda: self.now)
 
 
 def example(document, profile: Profile) -> Example:

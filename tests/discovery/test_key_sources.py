@@ -86,7 +86,7 @@ def test_signer_whose_server_is_down_stops_no_other(world, pair, server):
 
 
 def test_sources_may_be_of_any_kind_and_block_or_be_awaited_or_fail(world, server):
-    class Broken(Held):
+    class Broken(AtOnce):
         def find(self, asked):
             raise RuntimeError(f"no {asked.keyid}")
 
@@ -257,13 +257,20 @@ def test_key_stays_with_who_was_known_first_whoever_copies_it(world, clock, kind
     assert owners(world.find_all(keys, lookup())) == ["c", "c"]
 
 
-def test_key_of_two_is_nobodys_while_one_of_them_fails(world):
+def test_keys_of_one_name_are_tried_in_turn_by_signer():
+    keys = KeySources({"mallory": AtOnce(*[CLASH] * 4), "victim": KEYS}).find(lookup())
+    assert owners(keys)[:2] == ["mallory", "victim"]
+
+
+def test_key_of_two_is_nobodys_while_one_of_them_fails_and_the_log_names_both(world, caplog):
     first, second = Held(PUBLIC), Held(PUBLIC)
     keys = KeySources({"a": first, "b": second})
     for failing, match in ((False, "two signers"), (True, "database"), (False, "two signers")):
         first.fails = failing
         with pytest.raises(KeySourceError, match=match):
             world.find_all(keys, lookup())
+    [told] = caplog.messages
+    assert told.startswith("sources: a and b (keyid 'buyer-ed25519') publish the same key (thumbprint ")
 
 
 def test_signer_who_had_the_key_while_it_could_not_be_asked_shares_it(world, clock):

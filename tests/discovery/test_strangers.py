@@ -13,11 +13,11 @@ from tests.discovery.activitypub.test_sources import pem
 from tests.discovery.key_server import failure, response
 from tests.discovery.test_revocation_sources import publish
 from tests.discovery.web_bot_auth.test_sources import ask_about
-from tests.keys import KEYS, NOW, OTHER_PUBLIC, PUBLIC, lookup
+from tests.keys import NOW, OTHER_PUBLIC, PUBLIC, lookup
 from tests.work import most_memory
 from tests.workers import wait_until
 
-from undersigned import KeyPair, KeySet, KeySourceError, VerificationKey
+from undersigned import KeyPair, KeySourceError, VerificationKey
 from undersigned.discovery import Freshness, KeySources, RemoteJWKS, RevocationFile
 from undersigned.discovery.activitypub import ActorKeys
 from undersigned.discovery.adcp.protocols import EventStream
@@ -98,18 +98,6 @@ def found_now(world, source) -> bool:
     return False
 
 
-def test_copied_key_of_another_signer_is_rejected_and_named(world, server, caplog):
-    server.answers |= {"/victim": jwks(PUBLIC), "/mallory": jwks(PUBLIC)}
-    for order in (("victim", "mallory"), ("mallory", "victim")):
-        sources = KeySources({name: RemoteJWKS(server.url(f"/{name}"), network=server.network()) for name in order})
-        for _ in range(2):
-            with pytest.raises(KeySourceError, match="two signers publish this key"):
-                world.find_all(sources, lookup())
-        [record] = caplog.records
-        assert {"victim", "mallory"} <= set(record.getMessage().split())
-        caplog.clear()
-
-
 def test_signer_that_a_message_names_is_asked_alone(world, server, clock):
     server.answers |= {"/victim": jwks(PUBLIC), "/mallory": response(b"", status="503 Down")}
     named = "victim"
@@ -136,22 +124,6 @@ def test_keys_of_one_name_that_are_not_tried_are_named(world, caplog):
         assert [key.owner for key in world.find_all(sources, lookup())] == signers
     [record] = caplog.records
     assert "only 4 are tried" in record.getMessage()
-
-
-def test_keys_of_one_name_are_tried_in_turn_by_signer():
-    many = [OTHER_PUBLIC | {"kid": PUBLIC["kid"]}] * 4
-    keys = KeySources({"mallory": _Fixed(many), "victim": KEYS}).find(lookup())
-    assert [key.owner for key in keys[:2]] == ["mallory", "victim"]
-
-
-class _Fixed:
-    blocking = False
-
-    def __init__(self, jwks) -> None:
-        self._keys = [next(iter(KeySet.from_jwks({"keys": [jwk]}))) for jwk in jwks]
-
-    def find(self, _lookup):
-        return tuple(self._keys)
 
 
 def test_few_silent_sources_are_asked_and_waited_for_until_one_deadline(world, server, monkeypatch):

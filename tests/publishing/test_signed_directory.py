@@ -45,13 +45,6 @@ def test_directory_is_for_its_own_origin_only():
     assert raised.value.reason == "signature_invalid"
 
 
-def test_answer_without_content_has_the_fields_that_sign_it():
-    published = publish()
-    whole = published.response("GET")
-    answer = published.response("HEAD")
-    assert (answer.fields, answer.body) == (whole.fields, b"")
-
-
 def test_directory_is_signed_again_before_its_signatures_end():
     clock = FrozenNonceClock(NOW)
     published = publish(now=clock)

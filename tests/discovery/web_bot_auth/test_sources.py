@@ -125,9 +125,6 @@ def test_key_of_a_set_without_thumbprints_is_found_by_its_thumbprint(find, serve
     [
         response(SET, "Content-Type: application/json"),
         response(SET),
-        directory([]),
-        directory({"keys": {}}),
-        directory({"keys": [OWN] * 257}),
         response(SET, DIRECTORY_TYPE, status="203 Other"),
         response(SET, DIRECTORY_TYPE, "Location: /jwks.json", status="302 Found"),
     ],

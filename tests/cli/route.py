@@ -45,15 +45,10 @@ class Answer:
 
 
 class Route(TCPServer):
-    """A route to a server that changes requests.
+    """A route to a server that changes requests, and strips a prefix from their targets.
 
-    Args:
-        change: returns the request that arrives, an `Answer` instead of the server's, or None to close the connection.
-        origins: the origins of the middleware; HOST stands for the host and the port of the route.
-        prefix: the prefix that the route strips from the target.
-        status: the status of the application's answers.
-        terminated: whether the server shows where chunked content ends.
-        options: the other options of the middleware.
+    `change` returns the request that arrives, an `Answer` instead of the server's, or None to close the connection. In
+    `origins`, HOST stands for the host and the port of the route. A server may not show where chunked content ends.
     """
 
     def __init__(

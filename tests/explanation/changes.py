@@ -38,17 +38,7 @@ OTHER_JWKS = keys.KeySet.from_jwks({"keys": [keys.PUBLIC, keys.EC_PUBLIC, keys.O
 
 @dataclass(frozen=True)
 class ChangedRequest:
-    """A request that was changed on the way.
-
-    Attributes:
-        name: the name of the change that must explain it.
-        received: the request as it was received.
-        words: what the sentence of the first change must contain.
-        profile: the profile that it is verified by.
-        origins: the origins of the service.
-        known: the keys of the verifier.
-        now: the clock of the verifier.
-    """
+    """A request that was changed on the way, the change that must explain it, and what its sentence must contain."""
 
     name: str
     received: Request

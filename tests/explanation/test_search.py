@@ -30,15 +30,7 @@ ORIGINS = (Origin.parse(f"{SITE}/api"),)
 
 @dataclass
 class Draft:
-    """A request while it is signed and changed.
-
-    Attributes:
-        method, url, body: the request as it was signed.
-        fields: its header fields besides those of the signature.
-        base: what was signed.
-        octets: the signature as it is sent.
-        raw: the value of Signature-Input as it is sent.
-    """
+    """A request while it is signed and changed: its own fields, what was signed, and both fields of the signature."""
 
     method: str
     url: str

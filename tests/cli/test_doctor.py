@@ -32,7 +32,6 @@ FIELDS = {
     "fapi-2-request": ["Authorization: Bearer t"],
     "wimse": ["Workload-Identity-Token: e30.e30.c2ln"],
 }
-ALGORITHMS = ("ed25519", "ecdsa-p256-sha256")
 TRIED = [name for name in profiles.BY_NAME if profiles.BY_NAME[name].message == "request" and name != "activitypub"]
 
 

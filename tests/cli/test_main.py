@@ -15,11 +15,6 @@ def environment_without(module: str, directory) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(directory)}
 
 
-def python(code: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603 - code of this module
-
-
 @pytest.mark.parametrize("args", [[], ["--help"], ["canonicalize", "https://a.example"], ["demo"]])
 def test_missing_extra_is_one_line_with_exit_2(args, tmp_path):
     done = run(*args, env=environment_without("click", tmp_path))
@@ -37,7 +32,7 @@ def test_command_that_needs_another_extra_names_it(tmp_path):
 def test_module_and_script_are_the_same_command():
     code = "import sys; from importlib.metadata import entry_points as e; sys.argv = ['x', '--version']; "
     code += "[script] = e(group='console_scripts', name='undersigned'); script.load()()"
-    script = python(code)
+    script = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)  # noqa: S603
     module = run("--version")
     assert (script.returncode, script.stdout) == (module.returncode, module.stdout)
     assert module.stdout.startswith(b"undersigned ")

@@ -219,10 +219,6 @@ class Recovers(LeavesAnswers):
             raise OSError("the connection was spoilt")
 
 
-class InMemoryOfEach(Broken):
-    """Each process has its own nonces."""
-
-
 class SeenInChildren(Broken):
     def claim(self, keyid, nonce, **options):
         return "seen" if keyid == "forked" else super().claim(keyid, nonce, **options)
@@ -267,7 +263,7 @@ def test_error_names_the_rule_that_a_store_breaks(store, rule):
 @pytest.mark.parametrize(
     ("store", "rule"),
     [
-        (InMemoryOfEach, "more than one has accepted a nonce"),
+        (MemoryReplayStore, "more than one has accepted a nonce"),
         (SeenInChildren, "reject, after a fork, a new nonce as seen"),
         (HangsInChildren, "hangs in a forked process for 0.5 seconds"),
         (SaysSoInChildren, ""),

@@ -42,11 +42,7 @@ timeout_option = click.option(
 
 
 def _tls_context(_ctx: click.Context, _param: click.Parameter, file: BinaryIO | None) -> ssl.SSLContext:
-    """Return a TLS context that trusts the certificates of a file, or the system's if no file is given.
-
-    Raises:
-        click.BadParameter: the file has no PEM certificate.
-    """
+    """Return a TLS context that trusts the certificates of a file, or the system's if no file is given."""
     if file is None:
         return ssl.create_default_context()
     try:
@@ -151,12 +147,7 @@ def exchange(
 
 
 def _signed(signer: Signer, method: str, url: str, fields: Sequence[tuple[str, str]], content: bytes) -> Request:
-    """Return the request as it is to be sent, with its signature, to the canonical form of `url`.
-
-    Raises:
-        MalformedURL: the URL or `Host` has no canonical form.
-        SigningError: the request lacks what the signature covers.
-    """
+    """Return the request as it is to be sent, with its signature, to the canonical form of `url`."""
     target = canonicalize(url)
     given = {name.lower() for name, _ in fields}
     with_own = [*fields, *(field for field in _OWN if field[0].lower() not in given)]

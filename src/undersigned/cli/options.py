@@ -112,11 +112,7 @@ class Content:
 
 
 def _content(ctx: click.Context, param: click.Parameter, value: str | None) -> Content | None:
-    """Return the content that an option gives, or None if it is not given.
-
-    Raises:
-        click.BadParameter: the file cannot be read.
-    """
+    """Return the content that an option gives, or None if it is not given."""
     if value is None or not value.startswith("@"):
         return None if value is None else Content(os.fsencode(value), None)
     name = value[1:]
@@ -125,11 +121,7 @@ def _content(ctx: click.Context, param: click.Parameter, value: str | None) -> C
 
 
 def _fields(_ctx: click.Context, _param: click.Parameter, lines: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return headers, each value with one character for each byte.
-
-    Raises:
-        click.BadParameter: one has another form, or tells the length of the content.
-    """
+    """Return headers, each value with one character for each byte."""
     fields: list[tuple[str, str]] = []
     for line in lines:
         match = _FIELD.fullmatch(line)

@@ -118,11 +118,7 @@ def rotate(*, path: Path, algorithm: Algorithm | None, keyid: str | None, overla
 
 
 def _with_keys(jwks: _JWK, keys: Sequence[_JWK]) -> tuple[bytes, Mapping[str, int]]:
-    """Return the text of the set with other keys, and when each old key is to be dropped, by its `kid`.
-
-    Raises:
-        ConfigurationError: it must not be published, or has no key for request signing.
-    """
+    """Return the text of the set with other keys, and when each old key is to be dropped, by its `kid`."""
     if not any(map(_signs, keys)):
         raise ConfigurationError("no key for request signing would be left; add one first, without --finish")
     ends = {cast("str", jwk["kid"]): end for jwk in keys if _signs(jwk) and (end := _end(jwk)) is not None}

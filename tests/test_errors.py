@@ -95,6 +95,14 @@ def test_explain_escapes_control_characters():
     ]
 
 
+@pytest.mark.parametrize("unit", ["?", "?a", "&", "/?x-", "?a=?", "&token"])
+def test_explain_looks_once_at_each_character_of_its_evidence(unit):
+    # It would take minutes, if a query were looked at again from each of its question marks.
+    text = unit * (500_000 // len(unit))
+    error = evident(SignatureError("code", received=text), base=f'"x-a": {text}')
+    assert f"({len(text)} characters)" in error.explain()
+
+
 def test_printable_keeps_printable_ascii_and_cuts_with_the_full_length():
     assert printable("plain text ~") == "plain text ~"
     assert printable("x" * 20, limit=4) == "xxxx... (20 characters)"

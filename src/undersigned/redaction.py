@@ -15,7 +15,8 @@ _CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret
 # Whoever has a presigned URL may use it.
 _PRESIGNED = re.compile(r"(?:.*[-_])?signature|sig", re.IGNORECASE | re.DOTALL)
 _QUERY_PARAMETER = re.compile(r'"@query-param".*;name="([^"]*)"')
-_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)=([^&#\s\"]*+)")
+# Without its value, too: a name that is left would be looked at again from each question mark in it.
+_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)(?:=([^&#\s\"]*+))?")
 
 
 def is_credential(name: str) -> bool:
@@ -29,8 +30,9 @@ def without_credentials(text: str, *, mask: str = WITHHELD) -> str:
     """Return `text` with `mask` in place of the values of query parameters that usually carry a credential."""
 
     def withhold(found: re.Match[str]) -> str:
-        name: str = found[1]
-        return f"{name}={mask}" if is_credential(name) or _PRESIGNED.fullmatch(name) else found[0]
+        name, value = found.groups()
+        is_secret = value is not None and (is_credential(name) or _PRESIGNED.fullmatch(name))
+        return f"{name}={mask}" if is_secret else found[0]
 
     return _PARAMETER.sub(withhold, text)
 

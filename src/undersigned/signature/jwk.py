@@ -118,7 +118,7 @@ def public_key_of(jwk: JWK) -> PublicKey:
         if fault:
             raise UnusableKey(fault)
         return ed25519.Ed25519PublicKey.from_public_bytes(encoded)
-    numbers = ec.EllipticCurvePublicNumbers(_number(jwk, "x"), _number(jwk, "y"), _curve(jwk))
+    numbers = ec.EllipticCurvePublicNumbers(_number(jwk, "x"), _number(jwk, "y"), _CURVES[str(jwk["crv"])]())
     try:
         return numbers.public_key()
     except ValueError:
@@ -140,7 +140,7 @@ def private_key_of(jwk: JWK) -> PrivateKey:
     else:
         secret = _number(jwk, "d")
         try:
-            private = ec.derive_private_key(secret, _curve(jwk))
+            private = ec.derive_private_key(secret, _CURVES[str(jwk["crv"])]())
         except ValueError:
             raise UnusableKey(f"d is not a private key of {jwk['crv']}") from None
         numbers = private.public_key().public_numbers()
@@ -203,10 +203,6 @@ def _private_rsa_key(jwk: JWK) -> rsa.RSAPrivateKey:
         return rsa.RSAPrivateNumbers(p, q, secret, dp, dq, qi, public).private_key()
     except (KeyError, ValueError):
         raise UnusableKey("n, e, d and the prime factors do not belong together") from None
-
-
-def _curve(jwk: JWK) -> ec.EllipticCurve:
-    return _CURVES[str(jwk["crv"])]()
 
 
 def _number(jwk: JWK, member: str) -> int:

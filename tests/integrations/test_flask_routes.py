@@ -218,21 +218,6 @@ class Around:
         return self.wsgi_app(environ, start_response)
 
 
-class Several(Around):
-    """A dispatcher of the application's own."""
-
-    def __init__(self, wsgi_app) -> None:
-        super().__init__(wsgi_app)
-        self.mounts = {"/other": wsgi_app}
-
-
-def closed_over(inner):
-    def middleware(environ, start_response):
-        return inner(dict(environ), start_response)
-
-    return middleware
-
-
 def endless(_inner) -> Around:
     loop = Around(None)
     loop.wsgi_app = loop
@@ -278,9 +263,6 @@ UNKNOWN = {}, {"/read": "create"}
         ),
         pytest.param(several_resolvers, *PLAIN, id="several resolvers"),
         pytest.param(choosing, *UNKNOWN, id="another application, chosen by a function"),
-        pytest.param(lambda: around(Around), *PLAIN, id="object around"),
-        pytest.param(lambda: around(closed_over), *PLAIN, id="function around"),
-        pytest.param(lambda: around(Several), {}, {"/read": "read", "/create": "create"}, id="may call several"),
     ],
 )
 def test_policy_decides_about_the_view_that_really_runs(ask, make, free, listed):

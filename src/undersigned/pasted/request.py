@@ -40,9 +40,9 @@ _KEYID: Final = re.compile(r';\s*keyid="([^"]*)"')
 _TEXT: Final = re.compile(r"\S")
 _DIGITS: Final = 18
 
-_QUOTED: Final = r"""\\.|'[^']*+'|"(?:[^"\\]|\\.)*+\""""
-_WORDS: Final = re.compile(rf"(?:[^'\"\\]|{_QUOTED})*+", re.DOTALL)
-_WORD: Final = re.compile(rf"(?:[^ \t\r\n'\"\\]|{_QUOTED})++", re.DOTALL)
+_QUOTED: Final = r"""\\.|'[^']*+'|"(?>(?:[^"\\]|\\.)*)\""""
+_WORDS: Final = re.compile(rf"(?>(?:[^'\"\\]|{_QUOTED})*)", re.DOTALL)
+_WORD: Final = re.compile(rf"(?>(?:[^ \t\r\n'\"\\]|{_QUOTED})+)", re.DOTALL)
 """A word of a shell. The standard library's `shlex` takes quadratic time for a long one, and `getopt` for many."""
 
 _CURL_VALUES: Final = {

@@ -69,11 +69,7 @@ class Admission(NamedTuple):
         return Request(received.method, shown, received.fields, has_body=has_body)
 
     def as_signed(self, lines: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]] | None:
-        """Return the lines of headers as `HeaderFields.as_signed` does, or None if they are so already.
-
-        Args:
-            lines: returns the (name, value) pairs as the server shows them.
-        """
+        """Return the `lines` that the server shows as `HeaderFields.as_signed` does, or None if they are so already."""
         fields = self.received.fields
         if self.signature is None or fields.are_as_given:
             return None
@@ -83,16 +79,12 @@ class Admission(NamedTuple):
         return None if kept == came else kept
 
     async def check_route(self, route: MatchedRoute) -> Admission:
-        """Apply the policy to the route that is about to run, if the policy has a `RouteResolver`.
+        """Apply the policy to the route that is about to run, and return the admission with its operation.
 
         No method is exempt here, not even a CORS preflight: what a framework answers by itself runs no route.
 
-        Returns:
-            The admission with the operation of the route, also in its signature.
-
         Raises:
-            SignatureError: the policy requires a signature and the request has none, and no other credential is valid.
-                `ErrorResponse.of` returns the answer, which is recorded as one by the route.
+            SignatureError: the policy rejects the request. The answer is recorded as one by the route.
         """
         policy, signature, outer = self.service.policy, self.signature, self.received.outer
         if isinstance(outer, Admission):
@@ -135,11 +127,7 @@ class Admission(NamedTuple):
         return (await accepted if isawaitable(accepted) else accepted) is True
 
     def unsigned_error(self, detail: str) -> SignatureError:
-        """Return the error for a request that has no signature and needs one.
-
-        Args:
-            detail: one sentence for the operator's log.
-        """
+        """Return the error for a request that has no signature and needs one. The detail is for the operator's log."""
         return self._final(self.profile.error("signature_required", step=0, detail=detail))
 
     def _final(self, error: SignatureError) -> SignatureError:

@@ -210,12 +210,7 @@ class Body(ABC):
         self.content = Content(chunks)
 
     async def is_empty(self) -> bool:
-        """Return whether a request without a valid signature has no content. If so, none may reach the application.
-
-        Raises:
-            UnreadRequest: as `read_unverified`.
-            SignatureError: as `read_chunk`.
-        """
+        """Return whether a request without a valid signature has no content. If so, none may reach the application."""
         await self.read_unverified()
         self.must_stay_empty = not self.chunks
         return self.must_stay_empty

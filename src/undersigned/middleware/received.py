@@ -68,11 +68,8 @@ class Received(ABC):
         return self.fields.combined
 
     def replacement(self, status: int) -> ErrorResponse | None:
-        """Return the last answer to what a route has rejected, which `rejection=` sends instead of a response, or None.
-
-        Args:
-            status: the status of that response. If it is another, a route has gone on after a rejection.
-        """
+        """Return the last answer to what a route has rejected, which `rejection=` sends instead of a response."""
+        # If the response has another status, a route has gone on after a rejection.
         return self.answers[-1] if self.answers and self.answers[-1].status == status else None
 
     @property

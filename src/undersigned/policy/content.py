@@ -143,10 +143,7 @@ class UnsignedContent:
 
         That is an `authentication` other than null, at any depth below a member that names a webhook. Content that the
         strict reader does not take, and long content, counts if it has both words. JSON in a string, which some SDKs
-        parse, counts too.
-
-        Args:
-            inside: whether the whole request registers a webhook. Then an `authentication` anywhere counts.
+        parse, counts too. If the whole request registers a webhook (`inside`), an `authentication` anywhere counts.
         """
         text, octets = self._words, self._request.body
         if text is None:
@@ -184,9 +181,6 @@ class UnsignedContent:
         """Return whether some reader may find one of the names in it.
 
         In JSON that the strict reader takes, a string must be the name. In other content, the name may be anywhere.
-
-        Args:
-            names: names in ASCII.
         """
         text, words = self._words, {self._squeezed(name.encode()) for name in names}
         if text is None:

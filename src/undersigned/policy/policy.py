@@ -157,12 +157,7 @@ class Policy:
         )
 
     def resolve(self, request: Request, path: str = "") -> Operation | UnresolvedOperation:
-        """Return the operation that the resolver finds in what has been read, or the error that it raises.
-
-        Args:
-            request: the request.
-            path: as for `decide`.
-        """
+        """Return the operation that the resolver finds in what has been read, or the error that it raises."""
         try:
             if path and not isinstance(self.resolver, RouteResolver):
                 check_path(path)

@@ -52,13 +52,13 @@ def workers(module: str, *arguments: str, port: int, log: Path, count: int = 1, 
 @contextlib.contextmanager
 def started(
     command: Sequence[str], ready: Callable[[subprocess.Popen], object], *, log: Path, **options
-) -> Iterator[None]:
-    """Run a process, with its output in a file, from when it is ready until the end of the block."""
+) -> Iterator[subprocess.Popen]:
+    """Run a process, with its output in a file, from when it is ready until the end of the block; yields it."""
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, **options)  # noqa: S603 - ours
     try:
         wait_until(lambda: ready(process), log=log, process=process)
-        yield
+        yield process
     finally:
         process.terminate()
         # On a busy machine, granian and uWSGI with several workers may never end by themselves.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from socketserver import StreamRequestHandler, TCPServer
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests import keys
 from tests.drive import Message, call_wsgi, environ_of
+from tests.integrations.capture import threaded
 
 from undersigned import MemoryReplayStore, Verifier, profiles
 from undersigned.wsgi import SignatureMiddleware
@@ -73,14 +73,8 @@ class Route(TCPServer):
     @contextmanager
     def running(self) -> Iterator[str]:
         """Serve; yields the URL of the route."""
-        thread = threading.Thread(target=self.serve_forever, args=(0.01,))
-        thread.start()
-        try:
+        with threaded(self):
             yield f"http://{self.authority}"
-        finally:
-            self.shutdown()
-            thread.join()
-            self.server_close()
 
     def answer(self, arrived: Arrived) -> Answer:
         fields = [("Host", arrived.host), *arrived.fields]

@@ -8,7 +8,6 @@ import json
 import logging
 import re
 import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +21,7 @@ from django.core.wsgi import get_wsgi_application
 from django.test import override_settings
 from tests.docs import pages
 from tests.drive import call_asgi
+from tests.integrations.capture import threaded
 from tests.integrations.own_servers import aiohttp_server, sanic_server, tornado_server
 from tests.keys import BODY, JSON, ORIGINS, Party, ed25519_pair, lookup
 from tests.serving import uvicorn_server, waitress_server
@@ -284,15 +284,8 @@ def test_test_of_the_page_passes_in_a_project_of_its_own(page, tmp_path):
 @contextlib.contextmanager
 def flask_run(names: dict):
     """Serve as `flask run` does: Flask-Sock needs the socket, which waitress does not show."""
-    server = make_server("127.0.0.1", 0, names["app"], threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with threaded(make_server("127.0.0.1", 0, names["app"], threaded=True)) as server:
         yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 UPGRADES_FIRST = {"sanic"}

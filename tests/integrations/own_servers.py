@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def _on_a_loop(start: Callable[[], Awaitable[tuple[int, Callable[[], Awaitable[object]]]]]) -> Iterator[int]:
+def on_a_loop(start: Callable[[], Awaitable[tuple[int, Callable[[], Awaitable[object]]]]]) -> Iterator[int]:
     """Run a server on a loop of its own in a thread: `start` returns its port, and what ends it; yields the port."""
     loop, stop, port = asyncio.new_event_loop(), asyncio.Event(), Future[int]()
 
@@ -57,7 +57,7 @@ def aiohttp_server(app: web.Application) -> AbstractContextManager[int]:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         return runner.addresses[0][1], runner.cleanup
 
-    return _on_a_loop(start)
+    return on_a_loop(start)
 
 
 def tornado_server(app, **options) -> AbstractContextManager[int]:
@@ -73,7 +73,7 @@ def tornado_server(app, **options) -> AbstractContextManager[int]:
 
         return sockets[0].getsockname()[1], end
 
-    return _on_a_loop(start)
+    return on_a_loop(start)
 
 
 _names = itertools.count()
@@ -103,4 +103,4 @@ def sanic_server(app: Sanic) -> AbstractContextManager[int]:
 
         return bound.getsockname()[1], end
 
-    return _on_a_loop(start)
+    return on_a_loop(start)

@@ -8,13 +8,13 @@ import logging
 import signal
 import subprocess
 import sys
-import threading
 from html import unescape
 from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests.integrations.capture import threaded
 from tests.keys import BODY, JSON_FIELD, JWKS, PRIVATE, PUBLIC, ed25519_key, signed_request
 from tests.wire import ask, raw_request
 
@@ -51,12 +51,8 @@ class Visitor:
 
 @contextlib.contextmanager
 def serving(page):
-    with PageServer(page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with threaded(PageServer(page)) as server:
         yield Visitor(server.url)
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import json
 import os
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from django.test import AsyncClient, Client
 from tests.integrations import every_framework as made
 from tests.keys import ORIGINS, Party
 from tests.wire import ask, raw_request
-from tests.workers import answers, free_port, wait_until
+from tests.workers import answers, free_port, started
 from tornado.testing import AsyncHTTPTestCase
 
 from undersigned import KeyPair, KeySet, MemoryReplayStore, Policy, Verifier, profiles
@@ -193,24 +192,14 @@ execute_from_command_line(["manage.py", "runserver", "--noreload", "--skip-check
 
 
 @pytest.mark.parametrize("chosen", ["optional", "policy"])
-def test_runserver_of_django_works(chosen):
+def test_runserver_of_django_works(chosen, tmp_path):
     port = free_port()
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(root), *sys.path))}
-    process = subprocess.Popen(  # noqa: S603 - Django's own server
-        [sys.executable, "-c", SITE, chosen, str(port)],
-        cwd=root,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until(lambda: answers(port), process=process)
+    command = [sys.executable, "-c", SITE, chosen, str(port)]
+    with started(command, lambda _: answers(port), log=tmp_path / "log", cwd=root, env=environment):
         got = ask(port, raw_request("GET", TARGET, host=f"localhost:{port}"))
         assert (got.status, got.json) == (200, {"name": NAME, "query": "q=1", "caller": None})
         fields = [("Content-Type", "application/json")]
         assert ask(port, raw_request("POST", TARGET, fields, b'{"a":1}', host=f"localhost:{port}")).status == 200
         assert ask(port, raw_request("POST", GUARDED, fields, b"{}", host=f"localhost:{port}")).status == 401
-    finally:
-        process.terminate()
-        process.wait(20)

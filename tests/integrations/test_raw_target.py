@@ -13,6 +13,7 @@ import gevent
 import pytest
 from gevent import monkey
 from gevent.pywsgi import WSGIHandler, WSGIServer
+from tests.integrations.capture import threaded
 from tests.keys import BODY, HOST, ORIGIN
 from tests.wire import ask, assert_rejected, raw_request
 
@@ -53,14 +54,8 @@ def wsgiref_server(app, handler):
         def log_message(self, *_arguments: object) -> None:
             """Say nothing."""
 
-    with make_server("127.0.0.1", 0, app, handler_class=Silent) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join(10)
+    with threaded(make_server("127.0.0.1", 0, app, handler_class=Silent)) as server:
+        yield server.server_port
 
 
 SERVERS = {

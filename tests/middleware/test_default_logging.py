@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.workers import answers, free_port, wait_until
+from tests.workers import answers, free_port, started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,16 +49,9 @@ def serve(server: str, directory: Path) -> Iterator[tuple[int, Path]]:
     """Run a server as its users start it; yields its port, and the file with its standard error."""
     (directory / "main.py").write_text(PROGRAM)
     port, log = free_port(), directory / "stderr"
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own words
-            [sys.executable, "-m", *SERVERS[server], str(port)], cwd=directory, stdout=output, stderr=output
-        )
-    try:
-        wait_until(lambda: answers(port), log=log, process=process)
+    command = [sys.executable, "-m", *SERVERS[server], str(port)]
+    with started(command, lambda _: answers(port), log=log, cwd=directory):
         yield port, log
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 def status(port: int, fields: dict[str, str] | None = None) -> int:

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import ssl
-import subprocess
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,7 @@ from tests.certificate import certificate
 from tests.keys import BODY, HOST, ORIGIN, Party
 from tests.stores.servers import Redis
 from tests.wire import ask, raw_request, read_response
-from tests.workers import answers, free_port, wait_until, workers
+from tests.workers import answers, free_port, started, wait_until, workers
 
 DEPLOY = Path(__file__).parents[2] / "examples/deploy"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin")
@@ -160,13 +159,9 @@ class Deployment:
         file = self.folder / "nginx.conf"
         file.write_text(f"daemon off;\n{text}")
         errors = self.folder / "nginx.log"
-        process = subprocess.Popen([NGINX, "-p", str(self.folder), "-e", str(errors), "-c", str(file)])  # noqa: S603
-        try:
-            wait_until(lambda: answers(self.port))
+        command = [NGINX, "-p", str(self.folder), "-e", str(errors), "-c", str(file)]
+        with started(command, lambda _: answers(self.port), log=errors) as process:
             yield process
-        finally:
-            process.terminate()
-            process.wait(60)
 
 
 @contextlib.contextmanager

@@ -52,8 +52,7 @@ def request_target(scope: Scope, *, server_adds_root_path: bool) -> RequestTarge
         path.encode("utf-8", "surrogatepass"), (root + path).encode("utf-8", "surrogatepass")
     ):
         raise MalformedURL(
-            "raw_path and path are different: something before the middleware rewrites one",
-            rule="request target",
+            "raw_path and path are different: something before the middleware rewrites one", rule="request target"
         )
     if not server_adds_root_path:
         return received

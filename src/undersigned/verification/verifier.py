@@ -268,12 +268,7 @@ def is_signed(fields: HeaderFields, profile: Profile) -> bool:
 
 
 def _screened(
-    message: Request | Response,
-    profile: Profile,
-    label: str,
-    member: SignatureInput,
-    signature: bytes,
-    now: float,
+    message: Request | Response, profile: Profile, label: str, member: SignatureInput, signature: bytes, now: float
 ) -> ReceivedSignature:
     """Read and check one signature of the message (steps 1 to 6). Raises SignatureError or MalformedField."""
     coverage, parameters, text = member

@@ -81,12 +81,7 @@ class SignatureMiddleware:
     """
 
     def __init__(
-        self,
-        app: WSGIApp,
-        *,
-        verifier: Verifier,
-        origins: ConfiguredOrigins,
-        **options: Unpack[WSGIOptions[Environ]],
+        self, app: WSGIApp, *, verifier: Verifier, origins: ConfiguredOrigins, **options: Unpack[WSGIOptions[Environ]]
     ) -> None:
         self.app = app
         self._guard = SyncGuard(verifier=verifier, origins=origins, app=app, **options)

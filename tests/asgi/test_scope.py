@@ -37,8 +37,7 @@ def test_decoded_path_is_accepted_when_it_matches_the_raw_path(service, target, 
 
 
 @pytest.mark.parametrize(
-    ("target", "path"),
-    [("/a", "/b"), ("/a%2Fb", "/c"), ("/a", "/sub/a"), ("/a", "/a\ud800"), ("/a", "/é")],
+    ("target", "path"), [("/a", "/b"), ("/a%2Fb", "/c"), ("/a", "/sub/a"), ("/a", "/a\ud800"), ("/a", "/é")]
 )
 def test_decoded_path_is_rejected_when_it_differs_from_the_raw_path(service, target, path):
     assert "rewrites one" in service.rejects(target, path=path)

@@ -37,11 +37,7 @@ def ask(gate, method="GET", target="/plans", body=b"", **fields):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"mode": "required"},
-        {"mode": "optional"},
-        {"policy": Policy(required_for=["plans"], resolver=PathResolver())},
-    ],
+    [{"mode": "required"}, {"mode": "optional"}, {"policy": Policy(required_for=["plans"], resolver=PathResolver())}],
     ids=["by the mode", "by a route", "by a policy"],
 )
 def test_answer_to_an_unsigned_request_says_what_to_cover(make, options):

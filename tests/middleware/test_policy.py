@@ -17,16 +17,7 @@ from tests.keys import HOST, JSON, KEYS, ORIGIN
 from tests.middleware.gate import Gate, OverASGI
 from tests.wire import TOO_MANY
 
-from undersigned import (
-    A2AResolver,
-    JSONRPCResolver,
-    Operation,
-    Policy,
-    Request,
-    Signer,
-    asgi,
-    profiles,
-)
+from undersigned import A2AResolver, JSONRPCResolver, Operation, Policy, Request, Signer, asgi, profiles
 from undersigned.explanation import CHECKS
 from undersigned.reasons import UNREAD
 from undersigned.signature.rules import CoverageRule, DigestRule
@@ -209,9 +200,7 @@ def call_of(name: str) -> bytes:
 
 def test_json_rpc_operation_is_read_from_the_verified_content(side):
     policy = Policy(
-        required_for=["create_media_buy"],
-        protocol_methods_required_for=["tasks/cancel"],
-        resolver=JSONRPCResolver(),
+        required_for=["create_media_buy"], protocol_methods_required_for=["tasks/cancel"], resolver=JSONRPCResolver()
     )
     gate = side(policy=policy)
     assert gate.unsigned("POST", "/mcp", call_of("create_media_buy")) == (401, "request_signature_required")

@@ -29,12 +29,7 @@ def test_requiring_a_missing_signature_raises_and_logs_the_code_of_the_profile(s
 
 @pytest.mark.parametrize(
     ("interface", "published"),
-    [
-        (asgi, {}),
-        (asgi, {"undersigned": "mallory"}),
-        (wsgi, {}),
-        (wsgi, {"undersigned": "mallory"}),
-    ],
+    [(asgi, {}), (asgi, {"undersigned": "mallory"}), (wsgi, {}), (wsgi, {"undersigned": "mallory"})],
 )
 @pytest.mark.parametrize("function", ["find_signature", "verified_signature"])
 def test_request_without_middleware_is_neither_signed_nor_unsigned(interface, published, function):

@@ -143,10 +143,7 @@ def test_response_is_not_signed_when_something_of_the_request_cannot_be_covered(
     ("application", "options"),
     [
         (Application(parts=[b"x" * 60, b"x" * 60]), {"max_body": 100}),
-        (
-            Application(headers=[]),
-            {"signer": Signer(key_pair("ed25519").signing_key(), profile=UCP_RESPONSE)},
-        ),
+        (Application(headers=[]), {"signer": Signer(key_pair("ed25519").signing_key(), profile=UCP_RESPONSE)}),
     ],
     ids=["too long", "no content type"],
 )

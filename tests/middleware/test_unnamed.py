@@ -198,10 +198,7 @@ REGISTERS = b'{"push_notification_config":{"authentication":{"schemes":["Bearer"
 
 @pytest.mark.parametrize(
     ("path", "fields", "body"),
-    [
-        ("/list", [], json.dumps(REGISTERS.decode()).encode()),
-        ("/li\x07st", [], REGISTERS),
-    ],
+    [("/list", [], json.dumps(REGISTERS.decode()).encode()), ("/li\x07st", [], REGISTERS)],
     ids=["in a string", "path that readers read differently"],
 )
 def test_registration_of_a_webhook_must_be_signed_however_it_is_written(make, path, fields, body):

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.keys import (
-    BODY,
-    NOW,
-    PUBLIC,
-    signed_request,
-)
+from tests.keys import BODY, NOW, PUBLIC, signed_request
 
 from undersigned import MemoryReplayStore, Request, SignatureError, VerificationKey, Verifier, profiles
 from undersigned.message import Content

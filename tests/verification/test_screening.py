@@ -299,8 +299,7 @@ def test_announced_content_counts_as_content():
 
 
 @pytest.mark.parametrize(
-    "component",
-    ['"@method";req', '"@target-uri";x', '"@authority";req', '"content-type";bs', '"content-digest";sf'],
+    "component", ['"@method";req', '"@target-uri";x', '"@authority";req', '"content-type";bs', '"content-digest";sf']
 )
 def test_component_with_parameters_is_not_the_required_one(component):
     name = component.split('"')[1]

@@ -532,11 +532,7 @@ def test_sync_verifier_does_not_wait_for_a_source_that_goes_on_waiting():
 @DRIVERS
 @pytest.mark.parametrize(
     ("changes", "options", "base_known"),
-    [
-        ({"url": f"{URL}x"}, {}, True),
-        ({"body": b"{}"}, {}, True),
-        ({}, {"keys": Found()}, False),
-    ],
+    [({"url": f"{URL}x"}, {}, True), ({"body": b"{}"}, {}, True), ({}, {"keys": Found()}, False)],
 )
 def test_error_carries_keyid_creation_time_and_the_rebuilt_base(driver, changes, options, base_known):
     subject = make(driver, **options)

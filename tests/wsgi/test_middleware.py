@@ -9,14 +9,7 @@ from tests import drive
 from tests.keys import BODY, HOST, ORIGIN
 from tests.middleware.gate import OverWSGI
 
-from undersigned import (
-    AsyncVerifier,
-    ConfigurationError,
-    KeySet,
-    MemoryReplayStore,
-    Policy,
-    profiles,
-)
+from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, profiles
 from undersigned.wsgi import SignatureMiddleware
 
 MALFORMED = (401, "request_target_uri_malformed")
@@ -103,14 +96,7 @@ def test_malformed_request_that_a_server_accepts_is_rejected_with_a_code(gate, o
     assert gate.calls == []
 
 
-@pytest.mark.parametrize(
-    "others",
-    [
-        {"RAW_URI": None},
-        {"SERVER_PROTOCOL": "HTTP/2"},
-        {"werkzeug.proxy_fix.orig": {}},
-    ],
-)
+@pytest.mark.parametrize("others", [{"RAW_URI": None}, {"SERVER_PROTOCOL": "HTTP/2"}, {"werkzeug.proxy_fix.orig": {}}])
 def test_server_that_hides_the_signed_target_is_answered_503(gate, others):
     assert gate.signed("GET", "/p", **others) == (503, "request_signature_server_unsupported")
     assert gate.calls == []

@@ -62,10 +62,7 @@ def document(*content: str, refreshed: bool = False) -> HTML:
 def paste(path: str, texts: Mapping[str, str], own: Mapping[str, Profile] = _NO_OWN) -> HTML | None:
     """Return the page with the form, and above it the explanation of what was pasted.
 
-    Args:
-        path: the path of the page, which is empty.
-        texts: the texts of the form.
-        own: profiles to choose from besides the published ones, by their names on the page.
+    `own` has profiles to choose from besides the published ones, by their names on the page. Its `path` is empty.
     """
     if path:
         return None

@@ -37,9 +37,7 @@ class Unusable(UndersignedError):
 def explain_pasted(texts: Mapping[str, str], own: Mapping[str, Profile]) -> tuple[PastedRequest, ExplainedRequest]:
     """Return the request of a form and its explanation. A text that is not given is empty.
 
-    Args:
-        texts: the texts.
-        own: profiles besides the published ones, by their names in the form.
+    `own` has profiles besides the published ones, by their names in the form.
 
     Raises:
         Unusable: a text cannot be used.

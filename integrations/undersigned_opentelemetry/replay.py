@@ -43,9 +43,6 @@ class Claims:
     """The measure of the claims of all stores: how many, how long they take, and how many are under way.
 
     A report reads it. To record each claim through an SDK would cost a twentieth of a verification.
-
-    Args:
-        meter: makes the instruments.
     """
 
     __slots__ = ("_measured",)

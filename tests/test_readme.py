@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fastapi import FastAPI
 from tests.docs.pages import program, run
-from tests.workers import free_port, wait_until
+from tests.workers import free_port, started, wait_until
 
 from undersigned import KeyPair, MemoryReplayStore, Operation, Request, Signer, SigningKey, Verifier, profiles
 from undersigned.asgi import SignatureMiddleware
@@ -89,7 +89,7 @@ class QuickStart:
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder, self.port = folder, str(free_port())
         self.log = folder / "log"
-        self.server: subprocess.Popen | None = None
+        self.server = contextlib.ExitStack()
 
     def do(self, block: re.Match[str]) -> None:
         """Do what one block says, and compare what it prints."""
@@ -102,7 +102,8 @@ class QuickStart:
                 if not command.startswith("pip "):
                     self.run(shlex.split(command.removesuffix(" &")), printed.strip().splitlines())
         elif block["kind"] == "text":
-            self.wait_for(re.sub(r"\\\.\\\.\\\.", ".*", re.escape(" ".join(text.splitlines()))))
+            pattern = re.sub(r"\\\.\\\.\\\.", ".*", re.escape(" ".join(text.splitlines())))
+            wait_until(lambda: self.has_logged(pattern), log=self.log)
 
     def run(self, command: list[str], printed: list[str]) -> None:
         command = [sys.executable, *PROGRAMS[command[0]], *command[1:]]
@@ -113,15 +114,20 @@ class QuickStart:
                 line for line in printed if line not in {"...", *done.stdout.splitlines(), *done.stderr.splitlines()}
             ] == []
             return
-        with self.log.open("wb") as log:
-            command += ["--port", self.port]
-            self.server = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: S603 - the page's
-        for line in (*printed, f"INFO:     Uvicorn running on http://127.0.0.1:{self.port} (Press CTRL+C to quit)"):
-            self.wait_for(re.escape(line))
+        lines = (*printed, f"INFO:     Uvicorn running on http://127.0.0.1:{self.port} (Press CTRL+C to quit)")
+        command += ["--port", self.port]
+        self.server.enter_context(
+            started(
+                command,
+                lambda _: all(self.has_logged(re.escape(line)) for line in lines),
+                log=self.log,
+                cwd=self.folder,
+            )
+        )
 
-    def wait_for(self, line: str) -> None:
-        """Return as soon as the server has written a line that a pattern matches."""
-        wait_until(lambda: re.search(f"^{line}$", self.log.read_text(), re.MULTILINE), log=self.log)
+    def has_logged(self, line: str) -> bool:
+        """Whether the server has written a line that a pattern matches."""
+        return re.search(f"^{line}$", self.log.read_text(), re.MULTILINE) is not None
 
 
 SITE = "https://undersigned.readthedocs.io/en/stable/"
@@ -133,7 +139,7 @@ ADCP = (DOCS / "profiles" / "adcp.md").read_text()
 def done(text: str, folder: pathlib.Path) -> Iterator[QuickStart]:
     """Do what the blocks of a text say, in their order, and keep the server until the end."""
     start = QuickStart(folder)
-    try:
+    with start.server:
         # What is logged is compared last: the first screen shows it, and does not say what to send.
         for block in sorted(BLOCK.finditer(text), key=lambda block: block["kind"] == "text" and text is FIRST_SCREEN):
             if block["kind"] == "text" and text is FIRST_SCREEN:
@@ -142,10 +148,6 @@ def done(text: str, folder: pathlib.Path) -> Iterator[QuickStart]:
                 start.run(["python", "attack.py"], [])
             start.do(block)
         yield start
-    finally:
-        if start.server is not None:
-            start.server.terminate()
-            start.server.wait(60)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ SERVERS = {
     "uvicorn": ("uvicorn", "tests.attack.crowd:asgi_app", "--log-level", "critical", "--port", "{port}"),
     "gunicorn": ("gunicorn", *_GUNICORN, "-k", "gthread", "--threads", "8", "tests.attack.crowd:wsgi_app"),
     "gunicorn-gevent": ("gunicorn", *_GUNICORN, "-k", "gevent", "tests.attack.crowd:wsgi_app"),
-    "pywsgi": ("tests.attack.pywsgi", "{port}"),
+    "pywsgi": ("tests.servers.serve", "gevent", "{port}", "tests.attack.crowd"),
 }
 _STRANGERS, _HANGING = 12, 4
 _SILENT = HOSTS[5:8]

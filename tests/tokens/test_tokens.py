@@ -90,7 +90,7 @@ def test_published_request_is_verified_by_the_key_of_its_token():
     plain = WorkloadTokens(WORKLOADS, **options)
     awaited = WorkloadTokens({"example.com": Awaited(ISSUERS["wimse-request"])}, **options)
     signer = "wimse://example.com/svcA"
-    verified = WIMSE.verifier(keys=plain).verify(WIMSE.request)
+    verified = Verifier(WIMSE.profile, keys=plain, replay=MemoryReplayStore(), **options).verify(WIMSE.request)
     assert (verified.signer, verified.signature_base, plain.blocking) == (signer, WIMSE.base, False)
     verifier = AsyncVerifier(WIMSE.profile, keys=awaited, replay=MemoryReplayStore(), **options)
     assert asyncio.run(verifier.verify(WIMSE.request)).signer == signer

@@ -57,7 +57,11 @@ def _ask() -> bool:
 
 def _is_complete() -> bool:
     """Return whether no middleware selects other URLs for a request, as those of subdomains do: none names them."""
-    codes = (code for one in _middlewares() for code in _functions(one))
+    classes = [cls for one in _middlewares() if isinstance(one, type) for cls in one.__mro__[:-1]]
+    held = [*_middlewares(), *(one for cls in classes for one in vars(cls).values())]
+    codes = [one.__code__ for one in held if isfunction(one)]
+    for code in codes:
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
     return not any("urlconf" in (*code.co_names, *code.co_consts) for code in codes)
 
 
@@ -78,16 +82,6 @@ def _listed(
         for method in [name.upper() for name in View.http_method_names] if is_class else ["*"]:
             if not _answers_itself(view, method):
                 yield ListedRoute(method, path, _matched(view, names, {}, path))
-
-
-def _functions(middleware: object) -> Iterator[CodeType]:
-    """Yield the code of a middleware, and that of the functions in it."""
-    held = [vars(cls).values() for cls in middleware.__mro__[:-1]] if isinstance(middleware, type) else [[middleware]]
-    waiting = [one.__code__ for values in held for one in values if isfunction(one)]
-    while waiting:
-        code = waiting.pop()
-        yield code
-        waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
 
 
 class RouteMiddleware:
@@ -182,14 +176,13 @@ def _answers_itself(view: Callable[..., object], method: str) -> bool:
 
 def _is_of_framework(function: object) -> bool:
     """Return whether a function, and each one that it keeps and may call, is the framework's own."""
-    waiting, seen = [function], set[int]()
-    while waiting:
-        one = waiting.pop()
+    kept, seen = [function], set[int]()
+    for one in kept:
         if isinstance(one, (tuple, list)):
-            waiting.extend(cast("Sequence[object]", one))
+            kept.extend(cast("Sequence[object]", one))
         elif callable(one) and not isinstance(one, type) and id(one) not in seen:
             seen.add(id(one))
             if not isfunction(one) or one.__globals__["__name__"].partition(".")[0] not in _FRAMEWORKS:
                 return False
-            waiting.extend(cell.cell_contents for cell in one.__closure__ or ())
+            kept.extend(cell.cell_contents for cell in one.__closure__ or ())
     return True

@@ -15,11 +15,10 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory, override_settings
 from django.urls import path
-from django.utils.decorators import async_only_middleware, sync_only_middleware
 from tests.integrations.django_site import APPLICATIONS, CSRF, FIRST, Caller, Named, site
 from tests.keys import BODY, HOST, JSON, KEYID, ORIGIN, ORIGINS, Party
 from tests.serving import uvicorn_server, waitress_server
-from tests.wire import CHANGES, ask, assert_rejected, raw_request
+from tests.wire import ask, assert_rejected, raw_request
 
 from undersigned import (
     KeySet,
@@ -84,32 +83,6 @@ def test_callers_of_other_signers_are_not_the_same_although_their_keys_have_the_
         callers.append(caller)
     assert [(caller.keyid, caller.signer) for caller in callers] == [(KEYID, "a.example"), (KEYID, "b.example")]
     assert callers[0] != callers[1]
-
-
-@sync_only_middleware
-def sync_only(get_response):
-    def respond(request):
-        return get_response(request)
-
-    return respond
-
-
-@async_only_middleware
-def async_only(get_response):
-    async def respond(request):
-        return await get_response(request)
-
-    return respond
-
-
-@interfaces
-@pytest.mark.parametrize("inside", [sync_only, async_only])
-def test_middleware_works_around_sync_only_and_async_only_middlewares(interface, inside, party):
-    stack = [FIRST, f"{__name__}.{inside.__name__}"]
-    with serve(interface, party.verifier(), middleware=stack) as port:
-        assert ask(port, party.raw("POST", "/view/x", BODY)).json["keyid"] == KEYID
-        assert_rejected(ask(port, raw_request("POST", "/view/x", body=BODY)), UNSIGNED)
-        assert_rejected(ask(port, CHANGES["path"].raw(party, "/view")), CHANGES["path"].code)
 
 
 def timing(get_response):

@@ -341,10 +341,14 @@ def test_signature_is_put_on_nothing_but_a_request():
 # What is documented
 
 
+async def caller_name(signature: undersigned_fastapi.Signature) -> str:
+    raise AssertionError(signature)
+
+
 def fastapi_document(by: str, *, nested: bool) -> dict:
     package = undersigned_fastapi
     app, router = FastAPI(), APIRouter()
-    dependencies = [Depends(package.signature_required)] if by == "guard" else []
+    dependencies = [Depends(caller_name)] if by == "guard" else []
 
     @router.post("/plans/{plan}", dependencies=dependencies)
     async def buy(plan: str) -> str:

@@ -1,18 +1,16 @@
-"""The requirement by hand: codes, handshakes, the OpenAPI document, and misuse that must not open an endpoint."""
+"""The requirement by hand: handshakes, the event loop, and misuse that must not open an endpoint."""
 
 import asyncio
-from typing import Annotated
 
 import pytest
-from fastapi import Depends, FastAPI, WebSocket
+from fastapi import FastAPI, WebSocket
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from tests.drive import Message, call_asgi, scope_of
 from tests.keys import ORIGINS
 
-from undersigned import ConfigurationError, VerifiedSignature
+from undersigned import ConfigurationError
 from undersigned_fastapi import Signature
-from undersigned_fastapi import signature_required as require
 from undersigned_starlette import SignatureMiddleware, signature_required
 
 UNSIGNED = "request_signature_required"
@@ -79,35 +77,6 @@ def test_unsigned_handshake_is_closed_when_the_server_cannot_answer_it(make, ext
 
 
 # FastAPI
-
-
-def document() -> dict:
-    app = FastAPI()
-
-    @app.post("/required")
-    async def required(signature: Signature, plan: int) -> str:
-        raise AssertionError(signature, plan)
-
-    @app.post("/nested")
-    async def nested(caller: Annotated[str, Depends(caller_name)]) -> str:
-        raise AssertionError(caller)
-
-    @app.get("/public")
-    async def public() -> str:
-        raise AssertionError
-
-    return app.openapi()
-
-
-async def caller_name(signature: Annotated[VerifiedSignature, Depends(require)]) -> str:
-    raise AssertionError(signature)
-
-
-def test_openapi_document_marks_each_operation_that_requires_a_signature_and_adds_no_parameter():
-    operations = {path: next(iter(found.values())) for path, found in document()["paths"].items()}
-    assert operations["/required"]["security"] == operations["/nested"]["security"] == [{"Signature": []}]
-    assert "security" not in operations["/public"]
-    assert [parameter["name"] for parameter in operations["/required"]["parameters"]] == ["plan"]
 
 
 def test_dependency_runs_on_the_event_loop_without_a_thread(party, monkeypatch):

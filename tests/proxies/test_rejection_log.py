@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
 import pytest
-from tests import keys
-from tests.drive import Message, call_asgi, environ_of, scope_of
+from tests.drive import Message, call_asgi, call_wsgi, environ_of, scope_of
+from tests.keys import ORIGIN, signer, verifier
 
 from undersigned import Request, asgi, wsgi
 
-ORIGIN = "https://seller.example.com"
-MESSAGE = Message("/p", "GET", [*keys.signer().sign(Request("GET", f"{ORIGIN}/p"))])
-
-
-async def nobody(*_args) -> None:
-    raise AssertionError("the application was called")
+MESSAGE = Message("/p", "GET", [*signer().sign(Request("GET", f"{ORIGIN}/p"))])
 
 
 def asgi_log(caplog, *, hosts=(b"app",), **changes) -> str:
-    app = asgi.SignatureMiddleware(nobody, verifier=keys.verifier(), origins=[ORIGIN])
+    app = asgi.SignatureMiddleware(None, verifier=verifier(), origins=[ORIGIN])
     scope = scope_of(MESSAGE)
     scope["headers"] = [*[(b"host", host) for host in hosts], *scope["headers"][1:]]
-    with caplog.at_level(logging.INFO, "undersigned"):
-        asyncio.run(call_asgi(app, {**scope, **changes}))
+    asyncio.run(call_asgi(app, {**scope, **changes}))
     return caplog.text
 
 
 def wsgi_log(caplog, **changes) -> str:
-    app = wsgi.SignatureMiddleware(lambda *_: [], verifier=keys.verifier(), origins=[ORIGIN])
+    app = wsgi.SignatureMiddleware(None, verifier=verifier(), origins=[ORIGIN])
     environ = {**environ_of(MESSAGE, "gunicorn"), "HTTP_HOST": "app", **changes}
-    with caplog.at_level(logging.INFO, "undersigned"):
-        app({key: value for key, value in environ.items() if value is not None}, lambda *_: None)
+    call_wsgi(app, {key: value for key, value in environ.items() if value is not None})
     return caplog.text
 
 
@@ -61,4 +53,5 @@ SCOPE = {"raw_path": b"/s", "path": "/s", "query_string": b"", "headers": []}
     ],
 )
 def test_host_and_target_appear_in_the_log_and_cannot_forge_a_line(caplog, logged, given, shown):
+    caplog.set_level("INFO", "undersigned")
     assert f"\nreceived: {shown}\n" in logged(caplog, **given)

@@ -649,26 +649,22 @@ class AsyncVerifier:
         """Read and check the signatures of a message that the profile selects (steps 0 to 6).
 
         Returns:
-            The signatures to verify, in their order. Of several, one that is not what the profile asks for is returned
-            as its error.
+            The signatures to verify, in their order. One that is not what the profile asks for is its error.
 
         Raises:
-            SignatureError: the message is not signed, or its only signature is malformed or not what the profile asks
-                for. The error is of the first step that fails.
+            SignatureError: the message is not signed, or its signature fields are malformed.
         """
         profile, now = self.profile, self.clock()
-        screened: list[ReceivedSignature | SignatureError] = []
         try:
             selected = _selected(message.fields, profile)
-            for label, member, signature in selected:
-                try:
-                    screened.append(_screened(message, profile, label, member, signature, now))
-                except (MalformedField, SignatureError) as error:
-                    if len(selected) == 1:
-                        raise
-                    screened.append(_rejection(error, profile, message))
         except (MalformedField, SignatureError) as error:
             raise _rejection(error, profile, message) from None
+        screened: list[ReceivedSignature | SignatureError] = []
+        for label, member, signature in selected:
+            try:
+                screened.append(_screened(message, profile, label, member, signature, now))
+            except (MalformedField, SignatureError) as error:
+                screened.append(_rejection(error.with_traceback(None), profile, message))
         return screened
 
     async def verify(self, request: Request) -> VerifiedSignature:

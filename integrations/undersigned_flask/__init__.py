@@ -16,7 +16,7 @@ with needs_extra("flask"):
     from flask import Blueprint, Flask, Response, current_app, request
     from flask.cli import AppGroup
 
-    from .routes import PUBLISHED, RouteResolver, SignatureRequired, answers_itself, find_signature, verified_signature
+    from .routes import PUBLISHED, RouteResolver, SignatureRequired, answers_options, find_signature, verified_signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,7 +63,7 @@ def signature_required(view: View) -> View:
 
 
 def _require_in_blueprint() -> None:
-    if not answers_itself(request.url_rule, request.method):
+    if not answers_options(request.url_rule, request.method):
         verified_signature(request)
 
 

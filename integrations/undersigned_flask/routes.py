@@ -85,7 +85,7 @@ def _list(app: object) -> Iterable[ListedRoute] | None:
 
 
 def listed_views(app: object, prefix: str = "") -> Iterator[ListedRoute]:
-    """Yield what an application, which Quart's may be too, may run, as it asks about it."""
+    """Yield what an application of Flask or Quart may run, as it asks about it, or that another may run anything."""
     if not isinstance(app, App):
         yield ListedRoute("*", f"{prefix}/*", MatchedRoute(app, is_opaque=True))
         return
@@ -188,14 +188,14 @@ class _GuardedMount:
         return self.mounted(environ, start_response)
 
 
-def answers_itself(rule: Rule | None, method: str) -> bool:
-    """Return whether the framework answers OPTIONS when a rule has matched."""
+def answers_options(rule: Rule | None, method: str) -> bool:
+    """Return whether Flask or Quart answers a request for OPTIONS by itself when a rule has matched."""
     return method == "OPTIONS" and bool(getattr(rule, "provide_automatic_options", False))
 
 
 def matched_view(app: App, rule: Rule, method: str, parameters: Mapping[str, object]) -> MatchedRoute | None:
     """Return what runs when a rule has matched, or None if Flask or Quart answers by itself."""
-    if answers_itself(rule, method):
+    if answers_options(rule, method):
         return None
     endpoint: str = rule.endpoint
     names = (endpoint, endpoint.rpartition(".")[2])

@@ -14,7 +14,7 @@ with needs_extra("quart"):
     from quart import Blueprint, Quart, Request, Response, Websocket, has_request_context, request, websocket
 
     from undersigned_flask.routes import SignatureRequired as FlaskSignatureRequired
-    from undersigned_flask.routes import answers_itself, listed_views, matched_view
+    from undersigned_flask.routes import answers_options, listed_views, matched_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ def signature_required(view: View) -> View:
 
 
 async def _require_in_blueprint() -> None:
-    if not answers_itself((asked := _received()).url_rule, asked.method):
+    if not answers_options((asked := _received()).url_rule, asked.method):
         verified_signature(asked)
 
 

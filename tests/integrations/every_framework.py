@@ -21,7 +21,7 @@ from unittest.mock import ANY
 from tests.drive import call_asgi
 from tests.integrations.django_site import CSRF, FIRST, site
 from tests.integrations.own_servers import aiohttp_server, sanic_app, sanic_server, tornado_server
-from tests.keys import HOST, ORIGINS, Party
+from tests.keys import ORIGINS, Party
 from tests.serving import gunicorn_server, uvicorn_server, waitress_server
 
 from undersigned import Policy, asgi
@@ -207,8 +207,7 @@ def starlette(options):
         ]
     )
     if options is not None:
-        mapping = {"files": None}
-        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, mapping))
+        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, {"files": None}))
     return app
 
 
@@ -276,14 +275,8 @@ def fastapi(options):
     app.mount("/files", StaticFiles(directory=FILES), name="files")
 
     if options is not None:
-        mapping = {"files": None}
-        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, mapping))
+        app.add_middleware(SignatureMiddleware, **by_route(options, RouteResolver, {"files": None}))
     return app
-
-
-def wrapped(app, options):
-    """Put the ASGI middleware around an application."""
-    return app if options is None else asgi.SignatureMiddleware(app, **options)
 
 
 def litestar(options):
@@ -830,26 +823,25 @@ def tornado(options):
     routes = [("/open/(.+)", Open), ("/signed/(.+)", Signed), ("/sync/(.+)", Sync), ("/prepared/(.+)", Prepared)]
     routes += [("/upload", Upload), ("/left", Left), ("/read", Read), ("/form", Form), ("/stream", Stream)]
     app = Application([*routes, ("/slash/?", Slash), ("/files/(.*)", StaticFileHandler, {"path": str(FILES)})])
-    return (
-        app
-        if options is None
-        else Undersigned(app, **by_route(options, RouteResolver, {Open: "show", Signed: "guarded"}))
-    )
+    resolved = by_route(options or {}, RouteResolver, {Open: "show", Signed: "guarded"})
+    return app if options is None else Undersigned(app, **resolved)
 
 
-def sanic_application(*, signed, caller):
+def sanic_application(options):
     from sanic import json as json_response
+
+    from undersigned_sanic import find_signature, verified_signature
 
     app = sanic_app()
 
     # Sanic's own router does not decode a path.
     @app.route("/open/<name:path>", methods=["GET", "POST"])
     async def show(request, name):
-        return json_response(told(name, request.query_string, caller(request)))
+        return json_response(told(name, request.query_string, None if options is None else find_signature(request)))
 
     @app.route("/signed/<name:path>", methods=["GET", "POST"])
     async def guarded(request, name):
-        return json_response(shown(signed(request), name, request.body))
+        return json_response(shown(verified_signature(request), name, request.body))
 
     uploads = Uploads()
 
@@ -886,11 +878,9 @@ def sanic(options):
     from sanic import json as json_response
     from sanic.views import HTTPMethodView
 
-    from undersigned_sanic import RouteResolver, Undersigned, find_signature, signature_required, verified_signature
+    from undersigned_sanic import RouteResolver, Undersigned, signature_required, verified_signature
 
-    app = sanic_application(
-        signed=verified_signature, caller=lambda request: None if options is None else find_signature(request)
-    )
+    app = sanic_application(options)
 
     def guarded(request, name):
         return json_response(shown(verified_signature(request), name, request.body))
@@ -925,15 +915,10 @@ def sanic(options):
 
 
 def sanic_asgi(options):
-    from undersigned_sanic import find_signature, verified_signature
-
-    def caller(request):
-        return None if options is None else find_signature(request)
-
-    app = sanic_application(signed=verified_signature, caller=caller)
+    app = sanic_application(options)
     # Sanic makes its router when its server says that it starts, which the servers of these tests do not.
     asyncio.run(call_asgi(app, {"type": "lifespan"}))
-    return wrapped(app, options)
+    return app if options is None else asgi.SignatureMiddleware(app, **options)
 
 
 def _identity(options):
@@ -993,5 +978,3 @@ FRAMEWORKS = (
     ),
     Framework("sanic", sanic, sanic_server, guards=SANIC, advice="call Undersigned(app, ...)"),
 )  # fmt: skip
-
-__all__ = ["FRAMEWORKS", "HOST", "SECRET", "Framework", "optional"]

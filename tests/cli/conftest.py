@@ -16,13 +16,6 @@ from undersigned import KeyPair
 KEYID = "buyer-2026"
 
 
-def pytest_collection_modifyitems(items) -> None:
-    """Ignore that click leaves a file open if another option is wrong: a command ends then."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"))
-
-
 @pytest.fixture(autouse=True)
 def adcp(monkeypatch) -> None:
     """Most lines of these tests are AdCP's, and so are the published vectors."""

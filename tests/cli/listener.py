@@ -9,8 +9,8 @@ from functools import partial
 
 
 @contextlib.contextmanager
-def listener(response: bytes | None, received: list[bytes] | None = None, *, until=b"\r\n\r\n", tls=None, holds=False):
-    """A socket that answers one connection. With None it sends nothing. If it `holds`, it does not close."""
+def listener(response: bytes | None, received: list[bytes] | None = None, *, tls=None):
+    """A socket that answers one connection. With None it sends nothing."""
     wrap = contextlib.nullcontext if tls is None else partial(tls.wrap_socket, server_side=True)
     with socket.create_server(("127.0.0.1", 0)) as bound:
 
@@ -18,7 +18,7 @@ def listener(response: bytes | None, received: list[bytes] | None = None, *, unt
             connection, _ = bound.accept()
             with contextlib.suppress(OSError), connection, wrap(connection) as one:
                 read = octets = one.recv(65536)
-                while octets and received is not None and not read.endswith(until):
+                while octets and received is not None and not read.endswith(b"\r\n\r\n"):
                     octets = one.recv(65536)
                     read += octets
                 if received is not None:
@@ -27,8 +27,6 @@ def listener(response: bytes | None, received: list[bytes] | None = None, *, unt
                     one.recv(1)
                 else:
                     one.sendall(response)
-                if holds:
-                    one.recv(1)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()

@@ -12,6 +12,7 @@ from undersigned.message.covered_components import whole_field
 from undersigned.signature.jwk import PRIVATE_MEMBERS
 from undersigned.signature.pem import read_key_file
 from undersigned.signature.rules import KeyRule
+from undersigned.signature.rules.option_checks import check
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -125,8 +126,7 @@ class KeySet:
             ]
             for keyid, named in given.items()
         }
-        if self._is_configured and not any(self.keys.values()):
-            raise ConfigurationError("keys: the key set is empty; add a public key")
+        check("keys", not self._is_configured or any(self.keys.values()), "the key set is empty; add a public key")
         if not all(isinstance(key, VerificationKey) for key in self):
             raise ConfigurationError(
                 "keys: every value must be a VerificationKey: make a key set of a JWK set with KeySet.from_jwks(jwks), "
@@ -162,13 +162,10 @@ class KeySet:
                     "keys/public.jwks.json, and use the private key for signing only"
                 )
             keyid = jwk.get("kid")
-            if not isinstance(keyid, str):
-                continue
-            keys.setdefault(keyid, []).append(VerificationKey.from_jwk(jwk, owner=owner))
-        if members and not keys:
-            raise ConfigurationError(
-                "keys: no key of the JWK set has a kid; give each one a kid, a string: signatures name their key by it"
-            )
+            if isinstance(keyid, str):
+                keys.setdefault(keyid, []).append(VerificationKey.from_jwk(jwk, owner=owner))
+        advice = "no key of the JWK set has a kid; give each one a kid, a string: signatures name their key by it"
+        check("keys", keys or not members, advice)
         return cls(keys)
 
     @classmethod

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         VerifiedResponse,
     )
 
-_CHUNK = 65_536
 _UNAUTHORIZED = 401
 
 
@@ -95,7 +94,7 @@ class SignatureAdapter(HTTPAdapter):
             response.history.extend(tried)
             tried.append(response)
             raw = cast("HTTPResponse", response.raw)
-            headers, chunks = raw.headers.iteritems(), raw.stream(_CHUNK, decode_content=False)
+            headers, chunks = raw.headers.iteritems(), raw.stream(decode_content=False)
             return Received(response, response.status_code, headers, chunks, _replace, response.close)
 
         return finish(self._signer.exchange(*parts, send_signed))

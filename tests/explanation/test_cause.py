@@ -268,6 +268,13 @@ def test_covered_field_that_is_very_long_is_not_explained(length):
     assert (found.cause, found.error.step) == (None, 10)
 
 
+@pytest.mark.parametrize("unit", ["(", "=", '="', "a=(", "'", "created=1"])
+def test_signature_input_of_any_length_is_looked_at_once(unit):
+    # It would take minutes, if it were looked at again from each of these.
+    found = explain(keys.with_field(keys.signed_request(), "signature-input", unit * (300_000 // len(unit))))
+    assert (found.error.step, found.base) == (1, None)
+
+
 def test_url_without_a_canonical_authority_is_said_plainly():
     found = explain(keys.replace_parts(keys.signed_request(), url="https://seller..example.com/"))
     assert (found.cause, found.base) == (None, None)

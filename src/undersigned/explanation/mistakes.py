@@ -36,7 +36,7 @@ _PARAMETER: Final = re.compile(r';[a-z*][a-z0-9_.*-]*(?:=(?:"(?:[^"\\]|\\.)*"|[^
 _LAST: Final = '"@signature-params": '
 _LISTED: Final = re.compile(r'"@signature-params": \((?:[^")]|"[^"]*")*\)')
 _A_LABEL: Final = re.compile(r"(?<![^.])xn--([a-z0-9-]+)")
-_LIST: Final = re.compile(r"\(([^)]*)\)")
+_LIST: Final = re.compile(r"\(([^()]*)\)")
 _TIME: Final = re.compile("=([0-9]+)")
 _put: Final = partial(methodcaller, "replace")
 _MOST_PERMUTED: Final = 6

@@ -271,3 +271,12 @@ def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog):
     server.answers["/jwks.json"] = ONE
     assert world.find(report_fetches(server, clock, broken), "buyer-ed25519") is not None
     assert "on_fetch raised" in caplog.text
+
+
+def test_unknown_key_of_a_set_that_was_never_fetched_costs_one_fetch(world, server):
+    server.answers["/jwks.json"] = ONE
+    ticks = itertools.count(1000, 0.001)
+    for number in range(1, 9):
+        source = RemoteJWKS(server.url(), network=server.network(), clock=lambda: next(ticks))
+        assert world.find(source, "buyer-es256") is None
+        assert server.asked() == number

@@ -209,10 +209,15 @@ class Kept(Generic[Value]):
         """Whether the last fetch failed."""
         return self._failure is not None
 
-    def usable_copy(self) -> Copy[Value] | None:
-        """Return the copy if it may be used without waiting. Begin a fetch if there is none, or it expires soon."""
+    def usable_copy(self, *, begins: bool = False) -> Copy[Value] | None:
+        """Return the copy if it may be used without waiting. Begin the next fetch if the copy expires soon.
+
+        Args:
+            begins: whether to begin a fetch also if there is no copy. Who waits begins it itself: what was fetched
+                before the wait would be fetched again for what it does not have.
+        """
         now, copy = self._loader.clock(), self._copy
-        if now >= self._refresh_at:
+        if now >= self._refresh_at and (copy is not None or begins):
             with suppress(KeySourceError):
                 self._begin(lambda: self._is_due(now, any_copy))
         return copy if copy is not None and self._is_usable(copy) else None

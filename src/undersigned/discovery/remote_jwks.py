@@ -47,7 +47,7 @@ class FetchedKeys(KeptKeys):
 
     def is_ready(self) -> bool:
         """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
-        return self._kept.usable_copy() is not None
+        return self._kept.usable_copy(begins=True) is not None
 
     def fetched_question(self, lookup: KeyLookup) -> FetchedQuestion:
         """Return the lookup as a question."""

@@ -37,21 +37,21 @@ class Running:
     port: int
     log: Path
 
-    def seen(self) -> dict:
+    def seen(self, seconds: float = 30) -> dict:
         """Return the name of the recognised server, and the calls of the application since the last time."""
         if not self.server.http1:
             from tests.servers import http2  # noqa: PLC0415 - h2 may be missing
 
-            answer = http2.exchange(self.port, ASKED_BY_HTTP2, tls=self.server.tls)
+            answer = http2.exchange(self.port, ASKED_BY_HTTP2, timeout=seconds, tls=self.server.tls)
             assert answer.status == 200, answer
             return json.loads(answer.content)
-        head, _, content = exchange(self.port, ASKED, timeout=5).partition(b"\r\n\r\n")
+        head, _, content = exchange(self.port, ASKED, timeout=seconds).partition(b"\r\n\r\n")
         assert b" 200 " in head, head
         return json.loads(content)
 
     def answers(self) -> bool:
         with contextlib.suppress(OSError, AssertionError):
-            return bool(self.seen())
+            return bool(self.seen(5))
         return False
 
     def logged(self) -> str:

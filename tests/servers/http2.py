@@ -24,7 +24,7 @@ class Answer:
 
 
 def exchange(
-    port: int, fields, content: bytes | None = None, trailers=None, *, timeout: float = 5, tls: bool = False
+    port: int, fields, content: bytes | None = None, trailers=None, *, timeout: float = 30, tls: bool = False
 ) -> Answer:
     """Send `fields` (with the pseudo-fields) unchanged, then the content, then the trailers."""
     configuration = H2Configuration(

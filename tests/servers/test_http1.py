@@ -76,9 +76,9 @@ def test_what_the_signer_signs_is_verified_if_the_server_takes_it(served, place)
 
 @pytest.mark.parametrize("case", ATTACKS)
 def test_unsigned_change_never_reaches_the_application(served, case):
-    attack = ATTACKS[case]
+    attack, seconds = ATTACKS[case], 30 if case in served.server.hides else 5
     try:
-        response = exchange(served.port, attack.make(), shut=attack.ends, timeout=5)
+        response = exchange(served.port, attack.make(), shut=attack.ends, timeout=seconds)
     except (ConnectionError, TimeoutError):
         response = b""
     calls = served.calls()

@@ -28,14 +28,14 @@ def origin(keys):
         yield url
 
 
-def request(keys, *args: str, key: str = "private", code: int = 0, stdin: bytes = b"") -> str:
-    result = invoke("request", "--key", getattr(keys, key), *args, stdin=stdin)
+def request(keys, *args: str, key: str = "private", code: int = 0) -> str:
+    result = invoke("request", "--key", getattr(keys, key), *args)
     assert result.exit_code == code, result.output
     return result.stderr
 
 
-def answer(keys, *args: str, stdin: bytes = b"") -> dict:
-    result = invoke("request", "--key", keys.private, *args, stdin=stdin)
+def answer(keys, *args: str) -> dict:
+    result = invoke("request", "--key", keys.private, *args)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 

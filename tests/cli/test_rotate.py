@@ -233,18 +233,16 @@ def test_rotation_that_cannot_write_names_the_file_and_says_where_it_stands(fold
 
 
 MISTAKES = {
-    "a private key": ({"keys": [PRIVATE]}, "'d' is private"),
-    "no set": ([], '"keys" array'),
-    "an end that is not a time": (None, "exp must be whole seconds"),
+    "a private key": (lambda _: {"keys": [PRIVATE]}, "'d' is private"),
+    "no set": (lambda _: [], '"keys" array'),
+    "an end that is not a time": (lambda old: {"keys": [old | {"exp": "soon"}]}, "exp must be whole seconds"),
 }
 
 
 @pytest.mark.parametrize(("jwks", "told"), MISTAKES.values(), ids=MISTAKES)
 def test_set_that_cannot_be_rotated_is_rejected_and_left_as_it_is(folder, jwks, told):
     path = folder / "public.jwks.json"
-    path.write_text(
-        json.dumps(jwks or {"keys": [read_published(folder)["old"] | {"exp": "soon"}]} if jwks is None else jwks)
-    )
+    path.write_text(json.dumps(jwks(read_published(folder)["old"])))
     before = path.read_text()
     result = run(folder)
     assert (result.exit_code, told in result.stderr, path.read_text()) == (2, True, before)

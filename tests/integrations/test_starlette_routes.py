@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from fastapi import APIRouter, FastAPI, routing
@@ -17,15 +16,13 @@ from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebS
 from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
 from tests import drive
+from tests.integrations.routes import Asked
 from tests.keys import HOST, ORIGIN, verifier
 
 import undersigned_fastapi
 import undersigned_starlette
 from undersigned import ConfigurationError, Policy
 from undersigned.asgi import SignatureMiddleware
-
-if TYPE_CHECKING:
-    from undersigned.policy import MatchedRoute
 
 RAN: list[str] = []
 
@@ -91,7 +88,12 @@ def starlette(*more: BaseRoute) -> Starlette:
     return Starlette(routes=[*routes, Mount("/static", files), *more])
 
 
-RESOLVERS = {"starlette": undersigned_starlette.RouteResolver, "fastapi": undersigned_fastapi.RouteResolver}
+class StarletteResolver(Asked, undersigned_starlette.RouteResolver):
+    """A resolver that keeps the routes."""
+
+
+class FastAPIResolver(Asked, undersigned_fastapi.RouteResolver):
+    """A resolver that keeps the routes."""
 
 
 def scope_of(method: str, path: str, *, kind: str = "http", host: str = HOST) -> dict:
@@ -123,18 +125,12 @@ def refuses(app, path: str) -> bool:
 
 def find(app, scope: dict, operations=None) -> str | None:
     """Return what the application asks the policy about, which lists nothing, or None if it does not ask."""
-    asked: list[MatchedRoute] = []
-
-    class Asked(RESOLVERS["fastapi" if isinstance(app, FastAPI) else "starlette"]):
-        def operation_of(self, route, *, listed=()):
-            asked.append(route)
-            return super().operation_of(route, listed=listed)
-
+    resolver = (FastAPIResolver if isinstance(app, FastAPI) else StarletteResolver)(operations)
     RAN.clear()
-    call(app, scope, policy=Policy(resolver=Asked(operations)))
-    if not asked:
+    call(app, scope, policy=Policy(resolver=resolver))
+    if not resolver.asked:
         return None
-    [route] = asked
+    [route] = resolver.asked
     if route.is_opaque:
         assert RAN == []
     return "?" if route.is_opaque else route.endpoint.__name__

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from contextlib import suppress
 
@@ -142,6 +143,25 @@ def test_task_of_a_source_that_hangs_is_cancelled(monkeypatch):
         assert asyncio.all_tasks() == before
 
     asyncio.run(checked())
+
+
+def test_failure_that_nobody_waits_for_any_more_is_no_error_of_the_loop(caplog):
+    class Failing:
+        async def find(self, _asked):
+            await released.wait()
+            raise OSError
+
+    async def checked() -> None:
+        asking = asyncio.ensure_future(KeySources({"failing": Failing()}).async_find(lookup()))
+        await asyncio.sleep(0.01)
+        asking.cancel()
+        released.set()
+        await asyncio.sleep(0.01)
+        gc.collect()
+
+    released = asyncio.Event()
+    asyncio.run(checked())
+    assert not caplog.records
 
 
 def test_signer_whose_server_failed_and_now_hangs_delays_no_other(world, pair, server, clock, monkeypatch):

@@ -368,8 +368,11 @@ class _Question:
             async def ask() -> object:
                 return await awaited(from_task(lookup))
 
+            task = asyncio.ensure_future(ask())
+            # If nobody waits for it any more, its failure is no error of the loop.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
             # It does what the future of a thread does, but it can be cancelled.
-            return cast("Future[object]", asyncio.ensure_future(ask()))
+            return cast("Future[object]", task)
         find = from_threads(source, "find", option="sources")
         return in_thread(lambda: find(lookup), "undersigned-keys", may_block=may_block(source))
 

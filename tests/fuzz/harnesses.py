@@ -54,6 +54,7 @@ from undersigned.policy import A2AResolver, JSONRPCResolver, PathResolver, Unres
 from undersigned.signature.key_source import KeyLookup
 from undersigned.signature.rules import KeyRule
 from undersigned.tokens.jwt import read_token
+from undersigned.tokens.workload import bound_key
 from undersigned.url import ADCP_RECEIVED, Origins
 from undersigned.url import explain as explain_url
 
@@ -211,7 +212,7 @@ def _read_brand(brand: Mapping[str, object]) -> None:
 
 def _bound_key(claims: bytes) -> None:
     head, body = (base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in (b'{"typ":"wit+jwt"}', claims))
-    read_token(f"{head}.{body}.AAAA", types={"wit+jwt"}).bound_key(now=NOW)
+    bound_key(read_token(f"{head}.{body}.AAAA", types={"wit+jwt"}).claims, now=NOW)
 
 
 HARNESSES: Final[Mapping[str, Callable[[bytes], None]]] = {

@@ -1,4 +1,4 @@
-"""JWTs in compact serialization, with a key in their claim `cnf` (RFC 7519, RFC 7515 section 7.1, RFC 7800)."""
+"""JWTs in compact serialization: how they are read, and who signed them (RFC 7519, RFC 7515 section 7.1)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from undersigned.errors import KeySourceError
 from undersigned.limits import LONGEST_BASE, MOST_CANDIDATES
 from undersigned.message.strict_json import loads
-from undersigned.signature.jwk import ALGORITHM_NAMES, thumbprint
-from undersigned.signature.verification_key import VerificationKey
+from undersigned.signature.jwk import ALGORITHM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+
+    from undersigned.signature.verification_key import VerificationKey
 
 _SEGMENT: Final = "[A-Za-z0-9_-]+"
 _COMPACT: Final = re.compile(rf"(({_SEGMENT})\.({_SEGMENT}))\.({_SEGMENT})")
@@ -37,7 +38,7 @@ class Token(NamedTuple):
     @property
     def keyid(self) -> str:
         """The name of the issuer's key, or ""."""
-        return _text(self.header, "kid")
+        return text_of(self.header, "kid")
 
     def check_issuer(self, keys: Sequence[VerificationKey]) -> None:
         """Check that one of the issuer's keys signed the token.
@@ -50,50 +51,9 @@ class Token(NamedTuple):
 
     def is_signed_by(self, keys: Sequence[VerificationKey]) -> bool:
         """Return whether one of the keys signed the token. The first four count."""
-        algorithm = ALGORITHM_NAMES.get(_text(self.header, "alg"), "")
+        algorithm = ALGORITHM_NAMES.get(text_of(self.header, "alg"), "")
         usable = (key for key in keys[:MOST_CANDIDATES] if not key.fault)
         return any(key.verifies(self.signature, self.signed, algorithm=algorithm) for key in usable)
-
-    @property
-    def subject(self) -> str:
-        """The subject that the token names, or ""."""
-        return _text(self.claims, "sub")
-
-    def check_audience(self, audience: Collection[str]) -> None:
-        """Check that the token is for this service (RFC 8725 section 3.9).
-
-        Args:
-            audience: the names of this service. Empty: only a token that does not say for whom it is is accepted.
-
-        Raises:
-            KeySourceError: the token is for others, or does not say for whom it is.
-        """
-        if "aud" not in self.claims and not audience:
-            return
-        named = self.claims.get("aud")
-        names = cast("list[object]", named) if isinstance(named, list) else [named]
-        if not any(isinstance(name, str) and name in audience for name in names):
-            raise KeySourceError("signature_jwks_untrusted", "audience: none of its names is in the token's aud")
-
-    def bound_key(self, *, now: float) -> VerificationKey:
-        """Return the key that is bound to the token. Its owner is the subject of the token.
-
-        Args:
-            now: seconds since the epoch.
-
-        Raises:
-            KeySourceError: the token has expired, or has no subject or no such key.
-        """
-        expires, begins = self.claims.get("exp"), self.claims.get("nbf", 0)
-        if not _is_time(expires) or not _is_time(begins) or not self.subject.isprintable() or not self.subject:
-            raise token_error("it needs exp and sub")
-        if not cast("float", begins) <= now < cast("float", expires):
-            raise token_error("it has expired, or is not valid yet")
-        jwk = _member(_member(self.claims, "cnf"), "jwk")
-        if not _text(jwk, "alg"):
-            raise token_error("the key in its cnf needs alg")
-        kid = _text(jwk, "kid") or thumbprint(jwk) or ""
-        return VerificationKey.from_jwk({**jwk, "kid": kid}, owner=self.subject)
 
 
 def read_token(text: str, *, types: Collection[str], most: int = LONGEST_BASE) -> Token:
@@ -114,7 +74,7 @@ def read_token(text: str, *, types: Collection[str], most: int = LONGEST_BASE) -
     if match is None:
         raise token_error("it is not three segments of Base64url")
     header = _object(match[2])
-    if _text(header, "typ").lower() not in types or "crit" in header:
+    if text_of(header, "typ").lower() not in types or "crit" in header:
         raise token_error("its typ is another one, or it has crit")
     return Token(header, _object(match[3]), match[1].encode("ascii"), _octets(match[4]))
 
@@ -141,15 +101,7 @@ def _octets(segment: str) -> bytes:
         raise token_error("a segment is not Base64url") from None
 
 
-def _member(claims: Mapping[str, object], name: str) -> Mapping[str, object]:
-    value = claims.get(name)
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
-
-
-def _text(members: Mapping[str, object], name: str) -> str:
+def text_of(members: Mapping[str, object], name: str) -> str:
+    """Return the text that a member is, or ""."""
     value = members.get(name)
     return value if isinstance(value, str) else ""
-
-
-def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from undersigned.errors import ConfigurationError, KeySourceError
 from undersigned.message.timestamps import system_clock
+from undersigned.signature.jwk import thumbprint
 from undersigned.signature.key_source import is_key_source
-from undersigned.tokens.jwt import read_token, token_error
+from undersigned.signature.verification_key import VerificationKey
+from undersigned.tokens.jwt import read_token, text_of, token_error
 from undersigned.verification.blocking_calls import Several, awaited, finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from undersigned.signature.key_source import AsyncKeySource, KeyLookup
-    from undersigned.signature.verification_key import VerificationKey
     from undersigned.tokens.jwt import Token
 
 _FIELD: Final = "workload-identity-token"
@@ -92,8 +93,17 @@ class WorkloadTokenKeys(Several["AsyncKeySource"]):
             # The issuer may have published another key under the same kid.
             keys = await awaited(find(asked._replace(is_second_try=True)))
         token.check_issuer(keys)
-        token.check_audience(self._audience)
-        return (token.bound_key(now=self._clock()),)
+        self._check_audience(token.claims)
+        return (bound_key(token.claims, now=self._clock()),)
+
+    def _check_audience(self, claims: Mapping[str, object]) -> None:
+        """Check that a token is for this service, or with no names of it, for nobody (RFC 8725 section 3.9)."""
+        if "aud" not in claims and not self._audience:
+            return
+        named = claims.get("aud")
+        names = cast("list[object]", named) if isinstance(named, list) else [named]
+        if not any(isinstance(name, str) and name in self._audience for name in names):
+            raise KeySourceError("signature_jwks_untrusted", "audience: none of its names is in the token's aud")
 
     def _read(self, lookup: KeyLookup) -> tuple[Token, str]:
         """Return the token of a message, and the trust domain of its issuer."""
@@ -101,7 +111,7 @@ class WorkloadTokenKeys(Several["AsyncKeySource"]):
         if value is None:
             raise KeySourceError("signature_identity_missing", f"the signature covers no {_FIELD}")
         token = read_token(value, types=(_TYPE,))
-        workload = _WORKLOAD.fullmatch(token.subject)
+        workload = _WORKLOAD.fullmatch(text_of(token.claims, "sub"))
         if workload is None:
             raise token_error("its sub is not the URI of a workload, such as wimse://example.com/svc")
         if workload[1] not in self._sources:
@@ -109,3 +119,34 @@ class WorkloadTokenKeys(Several["AsyncKeySource"]):
                 "signature_jwks_untrusted", "issuers: the trust domain of the token is not one of them"
             )
         return token, workload[1]
+
+
+def bound_key(claims: Mapping[str, object], *, now: float) -> VerificationKey:
+    """Return the key that is bound to a token by its claim `cnf` (RFC 7800). Its owner is the subject of the token.
+
+    Args:
+        claims: the claims of the token.
+        now: seconds since the epoch.
+
+    Raises:
+        KeySourceError: the token has expired, or has no subject or no such key.
+    """
+    expires, begins, subject = claims.get("exp"), claims.get("nbf", 0), text_of(claims, "sub")
+    if not _is_time(expires) or not _is_time(begins) or not subject.isprintable() or not subject:
+        raise token_error("it needs exp and sub")
+    if not cast("float", begins) <= now < cast("float", expires):
+        raise token_error("it has expired, or is not valid yet")
+    jwk = _member(_member(claims, "cnf"), "jwk")
+    if not text_of(jwk, "alg"):
+        raise token_error("the key in its cnf needs alg")
+    kid = text_of(jwk, "kid") or thumbprint(jwk) or ""
+    return VerificationKey.from_jwk({**jwk, "kid": kid}, owner=subject)
+
+
+def _member(claims: Mapping[str, object], name: str) -> Mapping[str, object]:
+    value = claims.get(name)
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

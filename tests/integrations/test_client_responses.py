@@ -123,6 +123,8 @@ RELAYED = {
             "Refresh": "0; url=/error",
             "Retry-After": "0",
             "Content-Location": "/error",
+            "Content-Disposition": "attachment; filename=.profile",
+            "Content-Range": "bytes 5-20/21",
             "Location": "/error",
             "Accept-Signature": 'sig1=();nonce="chosen"',
         }.items()

@@ -27,7 +27,8 @@ _MEMBER = re.compile(rf'"({tchar.LOWER}+)";key="([!#-\[\]-~]*)"')
 
 
 ACTED_ON: Final = (
-    "content-location", "link", "location", "proxy-authenticate", "refresh", "retry-after", "uri", "www-authenticate",
+    "content-disposition", "content-location", "content-range", "link", "location", "proxy-authenticate", "refresh",
+    "retry-after", "uri", "www-authenticate",
 )  # fmt: skip
 """Header fields of a response that clients follow or obey, beside those of its content and its cookies."""
 

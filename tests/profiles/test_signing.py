@@ -268,6 +268,12 @@ def test_audience_is_the_target_uri_without_its_query(audience, accepted):
         assert caught.value.received == f"wimse-aud {audience!r}, the URL {URL.partition('?')[0]}"
 
 
+@pytest.mark.parametrize("url", ["https://b\u00fccher.example:443", "HTTPS://User@shop.example/%7e?q#part"])
+def test_audience_that_a_signer_writes_is_of_the_target_uri_that_it_signs(url):
+    made = signer(WIMSE).sign(Request("GET", url, GET.fields))
+    assert verifier(WIMSE).verify(Request("GET", made.target_uri, [*GET.fields, *made]))
+
+
 def test_audience_of_a_target_without_canonical_form_is_compared_as_it_is():
     request = sign(WIMSE, parameters={"wimse-aud": "https://shop.example/"})
     with pytest.raises(SignatureError) as caught:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from undersigned.signature.profile import Profile
 
 
-def written_parameters(profile: Profile, message: Request | Response) -> dict[str, Parameter]:
-    """Return the own parameters that a signer writes unless it is given others."""
+def written_parameters(profile: Profile, message: Request | Response, target_uri: str) -> dict[str, Parameter]:
+    """Return the own parameters that a signer writes, unless it is given others, for the target URI that it signs."""
     rule = profile.parameters
     written: dict[str, Parameter] = {}
     if rule.audience:
-        written[rule.audience] = message.url.partition("?")[0]
+        written[rule.audience] = target_uri.partition("?")[0]
     if rule.echo:
         nonce = _of_request(profile, message).get("nonce")
         if nonce is not None:

@@ -292,7 +292,7 @@ class Signer:
         check_sent_fields(message, canonical, added=_ADDED if digest is None else (*_ADDED, "content-digest"))
         text = f"{listed}{self._parameters(created, expires, nonce)}"
         if parameters or profile.parameters.own:
-            text += self._own({**written_parameters(profile, message), **parameters})
+            text += self._own({**written_parameters(profile, message, target.target_uri), **parameters})
         _check_signatures(message, label, text, profile)
         values = ComponentValues(message, target, digest, reading=profile.reading)
         try:

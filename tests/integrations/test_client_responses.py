@@ -8,6 +8,7 @@ import aiohttp
 import httpx
 import httpx2
 import pytest
+import requests
 from tests.integrations.answering import (
     BARE,
     ENCODED,
@@ -229,6 +230,13 @@ def test_cookies_that_are_covered_line_by_line_are_kept_when_another_field_is_le
         assert client.send(server, "/relayed", responses=verification(profile)) == (200, JSON)
     assert client.cookies == {"a": "1", "b": "2"}
     assert "Link" not in client.headers
+
+
+@EVERY
+def test_status_that_no_response_has_is_rejected(client):
+    known = (SignatureError, httpx.RemoteProtocolError, httpx2.RemoteProtocolError, requests.ConnectionError)
+    with capturing(answer=b"HTTP/1.1 099 X\r\nContent-Length: 0\r\n\r\n") as capture, pytest.raises(known):
+        client.send(capture, "/p", responses=verification())
 
 
 @EVERY

@@ -133,7 +133,10 @@ class ResponseVerification:
         host = [] if any(name.lower() == "host" for name, _ in signed.headers) else [("Host", signed.authority)]
         request = Request(signed.method, signed.url, [*host, *signed.headers])
         came = list(fields)
-        response = Response(status, came, bytes(content), request=request)
+        try:
+            response = Response(status, came, bytes(content), request=request)
+        except ValueError as wrong:
+            raise self._verifier.profile.error("signature_header_malformed", step=1, detail=str(wrong)) from None
         verified: VerifiedSignature = await awaited(self._verifier.verify_response(response))
         self._check(signed, response, verified)
         left_out = {name for name in _LEFT_OUT if not _covers(verified, name)}

@@ -135,12 +135,7 @@ def _writer(write: Callable[[bytes], Awaitable[None]]) -> AbstractStreamWriter:
 
 
 class _Unchanged(Payload):
-    """A payload of which only what was digested is sent.
-
-    Args:
-        payload: the payload, which can be read again.
-        content: its body, by its digest.
-    """
+    """A payload that can be read again. Of its body, only what `content` has digested is sent."""
 
     def __init__(self, payload: Payload, content: UnchangedBody) -> None:
         super().__init__(payload, headers=payload.headers)

@@ -44,13 +44,9 @@ _PAST = (
 class _Stream:
     """The body of a request that was signed, as a stream of either library.
 
-    httpx makes a redirected request with the stream of the request before. It may be sent by another transport of the
-    client, to an origin that nobody listed. The stream of the caller's request refuses to be read by it: a transport
-    that signs takes the body out of it.
-
-    Args:
-        content: the body.
-        is_sent: whether this is the stream of the request that is sent, and not the one of the caller's.
+    httpx makes a redirected request with the stream of the request before. Another transport of the client may send
+    it, to an origin that nobody listed. The stream of the caller's request therefore refuses to be read, and a
+    transport that signs takes `content` out of it. Only the stream of the request that is sent (`is_sent`) is read.
     """
 
     def __init__(self, content: SentContent, *, is_sent: bool) -> None:

@@ -14,7 +14,7 @@ from undersigned.normalization.heuristics import trailing_slash
 from undersigned.normalization.reference import absolute
 from undersigned.normalization.rule_sets import IRI, IRI_SYNTAX, RFC3986_SCHEME, RFC3986_SYNTAX
 from undersigned.url.parts import URL
-from undersigned.url.scheme_and_port import fragment
+from undersigned.url.scheme_and_authority import fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from undersigned.normalization import encoding, heuristics, reference, schemes
 from undersigned.url.path import empty_path, hex_case
 from undersigned.url.rule_set import ADCP_RECEIVED, RuleSet
-from undersigned.url.scheme_and_port import scheme_case
+from undersigned.url.scheme_and_authority import scheme_case
 
 if TYPE_CHECKING:
     from undersigned.url.rule import Rule

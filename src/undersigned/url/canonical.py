@@ -11,7 +11,7 @@ from undersigned.url.host import LONGEST_NAME, a_labels
 from undersigned.url.parts import URL
 from undersigned.url.path import has_dot_segments
 from undersigned.url.rule_set import ADCP, ADCP_RECEIVED
-from undersigned.url.scheme_and_port import authority as authority_rule
+from undersigned.url.scheme_and_authority import authority as authority_rule
 
 if TYPE_CHECKING:
     from undersigned.url.rule_set import RuleSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple, TypeAlias
 
 from undersigned.errors import MalformedURL
-from undersigned.url import host, path, scheme_and_port
+from undersigned.url import host, path, scheme_and_authority
 from undersigned.url.parts import URL
 from undersigned.url.rule import Rule
 
@@ -13,25 +13,25 @@ RuleSet: TypeAlias = tuple[Rule, ...]
 """Rules in the order they run. Each rule takes the result of the rule before it."""
 
 ADCP: Final[RuleSet] = (
-    scheme_and_port.characters,
-    scheme_and_port.scheme_case,  # step 1
-    scheme_and_port.web_scheme,
-    scheme_and_port.authority,
-    scheme_and_port.userinfo,  # step 3; it commutes with step 2
+    scheme_and_authority.characters,
+    scheme_and_authority.scheme_case,  # step 1
+    scheme_and_authority.web_scheme,
+    scheme_and_authority.authority,
+    scheme_and_authority.userinfo,  # step 3; it commutes with step 2
     host.ip_literal,  # step 2
     host.a_labels,  # before the case rule: UTS 46 maps the name as written
     host.host_case,
     host.root_dot,
     host.reg_name,
-    scheme_and_port.port_number,  # step 4
-    scheme_and_port.default_port,
+    scheme_and_authority.port_number,  # step 4
+    scheme_and_authority.default_port,
     path.triplets,
     path.dot_segments,  # step 5
     path.empty_path,
     path.unreserved,  # step 6; no rule touches the query, which is step 7
     path.hex_case,
     path.encoded_dots,
-    scheme_and_port.fragment,  # step 8
+    scheme_and_authority.fragment,  # step 8
 )
 """The AdCP URL canonicalization algorithm for a URL that you send: U-labels are converted."""
 

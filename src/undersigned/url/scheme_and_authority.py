@@ -1,4 +1,4 @@
-"""Rules for all parts of a URL but host and path: characters, scheme, user info, port and fragment."""
+"""Rules for the scheme and the authority of a URL but for the host, for its characters and its fragment."""
 
 from __future__ import annotations
 

@@ -45,6 +45,7 @@ from tests.integrations.django_site import Plans, site
 from tests.integrations.every_framework import FRAMEWORKS, SECRET, optional
 from tests.integrations.own_servers import sanic_app
 from tests.integrations.routes import environ_of
+from tests.integrations.unsigned import LEAVING, leave_early, uploads_ended
 from tests.keys import BODY, JSON, KEYID, ORIGIN, ORIGINS, verifier
 from tests.wire import (
     CHANGES,
@@ -766,6 +767,16 @@ def test_content_of_one_request_is_never_part_of_the_next_one_of_its_connection(
 
 def _objects(received: bytes) -> list[bytes]:
     return [b"{" + part.partition(b"}")[0] + b"}" for part in received.split(b"{")[1:]]
+
+
+@pytest.mark.parametrize("name", ["aiohttp", "tornado", "sanic"])
+def test_view_gets_an_upload_or_learns_that_a_client_left_early_although_a_policy_has_read_some_of_it(name, party):
+    [framework] = [one for one in FRAMEWORKS if one.name == name]
+    policy = Policy(required_for=["create_media_buy"])
+    with framework.running({"verifier": party.verifier(), "origins": ORIGINS, "policy": policy}) as port:
+        leave_early(port, LEAVING)
+        assert uploads_ended(port, at_least=1) == ["left"]
+        assert ask(port, raw_request("POST", "/upload", body=LEAVING.body)).json == {"octets": len(LEAVING.body)}
 
 
 def run_asyncio(app, *call) -> None:

@@ -273,10 +273,22 @@ def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog):
     assert "on_fetch raised" in caplog.text
 
 
-def test_unknown_key_of_a_set_that_was_never_fetched_costs_one_fetch(world, server):
-    server.answers["/jwks.json"] = ONE
-    ticks = itertools.count(1000, 0.001)
-    for number in range(1, 9):
-        source = RemoteJWKS(server.url(), network=server.network(), clock=lambda: next(ticks))
-        assert world.find(source, "buyer-es256") is None
-        assert server.asked() == number
+@pytest.mark.parametrize("several", [True, False], ids=["of several", "alone"])
+@pytest.mark.parametrize("age", [None, 280, 400], ids=["never fetched", "expires soon", "expired"])
+def test_key_that_a_new_set_does_not_have_costs_one_fetch(world, server, clock, age, several):
+    def tick() -> float:
+        clock.now += 0.001
+        return clock.now
+
+    for _ in range(8):
+        server.answers["/jwks.json"] = BOTH
+        fetched = RemoteJWKS(server.url(), network=server.network(), clock=tick)
+        source = KeySources({"": fetched}, clock=tick) if several else fetched
+        asked = server.asked()
+        if age is not None:
+            assert world.find(source, "buyer-es256") is not None
+            clock.now += age
+            asked += 1
+        server.answers["/jwks.json"] = ONE
+        assert world.find(source, "stranger" if age == 280 else "buyer-es256") is None
+        assert server.asked() == asked + 1

@@ -209,18 +209,21 @@ class Kept(Generic[Value]):
         """Whether the last fetch failed."""
         return self._failure is not None
 
-    def usable_copy(self, *, begins: bool = False) -> Copy[Value] | None:
-        """Return the copy if it may be used without waiting. Begin the next fetch if the copy expires soon.
+    def usable_copy(self, enough: Callable[[Copy[Value]], bool], *, begins: bool = False) -> Copy[Value] | None:
+        """Return the copy if it is enough and may be used without waiting. Begin the next fetch if it expires soon.
 
         Args:
-            begins: whether to begin a fetch also if there is no copy. Who waits begins it itself: what was fetched
+            enough: as for `get`.
+            begins: whether to begin a fetch also if there is no such copy. Who waits begins it itself: what was fetched
                 before the wait would be fetched again for what it does not have.
         """
-        now, copy = self._loader.clock(), self._copy
-        if now >= self._refresh_at and (copy is not None or begins):
+        copy = self._copy
+        usable = copy if copy is not None and self._is_usable(copy) and enough(copy) else None
+        now = self._loader.clock()
+        if now >= self._refresh_at and (usable is not None or begins):
             with suppress(KeySourceError):
                 self._begin(lambda: self._is_due(now, any_copy))
-        return copy if copy is not None and self._is_usable(copy) else None
+        return usable
 
     async def get(self, enough: Callable[[Copy[Value]], bool], wait: Wait) -> Value:
         """Return the value, fetched again if the copy is not enough. Wait for `wait_timeout` at most.
@@ -255,8 +258,7 @@ class Kept(Generic[Value]):
         Raises:
             KeySourceError: too many fetches begin.
         """
-        copy = self.usable_copy()
-        if copy is not None and enough(copy):
+        if self.usable_copy(enough) is not None:
             return None
         copy = self._copy
         if copy is not None and copy.fetched >= since:

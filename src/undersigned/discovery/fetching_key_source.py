@@ -57,8 +57,8 @@ class KeptKeys(ABC):
     def held(self, lookup: KeyLookup) -> FoundKeys:
         """Return the keys that `lookup.keyid` names and that may be used without waiting."""
         with suppress(KeySourceError):
-            copy = self.kept(lookup).usable_copy()
-            if copy is not None and has_keys(lookup, self._loader, copy):
+            copy = self.kept(lookup).usable_copy(partial(has_keys, lookup, self._loader))
+            if copy is not None:
                 return copy.value.get(lookup.keyid)
         return ()
 

@@ -6,7 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from undersigned.discovery.document_cache import Kept, Loader
+from undersigned.discovery.document_cache import Kept, Loader, any_copy
 from undersigned.discovery.fetch import FetchRequest, Target
 from undersigned.discovery.fetch_errors import UntrustedURL, source_errors
 from undersigned.discovery.fetching_key_source import FoundKeys, KeptKeys, has_keys
@@ -47,7 +47,7 @@ class FetchedKeys(KeptKeys):
 
     def is_ready(self) -> bool:
         """Return whether there are keys that may be used. If a fetch is due, begin it; never wait for it."""
-        return self._kept.usable_copy(begins=True) is not None
+        return self._kept.usable_copy(any_copy, begins=True) is not None
 
     def fetched_question(self, lookup: KeyLookup) -> FetchedQuestion:
         """Return the lookup as a question."""

@@ -113,7 +113,7 @@ class RemoteRevocationList:
         return current is not None and current.is_ready(now)
 
     def _held(self) -> RevocationList | None:
-        copy = self._kept.usable_copy(begins=True)
+        copy = self._kept.usable_copy(any_copy, begins=True)
         return None if copy is None else copy.value
 
 

@@ -29,7 +29,6 @@ _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
 _LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::(?!443$)|$)", re.IGNORECASE)
 _CHUNK: Final = re.compile(r"([0-9A-Fa-f]{1,15})[^\r\n]*\r?\n")
 _CHUNK_END: Final = re.compile(r"\r?\n")
-_CONTINUED: Final = re.compile(r"\\\r?\n")
 _LINE_END: Final = re.compile(r"[\r\n\0]")
 _LOGGED: Final = re.compile(rb'\{"request": \{"method": [^\r\n]*')
 """A request as a middleware logs it at DEBUG, whatever the form of the log puts before it."""
@@ -40,21 +39,26 @@ _KEYID: Final = re.compile(r';\s*keyid="([^"]*)"')
 _TEXT: Final = re.compile(r"\S")
 _DIGITS: Final = 18
 
-_QUOTED: Final = r"""\\.|'[^']*+'|"(?>(?:[^"\\]|\\.)*)\""""
-_WORDS: Final = re.compile(rf"(?>(?:[^'\"\\]|{_QUOTED})*)", re.DOTALL)
-_WORD: Final = re.compile(rf"(?>(?:[^ \t\r\n'\"\\]|{_QUOTED})+)", re.DOTALL)
-"""A word of a shell. The standard library's `shlex` takes quadratic time for a long one, and `getopt` for many."""
+_ESCAPE: Final = r"\\(?:[abfnrtv\\'\"]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-7]{1,3})"
+_SHELL: Final = re.compile(
+    r"(?P<space>[ \t\r\n]+)|(?P<plain>[^ \t\r\n'\"\\$`|&;<>()^]+)|\\\r?\n|\\(?P<escaped>.)|'(?P<single>[^']*)'"
+    rf"|\$'(?P<ansi>(?>(?:[^'\\]|{_ESCAPE})*))'|\"(?P<double>(?>(?:[^\"\\$`]|\\.|\$(?=[ \"]))*))\"|(?P<other>.)",
+    re.DOTALL,
+)
+"""A part of a command. The standard library's `shlex` takes quadratic time for a long word, and `getopt` for many."""
 
 _CURL_VALUES: Final = {
     "X": "method", "--request": "method", "H": "field", "--header": "field", "d": "data", "--data": "data",
-    "--data-raw": "raw", "--data-binary": "data", "--json": "json", "--url": "url",
+    "--data-raw": "raw", "--data-binary": "data", "--json": "json", "--url": "url", "b": "cookie", "--cookie": "cookie",
 }  # fmt: skip
 _CURL_FLAGS: Final = (
-    "--head", "--verbose", "--silent", "--show-error", "--include", "--insecure", "--location", "--fail", "--globoff",
-    "--path-as-is", "--compressed", "--http1.1", "--http2",
+    "--head", "--get", "--path-as-is", "--verbose", "--silent", "--show-error", "--include", "--insecure", "--location",
+    "--fail", "--globoff", "--compressed", "--http1.1", "--http2",
 )  # fmt: skip
-"""Options without a value. All but the first do not change the request."""
-_CURL_OPTION: Final = re.compile(r"(--[^=]+)=?(.*)|-([IvsSikLfg]*)(?:([XHd])(.*))?", re.DOTALL)
+"""Options without a value. All but the first three do not change the request."""
+_CURL_OPTION: Final = re.compile(r"(--[^=]+)=?(.*)|-(?=.)([IGvsSikLfg]*)(?:([XHdb])(.*))?", re.DOTALL)
+_NO_VALUE: Final = re.compile(r"[^:]*:[ \t]*")
+_DOT_SEGMENT: Final = re.compile(r"/(?:\.|%2e){1,2}(?:[/?#]|$)", re.IGNORECASE)
 
 
 class MalformedRequest(UndersignedError, ValueError):
@@ -224,60 +228,85 @@ def _join_chunks(rest: str) -> str:
 
 def _read_curl_command(words: str) -> _Read:
     """Return the request that a curl command sends, without the fields that curl adds by itself, such as Accept."""
-    options = _curl_options(words)
-    urls = options.get("url", [])
+    given = list(_curl_options(words))
+    options = dict(given)
+    urls = [value for kind, value in given if kind == "url"]
     if len(urls) != 1:
         raise MalformedRequest(f"the curl command has {len(urls)} URLs: expected one")
-    # `Name;` is how curl is given a field without a value.
-    lines = (f"{line[:-1]}:" if line.endswith(";") and ":" not in line else line for line in options.get("field", []))
-    fields = list(map(_field, lines))
-    data = options.get("data", []) + options.get("json", [])
-    content = [*data, *options.get("raw", [])]
-    body: bytes | None = "&".join(content).encode("latin-1")
-    if any(value.startswith("@") for value in data):
-        body = None
-    if content and _value(fields, "content-type") is None:
-        form = "application/json" if "json" in options else "application/x-www-form-urlencoded"
+    url = (urls[0] if "://" in urls[0] else f"http://{urls[0]}").partition("#")[0]
+    if _DOT_SEGMENT.search(url) and "--path-as-is" not in options:
+        raise MalformedRequest("curl changes the path of this URL before it sends it: paste what curl -v shows")
+    # `Name;` is how curl is given a field without a value, and `Name:` how it is told to send no such field.
+    lines = [value for kind, value in given if kind == "field"]
+    cookies = ";".join(value for kind, value in given if kind == "cookie")
+    lines += [f"Cookie: {cookies}"] if cookies else []
+    named = [_field(f"{line[:-1]}:" if line.endswith(";") and ":" not in line else line) for line in lines]
+    fields = [field for field, line in zip(named, lines, strict=True) if not _NO_VALUE.fullmatch(line)]
+    data = [(kind, value) for kind, value in given if kind in {"data", "raw", "json"}]
+    content = "".join(f"{'&' if at and kind != 'json' else ''}{value}" for at, (kind, value) in enumerate(data))
+    body = None if any(kind != "raw" and value.startswith("@") for kind, value in data) else content.encode("latin-1")
+    if "--get" in options:
+        if body is None:
+            raise MalformedRequest("the curl command does not show the query: paste what curl -v shows")
+        url, data, body = f"{url}{'&' if '?' in url else '?'}{content}" if content else url, [], b""
+    form = "application/json" if "json" in options else "application/x-www-form-urlencoded" if data else None
+    if form is not None and _value(named, "content-type") is None:
         fields.append(("Content-Type", form))
-    method = options.get("method", ["HEAD" if "head" in options else "POST" if content else "GET"])[-1]
-    return _Read(method, urls[0] if "://" in urls[0] else f"http://{urls[0]}", fields, body)
+    method = options.get("method", "HEAD" if "--head" in options else "POST" if data else "GET")
+    return _Read(method, url, fields, body)
 
 
-def _curl_options(words: str) -> dict[str, list[str]]:
-    """Return the values of the options of a curl command, by what they are."""
-    options: dict[str, list[str]] = {"url": []}
-    given = iter(_shell_words(_CONTINUED.sub(" ", words).lstrip("$ \t\r\n"))[1:])
+def _curl_options(words: str) -> Iterator[tuple[str, str]]:
+    """Yield what each option of a curl command sets, or the option itself if it has no value, and the value."""
+    given = iter(_shell_words(words.lstrip("$ \t\r\n"))[1:])
     for word in given:
         if not word.startswith("-"):
-            options["url"].append(word)
+            yield "url", word
             continue
         option = _CURL_OPTION.fullmatch(word)
         long, joined, flags, letter, attached = ("?",) * 5 if option is None else option.groups("")
-        if long == "--head" or "I" in flags:
-            options["head"] = []
+        yield from ((flag, "") for letter_of, flag in (("I", "--head"), ("G", "--get")) if letter_of in flags)
         name, value = long or letter, joined or attached or None
-        if name in _CURL_VALUES and (value := value or next(given, None)) is not None:
-            options.setdefault(_CURL_VALUES[name], []).append(value)
+        kind = _CURL_VALUES.get(name)
+        if kind and (value := value or next(given, None)) is not None and (kind != "cookie" or "=" in value):
+            yield kind, value
         elif name and name not in _CURL_FLAGS:
             raise MalformedRequest(
-                "the curl command has an option that is not read, or that has no value: leave it out, or paste what "
-                "curl -v shows"
+                "the curl command has an option that is not read, or that has no value: leave it out if it does not "
+                "change the request, or paste what curl -v shows"
             )
-    return options
+        else:
+            yield name, ""
 
 
 def _shell_words(text: str) -> list[str]:
     """Return the words of a command, as a shell splits them."""
-    if _WORDS.fullmatch(text) is None:
-        raise MalformedRequest("a quote of the curl command is not closed")
-    return [re.sub(_QUOTED, _unquoted, word, flags=re.DOTALL) for word in _WORD.findall(text)]
+    words: list[list[str]] = []
+    is_open = False
+    for part in _SHELL.finditer(text):
+        form, piece = part.lastgroup, part[part.lastgroup or 0]
+        if form == "ansi":
+            piece = re.sub(_ESCAPE, _unescaped, piece)
+        elif form == "double":
+            piece = re.sub(r'\\(?:\r?\n|([\\"$`]))', r"\1", piece)
+        if form == "other" or "\0" in piece:
+            raise MalformedRequest(
+                "the curl command has a quote that is not closed, or a variable or another character on which a shell "
+                "acts (one of Windows' cmd has ^: copy it as for bash). Paste what curl -v shows"
+            )
+        if form == "space":
+            is_open = False
+        elif form is not None:
+            if not is_open:
+                words.append([])
+            words[-1].append(piece)
+            is_open = True
+    return ["".join(pieces) for pieces in words]
 
 
-def _unquoted(part: re.Match[str]) -> str:
-    quoted = part[0]
-    if quoted[0] == "\\":
-        return quoted[1]
-    return quoted[1:-1] if quoted[0] == "'" else re.sub(r'\\(["\\])', r"\1", quoted[1:-1])
+def _unescaped(escape: re.Match[str]) -> str:
+    character = escape[0].encode("ascii").decode("unicode_escape")
+    return _latin_1(character) if escape[0][1] == "u" else character
 
 
 def _read_json(text: bytes) -> _Read:

@@ -5,9 +5,11 @@ import json
 import math
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from tests.keys import EC_PRIVATE, EC_PUBLIC, JWKS, OTHER_PUBLIC, PRIVATE, PUBLIC
 
 from undersigned import ConfigurationError, VerificationKey
+from undersigned.message.structured_fields import base64url
 from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
 
 RSA = {"kty": "RSA", "kid": "rsa", "n": "AQAB", "e": "AQAB"}
@@ -26,6 +28,17 @@ def base58(octets: bytes) -> str:
         number, digit = divmod(number, 58)
         text = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[digit] + text
     return text
+
+
+def halves_of_keys_for_other_uses():
+    """The JWK of a key on each curve that this library does not verify with, and its private half."""
+    sealing = x25519.X25519PrivateKey.generate()
+    yield X25519 | {"x": base64url(sealing.public_key().public_bytes_raw())}, sealing.private_bytes_raw()
+    for crv, curve, size in (("secp256k1", ec.SECP256K1(), 32), ("P-521", ec.SECP521R1(), 66)):
+        secret = bytes(range(1, size + 1))
+        point = ec.derive_private_key(int.from_bytes(secret), curve).public_key().public_numbers()
+        x, y = (base64url(number.to_bytes(size)) for number in (point.x, point.y))
+        yield {"kty": "EC", "crv": crv, "x": x, "y": y}, secret
 
 
 def test_text_is_the_json_of_the_set():
@@ -93,12 +106,22 @@ MISTAKES = {
             "Base85": f"key:{base64.b85encode(OCTETS).decode()}",
             "a number": str(int.from_bytes(OCTETS, "big")),
             "Base58": f"z{base58(OCTETS)}",
+            "a Multikey in Base58": f"z{base58(bytes((0x80, 0x26)) + OCTETS)}",
+            "a number of an odd count of digits": "0x0" + OCTETS.hex(),
             "Ascii85": base64.a85encode(OCTETS).decode(),
             "DER in Base85": base64.b85encode(DER).decode(),
             "DER": base64.encodebytes(DER).decode(),
             "PEM in Base64": base64.b64encode(b"-----BEGIN PRIVATE KEY-----\n" + base64.encodebytes(DER)).decode(),
             "JSON in Base64": base64.b64encode(json.dumps({"d": PRIVATE["d"]}).encode()).decode(),
         }.items()
+    },
+    **{
+        f"the private half of a key on {public['crv']} as {spelling}": (
+            {"keys": [PUBLIC, public | {"kid": f"key:{text}"}]},
+            "private half",
+        )
+        for public, secret in halves_of_keys_for_other_uses()
+        for spelling, text in (("Base64", base64url(secret)), ("a number", int.from_bytes(secret)))
     },
     "a private key of another kind as DER": ({"keys": [PUBLIC | {"kid": X25519_DER.hex()}]}, "has a private key"),
     "the private half of a key in place of the public one": (

@@ -9,20 +9,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, x25519
 from cryptography.hazmat.primitives.serialization import load_der_private_key
 
 from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import base64url
-from undersigned.signature.jwk import (
-    PRIVATE_MEMBERS,
-    UnusableKey,
-    private_key_of,
-    public_jwk,
-    read_base58,
-    thumbprint,
-)
+from undersigned.signature.jwk import PRIVATE_MEMBERS, read_base58, thumbprint
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -41,15 +35,27 @@ _MOST: Final = {"kid": 320, "x": 96, "y": 96, "n": 4096, "x5u": 320, "x5t#S256":
 _SHORT: Final = 32
 """The characters of any other member. A private key has 43 at least, in Base64url."""
 
-_DECIMALS: Final = 116
-"""The decimal digits of a number of 48 octets."""
+_DECIMALS: Final = 159
+"""The most digits of a number that are read: those of 66 octets."""
 
-_CURVES: Final[Sequence[JWK]] = (
-    {"kty": "OKP", "crv": "Ed25519"},
-    {"kty": "EC", "crv": "P-256"},
-    {"kty": "EC", "crv": "P-384"},
-)
-"""What the JWKs of keys have whose private halves are searched for."""
+_OKP: Final[Mapping[str, type[ed25519.Ed25519PrivateKey | x25519.X25519PrivateKey]]] = {
+    "Ed25519": ed25519.Ed25519PrivateKey,
+    "X25519": x25519.X25519PrivateKey,
+}
+_EC: Final[Mapping[str, ec.EllipticCurve]] = {
+    "P-256": ec.SECP256R1(),
+    "secp256k1": ec.SECP256K1(),
+    "P-384": ec.SECP384R1(),
+    "P-521": ec.SECP521R1(),
+}
+_SIZES: Final = {"P-384": 48, "P-521": 66}
+"""The octets of a private key, by its curve; 32 for any other one."""
+
+_MULTICODEC: Final = b"\x26"
+"""The second octet of a private key in a Multikey, of two before the key (W3C Controlled Identifiers 1.0)."""
+
+_FEW: Final = 3
+"""How many octets of a private key may be zeros that a number does not have."""
 
 _TYPES: Final = ("EC", "OKP", "RSA")
 """The kinds of keys whose private members are known. An `oct` key is a secret as a whole."""
@@ -79,8 +85,8 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     if b"PRIVATE KEY-----" in text:
         raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
-    curves = [curve for curve in _CURVES if any(curve.items() <= jwk.items() for jwk in cast("list[JWK]", members))]
-    published = {name for key in keys for name in (key.thumbprint, key.keyid)}
+    curves = [crv for crv in (*_OKP, *_EC) if any(jwk.get("crv") == crv for jwk in cast("list[JWK]", members))]
+    published = {key.keyid for key in keys} | {thumbprint(jwk) for jwk in cast("list[JWK]", members)} - {None}
     if any(_has_private_key(text, curves, published) for text in _texts(document)):
         raise ConfigurationError("keys: the set has a private key, or the private half of one of its keys, as a text")
     if len({key.keyid for key in keys}) != len(keys):
@@ -133,12 +139,12 @@ def _key_of(member: object) -> VerificationKey:
     return VerificationKey.from_jwk(jwk)
 
 
-def _has_private_key(text: str, curves: Sequence[JWK], published: Container[str | None]) -> bool:
+def _has_private_key(text: str, curves: Sequence[str], published: Container[str | None]) -> bool:
     """Return whether a text has a private key in it, spelled as `_SPELLINGS` has it: any in DER, or a published one.
 
     Args:
         text: the text.
-        curves: what the JWKs of private keys may have, next to `d`.
+        curves: the curves of the published keys.
         published: the thumbprints and key IDs of the published keys.
     """
     if len(text) < _SHORTEST:
@@ -153,35 +159,56 @@ def _has_private_key(text: str, curves: Sequence[JWK], published: Container[str 
         with suppress(ValueError, UnsupportedAlgorithm, TypeError):
             load_der_private_key(octets, None)
             return True
-        for curve in curves:
-            with suppress(UnusableKey):
-                private = private_key_of({**curve, "d": base64url(octets)})
-                if thumbprint(public_jwk(private.public_key())) in published:
-                    return True
+        bare = octets.lstrip(b"\0")
+        halves = (octets, bare[2:]) if bare[1:2] == _MULTICODEC else (octets,)
+        if any(_thumbprint_of_half(half, crv) in published for half in halves for crv in curves):
+            return True
         if octets.isascii() and _has_private_key(octets.decode("ascii"), curves, published):
             return True
     return False
 
 
+def _thumbprint_of_half(octets: bytes, crv: str) -> str | None:
+    """Return the thumbprint of the public key whose private half these octets may be, or None."""
+    size = _SIZES.get(crv, 32)
+    if not size - _FEW <= len(octets) <= size:
+        return None
+    half = octets.rjust(size, b"\0")
+    if crv in _OKP:
+        public = _OKP[crv].from_private_bytes(half).public_key().public_bytes_raw()
+        return thumbprint({"kty": "OKP", "crv": crv, "x": base64url(public)})
+    try:
+        point = ec.derive_private_key(int.from_bytes(half), _EC[crv]).public_key().public_numbers()
+    except ValueError:
+        return None
+    x, y = (base64url(number.to_bytes(size)) for number in (point.x, point.y))
+    return thumbprint({"kty": "EC", "crv": crv, "x": x, "y": y})
+
+
 def _from_number(number: int) -> bytes:
-    return number.to_bytes(32 if number < 2**256 else 48, "big")
+    return number.to_bytes(-(-number.bit_length() // 8))
 
 
 _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str], bytes]]]] = (
-    (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 64), lambda text: urlsafe_b64decode(f"{text}==")),
-    (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64), lambda text: b64decode(f"{text}==")),
-    (re.compile(r"[0-9A-Fa-f]{64,}"), (64, 96), bytes.fromhex),
-    (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), lambda text: b32decode(text + "=" * (-len(text) % 8), casefold=True)),
-    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116), lambda text: _from_number(int(text[:_DECIMALS]))),
+    (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 46, 64, 67, 88, 91), lambda text: urlsafe_b64decode(f"{text}==")),
+    (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64, 88), lambda text: b64decode(f"{text}==")),
+    (re.compile(r"[0-9A-Fa-f]{60,}"), (64, 96, 132), lambda text: bytes.fromhex("0" * (len(text) % 2) + text)),
+    (
+        re.compile(r"[A-Za-z2-7]{52,}"),
+        (52, 77, 106),
+        lambda text: b32decode(text + "=" * (-len(text) % 8), casefold=True),
+    ),
+    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116, 156, 157), lambda text: _from_number(int(text[:_DECIMALS]))),
     (
         re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"),
-        (43, 44, 65, 66),
+        (43, 44, 46, 47, 65, 66, 68, 69, 89, 90, 91, 92, 93),
         lambda text: _from_number(read_base58(text[:_DECIMALS])),
     ),
-    (re.compile(r"[!-~]{40,}"), (40, 60), b85decode),
-    (re.compile(r"[!-~]{40,}"), (40, 60), a85decode),
+    (re.compile(r"[!-~]{40,}"), (40, 60, 83), b85decode),
+    (re.compile(r"[!-~]{40,}"), (40, 60, 83), a85decode),
 )
-"""How a private key may be written: its characters, how many 32 and 48 octets have, and the function that reads it."""
+"""How a private key may be written: its characters, how many 32, 48 and 66 octets have, alone and in a Multikey, and
+the function that reads it."""
 
 _SHORTEST: Final = 40
 """The characters of a private key in the shortest spelling."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import unquote
 
 from undersigned.limits import LONGEST_LOGGED
 from undersigned.log_text import printable
@@ -11,16 +12,21 @@ from undersigned.log_text import printable
 WITHHELD: Final = "(withheld)"
 """What a log has in place of a credential."""
 
-_CREDENTIALS = ("authorization", "cookie", "api-key", "apikey", "token", "secret", "password")
+_CREDENTIALS = (
+    "authorization", "cookie", "api-key", "apikey", "auth-key", "access-key", "subscription-key", "token", "secret",
+    "password", "passwd", "jwt",
+)  # fmt: skip
 # Whoever has a presigned URL may use it.
-_PRESIGNED = re.compile(r"(?:.*[-_])?signature|sig", re.IGNORECASE | re.DOTALL)
+_PRESIGNED = re.compile(r"(?:.*[-_])?signature|sig|key", re.IGNORECASE | re.DOTALL)
 _QUERY_PARAMETER = re.compile(r'"@query-param".*;name="([^"]*)"')
 # Without its value, too: a name that is left would be looked at again from each question mark in it.
-_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s\"]*+)(?:=([^&#\s\"]*+))?")
+_PARAMETER = re.compile(r"(?<=[?&#])([^=&#\s\"]*+)(?:=([^&#\s\"]*+))?")
+_IN_VALUE = re.compile(r"[?&#;]([^?&#;=]*)=")
 
 
 def is_credential(name: str) -> bool:
     """Return whether a header, component or query parameter with this name usually carries a credential."""
+    name = unquote(name)
     lower, parameter = name.lower().replace("_", "-"), _QUERY_PARAMETER.match(name)
     is_presigned = parameter is not None and _PRESIGNED.fullmatch(parameter[1]) is not None
     return is_presigned or any(secret in lower for secret in _CREDENTIALS)
@@ -31,7 +37,9 @@ def without_credentials(text: str, *, mask: str = WITHHELD) -> str:
 
     def withhold(found: re.Match[str]) -> str:
         name, value = found.groups()
-        is_secret = value is not None and (is_credential(name) or _PRESIGNED.fullmatch(name))
+        # A value may be a URL with such a parameter, escaped once or twice.
+        names = [] if value is None else [unquote(name), *_IN_VALUE.findall(unquote(unquote(value)))]
+        is_secret = any(is_credential(one) or _PRESIGNED.fullmatch(one) for one in names)
         return f"{name}={mask}" if is_secret else found[0]
 
     return _PARAMETER.sub(withhold, text)

@@ -88,17 +88,30 @@ def test_text_of_the_sender_is_cut_in_the_line(caplog):
     assert len(line_of(caplog, error)) < 700
 
 
-def test_credential_in_the_query_of_a_rejected_target_is_withheld(caplog):
-    received = "Host a, request target /p?x=1&access_token=hidden"
+@pytest.mark.parametrize(
+    "query",
+    [
+        "x=1&access_token=hidden",
+        "x=1#access_token=hidden",
+        "x=1&%61ccess%5Ftoken=hidden",
+        "next=https://b/%3Ftoken%3Dhidden",
+        "next=https%253A%252F%252Fb%252F%253Fx%253D1%2526token%253Dhidden",
+        "a=1;jwt=hidden",
+    ],
+)
+def test_credential_in_the_query_of_a_rejected_target_is_withheld(caplog, query):
+    received = f"Host a, request target /p?{query}"
     error = PROFILE.error("target_uri_malformed", step=10, detail="short", received=received)
     line = line_of(caplog, error)
-    assert "/p?x=1&access_token=(withheld)" in line
+    assert "=(withheld)" in line
     error.signature_base = '"@target-uri": https://a/p?api-key=hidden&y=2'
     assert "https://a/p?api-key=(withheld)&y=2" in error.explain()
     assert "hidden" not in line + error.explain()
 
 
-@pytest.mark.parametrize("name", ["X-Amz-Signature", "X-Goog-Signature", "x_signature", "Signature", "sig"])
+@pytest.mark.parametrize(
+    "name", ["X-Amz-Signature", "X-Goog-Signature", "x_signature", "Signature", "sig", "%73ig", "key"]
+)
 def test_signature_of_a_presigned_url_is_withheld(caplog, name):
     received = f"Host a, request target /p?design=1&{name}=hidden"
     error = PROFILE.error("target_uri_malformed", step=10, detail="short", received=received)

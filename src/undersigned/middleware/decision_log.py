@@ -155,7 +155,7 @@ def _log_request(received: Received, service: Service, request: Request | None, 
     url, fields = _url(received, request), list(received.fields)
     if not service.log_whole:
         url = without_credentials(url, mask=WITHHELD)
-        fields = [(name, WITHHELD if is_credential(name) else value) for name, value in fields]
+        fields = [(name, WITHHELD if is_credential(name) else without_credentials(value)) for name, value in fields]
     told: dict[str, object] = {"method": received.method, "url": url, "headers": fields}
     if service.log_whole and content is not None:
         told["body_b64"] = b64encode(bytes(content)).decode("ascii")

@@ -53,6 +53,7 @@ _LARGEST_INTEGER: Final = 999_999_999_999_999
 _NONCE_BYTES: Final = 16
 _ADDED: Final = ("signature-input", "signature")
 _LISTS_KEPT: Final = 32
+_URLS_KEPT: Final = 128
 
 _Covered: TypeAlias = "tuple[tuple[str, ...], tuple[Component, ...], str]"
 """What a signature covers: names or identifiers, components, and the inner list of them."""
@@ -146,7 +147,7 @@ class Signer:
         ConfigurationError: the key is for another purpose, or an argument has the wrong type or value.
     """
 
-    __slots__ = ("_clock", "_components", "_constant", "_covered", "_key", "_nonces", "profile")
+    __slots__ = ("_clock", "_components", "_constant", "_covered", "_key", "_nonces", "_target", "profile")
 
     def __init__(
         self,
@@ -181,8 +182,9 @@ class Signer:
         constant = {"keyid": key.keyid, "alg": key.algorithm, "tag": profile.selection.tag or ""}
         written = {name: value for name, value in constant.items() if name in profile.written}
         self._constant = serialize_signature_input((), written).removeprefix("()")
-        # Few different lists of components occur.
+        # Few different lists of components occur, and a signer signs for a few URLs again and again.
         self._covered: Callable[[tuple[str, ...]], _Covered] = lru_cache(_LISTS_KEPT)(_covered)
+        self._target: Callable[[str], tuple[CanonicalURL, CanonicalURL]] = lru_cache(_URLS_KEPT)(self._targets)
 
     def sign(self, request: Request, **options: Unpack[SignatureOptions]) -> SignedFields:
         """Sign a request: return the headers to add to it.
@@ -255,6 +257,13 @@ class Signer:
         rule = self.profile.digest
         return RunningDigest(rule.algorithms[:1], encoding=rule.encodings[0])
 
+    def _targets(self, url: str) -> tuple[CanonicalURL, CanonicalURL]:
+        """Return the target of a message in its canonical form, and in the form that the profile signs."""
+        canonical = canonicalize(url)
+        target = canonical if self.profile.target == "canonical" else typed_target(url, canonical)
+        check_sent(target)
+        return canonical, target
+
     def prepare(
         self,
         message: Request | Response,
@@ -275,9 +284,7 @@ class Signer:
             label = profile.selection.label
         elif KEY.fullmatch(label) is None:
             raise SigningError("label: use lower-case letters, digits and _ - . * (RFC 8941 section 3.1.2)")
-        canonical = canonicalize(message.url)
-        target = canonical if profile.target == "canonical" else typed_target(message.url, canonical)
-        check_sent(target)
+        canonical, target = self._target(message.url)
         names, components, listed = self._covered(self._names(message, label))
         if "content-type" in names:
             _check_content_type(message)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
@@ -174,11 +173,13 @@ def _decode(text: str, encodings: Iterable[Encoding]) -> bytes:
         padded = text
         if encoding == "base64url":
             padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
-        with suppress(ValueError):
+        try:
             decoded = a2b_base64(padded)
-            # The library accepts other spellings too: with further characters or padding, or unused bits.
-            if serialize_byte_sequence(decoded, encoding) == f":{text}:":
-                return decoded
+        except ValueError:
+            continue
+        # The library accepts other spellings too: with further characters or padding, or unused bits.
+        if serialize_byte_sequence(decoded, encoding) == f":{text}:":
+            return decoded
     raise MalformedField("a byte sequence is not in the profile's Base64: check alphabet, padding and unused bits")
 
 

@@ -141,11 +141,14 @@ class SignatureMiddleware:
         PUBLISHED.publish(request, admission)
         try:
             try:
-                await PUBLISHED.check_route(request, _found(request))
+                route = _found(request)
+                await PUBLISHED.check_route(request, route)
+                if route is None:
+                    handler = _replaced(handler, _check_again)
             except SignatureRequired as required:
                 if service.rejection is not None:
                     raise
-                handler = _rejecting(handler, required)
+                handler = _replaced(handler, partial(_reject, required))
             if body.chunks:
                 # aiohttp has deprecated this method for years, and has no other way.
                 with catch_warnings(action="ignore", category=DeprecationWarning):
@@ -162,16 +165,22 @@ class SignatureMiddleware:
         return answer
 
 
-def _rejecting(handler: Any, required: SignatureRequired) -> Handler:
-    """Return the middlewares that come next around the exception, which is raised instead of the handler."""
-
-    async def reject(_request: web.Request) -> web.StreamResponse:
-        raise required
-
+def _replaced(handler: Any, replacement: Handler) -> Handler:
+    """Return the middlewares that come next, around another handler than the one of the route."""
     # aiohttp binds each middleware to what it calls.
     if hasattr(getattr(handler, "func", None), "__middleware_version__"):
-        return partial(handler.func, handler=_rejecting(handler.keywords["handler"], required))
-    return reject
+        return partial(handler.func, handler=_replaced(handler.keywords["handler"], replacement))
+    return replacement
+
+
+async def _reject(required: SignatureRequired, _request: web.Request) -> web.StreamResponse:
+    raise required
+
+
+async def _check_again(request: web.Request) -> web.StreamResponse:
+    """Let aiohttp answer 404 or 405, unless a middleware has replaced the method of the request."""
+    await PUBLISHED.check_route(request, _found(request))
+    return await request.match_info.handler(request)
 
 
 def _found(request: web.Request) -> MatchedRoute | None:
@@ -230,7 +239,7 @@ def _listed(app: web.Application) -> Iterator[ListedRoute]:
 
 
 def _answers_405(handler: object, method: str) -> bool:
-    return answers_itself(handler, web.View, {method.lower(), "_raise_allowed_methods"}, {"aiohttp"})
+    return answers_itself(handler, web.View, {method.lower(), "_iter", "_raise_allowed_methods"}, {"aiohttp"})
 
 
 __getattr__ = renamed(__name__, "signature_middleware", SignatureMiddleware)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from undersigned import ConfigurationError, asgi
 from undersigned.errors import needs_extra
 from undersigned.middleware import ASGISetup, Published
-from undersigned.policy import RouteResolver, Routes
+from undersigned.policy import RouteResolver, Routes, called_applications, own_names
 
 with needs_extra("quart"):
     from quart import Blueprint, Quart, Request, Response, Websocket, has_request_context, request, websocket
@@ -87,7 +87,9 @@ class Undersigned(asgi.SignatureMiddleware):
     """An extension that verifies the requests and handshakes of a Quart application, as its outermost middleware.
 
     A request that comes to a view without the middleware gets 500. With a `RouteResolver`, the policy decides about
-    the view before any `before_request` function runs. `SignatureMiddleware` is another name of it.
+    the view before any `before_request` function runs. Every request must be signed if a middleware of `asgi_app` may
+    call several applications, or if the class of the application overrides a method that leads to a view.
+    `SignatureMiddleware` is another name of it.
 
     Args:
         app: the application, or its `asgi_app`.
@@ -101,13 +103,27 @@ class Undersigned(asgi.SignatureMiddleware):
         quart = getattr(app, "__self__", app)
         if not isinstance(quart, Quart):
             raise ConfigurationError("app: pass the Quart application")
-        super().__init__(Routes(quart.asgi_app, partial(listed_views, quart), lambda: True), **options)
+        ask = partial(_leads_to_views, quart.asgi_app, quart)
+        routes = Routes(quart.asgi_app, lambda: listed_views(quart) if ask() else None, ask)
+        super().__init__(routes, **options)
         quart.asgi_app = self  # type: ignore[method-assign,assignment]  # as Quart documents it
         for hooks in (quart.before_request_funcs, quart.before_websocket_funcs):
             hooks[None].insert(0, partial(_ask, quart))
 
 
 SignatureMiddleware = Undersigned
+
+_STEPS = ("handle", "full_dispatch", "preprocess", "dispatch")
+_METHODS = {"__call__", "asgi_app", *(f"{step}_{kind}" for step in _STEPS for kind in ("request", "websocket"))}
+"""The methods that take a request or a handshake to its view. If one is overridden, any view may run."""
+
+
+def _leads_to_views(asgi_app: object, quart: Quart) -> bool:
+    """Return whether an application, or a middleware around it, runs nothing but views that ask the policy."""
+    packages = {"starlette", "undersigned_quart"}
+    called = called_applications(asgi_app, packages=packages, is_application=asgi.is_application)
+    defined = own_names(type(quart), {"quart", "quart_trio", "flask"}) | vars(quart).keys() - {"asgi_app"}
+    return defined.isdisjoint(_METHODS) and any(getattr(one, "__self__", None) is quart for one in called)
 
 
 async def _ask(app: Quart) -> None:

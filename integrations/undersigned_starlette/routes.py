@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from inspect import isclass, iscoroutinefunction, isroutine, signature
+from inspect import isclass, isroutine
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from starlette.applications import Starlette
@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Host, Match, Mount, Route, Router, WebS
 from starlette.staticfiles import StaticFiles
 
 from undersigned import ConfigurationError, SignatureError
-from undersigned.asgi import check_route, is_closed_only
+from undersigned.asgi import check_route, is_application, is_closed_only
 from undersigned.middleware import ErrorResponse, Published
 from undersigned.policy import ListedRoute, MatchedRoute, Routes, answers_itself, called_applications, own_names
 from undersigned.policy import RouteResolver as _RouteResolver
@@ -141,26 +141,13 @@ def _listed(router: Router, candidates: Candidates, prefix: str) -> Iterator[Lis
 
 def _found(app: object) -> Starlette | Router | None:
     """Return the application or router that a middleware leads to, or None if it may lead to several."""
-    for called in called_applications(app, packages=_FRAMEWORKS, is_application=_is_asgi):
+    for called in called_applications(app, packages=_FRAMEWORKS, is_application=is_application):
         if isinstance(called, Router):
             return called
         if isinstance(called, Starlette):
             given = [one for added in called.user_middleware for one in (*added.args, *added.kwargs.values())]
-            return None if any(map(_is_asgi, given)) else called
+            return None if any(map(is_application, given)) else called
     return None
-
-
-def _is_asgi(held: object) -> bool:
-    """Return whether what a middleware holds may be an ASGI application, and no function that it asks."""
-    if not callable(held) or isclass(held):
-        return False
-    if not (iscoroutinefunction(held) or iscoroutinefunction(type(held).__call__)):
-        return False
-    try:
-        signature(held).bind(None, None, None)
-    except TypeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, eq=False)

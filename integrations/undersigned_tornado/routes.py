@@ -7,16 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from tornado.httputil import HTTPServerRequest
+from tornado.routing import AnyMatches, Rule, RuleRouter
 from tornado.web import Application, ErrorHandler, HTTPError, RequestHandler
 
 from undersigned.middleware import ErrorResponse, Published
-from undersigned.policy import ListedRoute, MatchedRoute, Routes, answers_itself
+from undersigned.policy import ListedRoute, MatchedRoute, Routes, answers_itself, own_names
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
 
     from tornado.httputil import HTTPHeaders, RequestStartLine
-    from tornado.routing import Rule, RuleRouter
 
     from undersigned import SignatureError
 
@@ -50,51 +50,64 @@ def routes_of(app: object) -> Routes:
 
 
 def _ask(app: Application) -> bool:
-    """Let each handler ask the policy. Return whether every rule of the application has one."""
-    _hook(app)
-    targets = [rule.target for rule in _rules(app.default_router)]
-    return all(isinstance(target, type) and issubclass(target, RequestHandler) for target in targets)
+    """Let each handler ask the policy. Return whether every rule of the application leads to one."""
+    targets = [rule.target for rule in _rules(app)]
+    for target in targets:
+        if isinstance(target, Application):
+            _hook(target)
+    return all(_leads_on(target) or _is_handler(target) for target in targets)
 
 
 def _listed(app: Application) -> Iterator[ListedRoute]:
-    for rule in _rules(app.default_router):
+    for rule in _rules(app):
         pattern: Any = getattr(rule.matcher, "regex", None)
         path: str = pattern.pattern.removesuffix("$") if pattern else "/*"
         for method in RequestHandler.SUPPORTED_METHODS if isinstance(rule.target, type) else ["*"]:
-            if not _answers_itself(rule.target, method):
+            if not _leads_on(rule.target) and not _answers_itself(rule.target, method):
                 route = MatchedRoute(rule.target, (rule.name,), is_opaque=method == "*")
                 yield ListedRoute(method, path, route)
 
 
 def _hook(app: Application) -> None:
-    """Let an application, and those that it mounts by now, ask the policy about a handler before it is made."""
+    """Let an application ask the policy about a handler before it is made."""
     asking: Any = app
     # Every rule calls this.
     if getattr(asking.get_handler_delegate, "func", None) is not _ask_first:
         asking.get_handler_delegate = partial(_ask_first, app, asking.get_handler_delegate)
-    for rule in _rules(app.default_router, inside=False):
-        if isinstance(rule.target, Application):
-            _hook(rule.target)
 
 
 def _ask_first(
     app: Application, found: Any, request: HTTPServerRequest, handler: type[RequestHandler], *rest: Any, **more: Any
 ) -> _Asking:
-    names = {rule.name for rule in _rules(app.default_router) if rule.target is handler and rule.name}
+    names = {rule.name for rule in _rules(app) if rule.target is handler and rule.name}
     given = cast("dict[str, bytes]", more.get("path_kwargs") or {})
     parameters = {name: (value or b"").decode("utf-8", "replace") for name, value in given.items()}
     route = None if _answers_itself(handler, request.method) else MatchedRoute(handler, (*names,), parameters)
     return _Asking(found(request, handler, *rest, **more), request, route)
 
 
-def _rules(router: RuleRouter, *, inside: bool = True) -> Iterator[Rule]:
-    """Yield the rules of a router, and those of the routers and applications that are the targets of some."""
-    for rule in router.rules:
-        inner = rule.target.default_router if inside and isinstance(rule.target, Application) else rule.target
-        if hasattr(inner, "rules"):
-            yield from _rules(inner, inside=inside)
-        else:
-            yield rule
+def _rules(app: Application) -> Iterator[Rule]:
+    """Yield a rule for an application, and each rule that it and the routers and applications of others lead to."""
+    rules = [Rule(AnyMatches(), app)]
+    while rules:
+        rule, *rules = rules
+        yield rule
+        target: Any = rule.target
+        if _leads_on(target) and isinstance(target, Application):
+            default = cast("object", target.settings.get("default_handler_class"))
+            rules = [Rule(AnyMatches(), one) for one in (target.default_router, default) if one] + rules
+        elif _leads_on(target):
+            rules = target.rules + rules
+
+
+def _leads_on(target: object) -> bool:
+    """Return whether a target is a router or an application whose rules say what runs, as no class of others does."""
+    decides = {"find_handler", "get_handler_delegate", "get_target_delegate", "start_request"}
+    return isinstance(target, (Application, RuleRouter)) and own_names(type(target), {"tornado"}).isdisjoint(decides)
+
+
+def _is_handler(target: object) -> bool:
+    return isinstance(target, type) and issubclass(target, RequestHandler)
 
 
 @dataclass(eq=False)

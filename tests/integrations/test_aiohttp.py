@@ -65,6 +65,25 @@ def test_policy_by_route_knows_the_handler_of_a_named_route_and_its_answer_is_sh
     assert (answered.status, answered.content) == (401, b"/named")
 
 
+def test_view_is_asked_about_by_the_method_that_a_middleware_gives_the_request(party):
+    @web.middleware
+    async def override(request, handler):
+        return await handler(request.clone(method=request.headers.get("Method", request.method)))
+
+    class Buy(web.View):
+        async def post(self) -> web.Response:
+            raise AssertionError
+
+    every = type("Every", (web.View,), {"_iter": Buy.post})
+    policy = Policy(required_for=["buy"], resolver=RouteResolver({Buy: "buy", every: "buy"}))
+    middleware = SignatureMiddleware(verifier=party.verifier(), origins=ORIGINS, policy=policy)
+    app = web.Application(middlewares=[middleware, override])
+    app.add_routes([web.view("/buy", Buy), web.view("/every", every)])
+    asked = [("/buy", []), ("/buy", [("Method", "POST")]), ("/every", []), ("/none", [])]
+    with aiohttp_server(app) as port:
+        assert [ask(port, raw_request("PUT", *one)).status for one in asked] == [405, 401, 401, 404]
+
+
 @pytest.mark.parametrize("target", ["/~a", "/%7Ea"])
 def test_layers_outside_see_what_the_handler_keeps_and_the_files_of_an_upload_are_closed(party, target):
     seen, files = [], []

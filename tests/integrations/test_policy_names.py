@@ -20,6 +20,7 @@ from litestar import Litestar, Router, post
 from litestar import asgi as mounted
 from quart import Quart
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Host, Mount, Route
 from tests.drive import Message, call_asgi, scope_of
@@ -357,10 +358,43 @@ def test_policy_that_has_no_table_says_why(make, expected):
         policy_table(make(given(by_route)))
 
 
-def test_application_that_does_not_ask_must_be_signed():
-    options = given(Policy(resolver=policy.RouteResolver()))
-    [line] = policy_table(undersigned_starlette.SignatureMiddleware(elsewhere, **options))
+class Skipping(Quart):
+    async def preprocess_request(self, *_context: object) -> None:
+        """Call no function that is to be called before a view."""
+
+
+def traced(app: Any, hook: Any = lambda _scope: None) -> Any:
+    async def call(scope: Any, *rest: Any) -> None:
+        hook(scope)
+        await app(scope, *rest)
+
+    return call
+
+
+def quart_behind(middleware: Any) -> Quart:
+    app = Quart("shop")
+    app.asgi_app = middleware(app.asgi_app)
+    return app
+
+
+@pytest.mark.parametrize(
+    ("make", "app"),
+    [
+        (undersigned_starlette.SignatureMiddleware, elsewhere),
+        (undersigned_quart.Undersigned, Skipping("shop")),
+        (undersigned_quart.Undersigned, quart_behind(lambda app: DispatcherMiddleware(app, {"/x": elsewhere}))),
+    ],
+)
+def test_application_that_does_not_ask_must_be_signed(make, app):
+    app = make(app, **given(Policy(resolver=policy.RouteResolver())))
+    [line] = policy_table(app)
     assert (line.method, line.path, line.demand) == ("*", "/*", "unknown: must be signed")
+    assert over_asgi(app) == 401
+
+
+def test_application_of_quart_asks_behind_middlewares_that_call_nothing_else():
+    app = quart_behind(lambda app: CORSMiddleware(traced(app), allow_origins=["*"]))
+    assert over_asgi(undersigned_quart.Undersigned(app, **given(Policy(resolver=policy.RouteResolver())))) == 404
     assert policy.Routes().listed() is None
 
 

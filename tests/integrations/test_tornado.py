@@ -116,10 +116,16 @@ def test_policy_by_route_is_asked_before_a_handler_streams_and_other_targets_mus
     class Empty(RequestHandler):
         pass
 
+    class Deciding(Application):
+        def find_handler(self, request, **given):
+            return Application([(".*", Streamed)]).find_handler(request, **given)
+
+    deciding = Deciding([("/empty", Empty), ("/elsewhere", Streamed)])
+    default = Application([("/empty", Empty)], default_handler_class=Streamed)
     opaque = Application([("/streamed", Streamed), ("/empty", Empty), ("/function", lambda _request: None)])
     plain = Application([("/empty", Empty), ("/in/.*", [("/in/(.*)", Empty)]), (".*", Application([(".*", Streamed)]))])
     statuses = []
-    for app in (plain, opaque):
+    for app in (plain, default, opaque, deciding):
         with tornado_server(Undersigned(app, **options)) as port:
             statuses.append(
                 [ask(port, raw_request("PUT", path, JSON, BODY)).status for path in ("/streamed", "/empty")]
@@ -127,7 +133,7 @@ def test_policy_by_route_is_asked_before_a_handler_streams_and_other_targets_mus
             assert ask(port, party.raw("PUT", "/streamed", BODY)).json["signed"] is True
             app.add_handlers(".*", [("/late.*", Application([("/late", Streamed)]))])
             assert ask(port, raw_request("PUT", "/late", JSON, BODY)).status == 401
-    assert statuses == [[401, 405], [401, 401]]
+    assert statuses == [[401, 405], [401, 405], [401, 401], [401, 401]]
     with tornado_server(Undersigned(RuleRouter([Rule(AnyMatches(), plain)]), **options)) as port:
         assert ask(port, raw_request("PUT", "/empty", JSON, BODY)).status == 401
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from inspect import isclass, iscoroutinefunction, signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
@@ -121,3 +122,16 @@ def detected_server(receive: object, send: object) -> str | None:
 
 def _added_path(scope: Scope) -> str:
     return quote_from_bytes(server_root_path(scope).encode()).rstrip("/")
+
+
+def is_application(held: object) -> bool:
+    """Return whether what a middleware holds may be an ASGI application, and no function that it asks."""
+    if not callable(held) or isclass(held):
+        return False
+    if not (iscoroutinefunction(held) or iscoroutinefunction(type(held).__call__)):
+        return False
+    try:
+        signature(held).bind(None, None, None)
+    except TypeError:
+        return False
+    return True

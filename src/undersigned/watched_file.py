@@ -23,6 +23,10 @@ _INTERVAL: Final = 1.0
 _logger = logging.getLogger("undersigned")
 
 
+class NotYet(ConfigurationError):
+    """Raised when a value can be used later as it is, so that its file is read again although it does not change."""
+
+
 def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
@@ -98,6 +102,8 @@ class WatchedFile(Generic[Value]):
             value = self._read(text)
         except OSError as error:
             version, fault = None, error.strerror or type(error).__name__
+        except NotYet as error:
+            version, fault = None, str(error)
         except UndersignedError as error:
             fault = str(error)
         # One assignment, as two threads may look at once: a new version never comes with an old value.

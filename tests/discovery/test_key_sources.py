@@ -145,21 +145,24 @@ def test_task_of_a_source_that_hangs_is_cancelled(monkeypatch):
     asyncio.run(checked())
 
 
-def test_failure_that_nobody_waits_for_any_more_is_no_error_of_the_loop(caplog):
+def test_request_that_is_cancelled_cancels_what_it_asks_and_no_failure_is_an_error_of_the_loop(caplog, server):
     class Failing:
         async def find(self, _asked):
-            await released.wait()
-            raise OSError
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                raise OSError from None
 
     async def checked() -> None:
-        asking = asyncio.ensure_future(KeySources({"failing": Failing()}).async_find(lookup()))
+        before = asyncio.all_tasks()
+        fetching = RemoteJWKS(server.url(), network=server.network())
+        asking = asyncio.ensure_future(KeySources({"failing": Failing(), "a": fetching}).async_find(lookup()))
         await asyncio.sleep(0.01)
         asking.cancel()
-        released.set()
         await asyncio.sleep(0.01)
+        assert asyncio.all_tasks() == before
         gc.collect()
 
-    released = asyncio.Event()
     asyncio.run(checked())
     assert not caplog.records
 

@@ -132,9 +132,10 @@ def test_source_is_ready_once_its_keys_are_there_and_begins_to_fetch_them(server
     assert not source.is_ready()
 
 
-def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server, caplog):
+@pytest.mark.parametrize("mistake", [RuntimeError, asyncio.CancelledError, SystemExit])
+def test_source_reports_an_exception_of_a_resolver_as_unavailable(world, server, caplog, mistake):
     def resolve(_host, _port):
-        raise RuntimeError("a resolver's mistake")
+        raise mistake("a resolver's mistake")
 
     source = RemoteJWKS(server.url(), network=server.network(resolve=resolve))
     with pytest.raises(KeySourceError, match="see the log"):
@@ -264,9 +265,10 @@ def test_each_fetch_is_reported_with_its_time_and_failure(world, server, clock):
     assert reports[0].made == pytest.approx(time.time(), abs=600)
 
 
-def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog):
+@pytest.mark.parametrize("mistake", [ZeroDivisionError, SystemExit])
+def test_exception_of_on_fetch_ends_no_fetch(world, server, clock, caplog, mistake):
     def broken(_report: FetchReport) -> None:
-        raise RuntimeError("metrics are down")
+        raise mistake("metrics are down")
 
     server.answers["/jwks.json"] = ONE
     assert world.find(report_fetches(server, clock, broken), "buyer-ed25519") is not None

@@ -11,7 +11,7 @@ from tests.tokens.issuing import issue, segment
 from tests.workers import wait_until
 
 from undersigned import ConfigurationError, KeyPair, KeySourceError, RevocationList, SignatureError
-from undersigned.discovery import KeySources, RemoteRevocationList, RevocationSources
+from undersigned.discovery import KeySources, RemoteRevocationList, RevocationFile, RevocationSources
 
 ISSUER = "https://gov.example.com"
 NOW = 1_776_520_800
@@ -141,6 +141,16 @@ def test_clocks_may_differ_by_a_minute(current, clock):
         current(sign(updated=NOW + 61))
     clock.now += 30
     assert current(sign("stolen", updated=NOW + 90)).revoked == {"stolen"}
+
+
+def test_file_of_a_publisher_whose_clock_is_ahead_is_used_when_its_time_has_come(tmp_path, clock, wall):
+    path = tmp_path / "list.json"
+    path.write_bytes(publish("a"))
+    source = RevocationFile(path, clock=clock, now=wall)
+    path.write_bytes(publish("a", "b", updated=NOW + 100))
+    for seconds, revoked in ((10, {"a"}), (40, {"a", "b"})):
+        clock.now += seconds
+        assert source.current("").revoked == revoked
 
 
 @pytest.mark.parametrize("interval", [60, 900, 1800])

@@ -329,7 +329,7 @@ class Kept(Generic[Value]):
             copy = self._load(last)
             if last is not None and _is_empty(copy.value) and not _is_empty(last.value):
                 self._check_emptied()
-        except Exception as error:  # noqa: BLE001 - the callers that wait get the failure
+        except BaseException as error:  # noqa: BLE001 - the callers that wait get the failure, or would wait for ever
             failure = self._failed(error)
             reason = failure.reason
         else:
@@ -342,7 +342,7 @@ class Kept(Generic[Value]):
             try:
                 report = FetchReport(document=self._document, url=self._name, seconds=seconds, error=reason, made=made)
                 on_fetch(report)
-            except Exception:
+            except BaseException:
                 # A callback that counts fetches must not end one.
                 _logger.exception("on_fetch raised an exception; ignored")
         with self._loader.lock:
@@ -369,7 +369,7 @@ class Kept(Generic[Value]):
                 "decides. If this was an accident, publish the keys again now",
             )
 
-    def _failed(self, error: Exception) -> KeySourceError:
+    def _failed(self, error: BaseException) -> KeySourceError:
         """Log and keep a failure, and drop the copy if it must not be used any more."""
         if isinstance(error, KeySourceError):
             failure, cause = error, None

@@ -24,7 +24,7 @@ async def wait_in_thread(futures: Collection[Future[object]], seconds: float) ->
 
 
 async def wait_in_task(futures: Collection[Future[object]], seconds: float) -> None:
-    """Wait for one of the futures, without blocking the event loop."""
+    """Wait for one of the futures, without blocking the event loop. If it is cancelled, tasks among them are too."""
     loop, woken = asyncio.get_running_loop(), asyncio.Event()
 
     def wake(_future: Future[object]) -> None:
@@ -34,9 +34,16 @@ async def wait_in_task(futures: Collection[Future[object]], seconds: float) -> N
 
     for future in futures:
         future.add_done_callback(wake)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await woken.wait()
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await woken.wait()
+    except asyncio.CancelledError:
+        for future in futures:
+            # The future of a thread is also that of other requests.
+            if isinstance(future, asyncio.Task):
+                future.cancel()
+        raise
 
 
 def in_thread(call: Callable[[], Result], name: str, *, may_block: bool = True) -> Future[Result]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 from undersigned.errors import ConfigurationError
 from undersigned.message.strict_json import loads
 from undersigned.message.timestamps import read_time
+from undersigned.watched_file import NotYet
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -112,7 +113,7 @@ class RevocationList:
             ConfigurationError: this list is the older one, or of the future: no list of today would count after it.
         """
         if self.updated > now + _SKEW:
-            raise ConfigurationError(
+            raise NotYet(
                 "the revocation list's updated is in the future: compare the clock of this machine with its publisher's"
             )
         if last is None or self.updated > last.updated:

@@ -193,11 +193,7 @@ _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str
     (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 46, 64, 67, 88, 91), lambda text: urlsafe_b64decode(f"{text}==")),
     (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64, 88), lambda text: b64decode(f"{text}==")),
     (re.compile(r"[0-9A-Fa-f]{60,}"), (64, 96, 132), lambda text: bytes.fromhex("0" * (len(text) % 2) + text)),
-    (
-        re.compile(r"[A-Za-z2-7]{52,}"),
-        (52, 77, 106),
-        lambda text: b32decode(text + "=" * (-len(text) % 8), casefold=True),
-    ),
+    (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), lambda text: b32decode(text + "=" * (-len(text) % 8), casefold=True)),
     (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116, 156, 157), lambda text: _from_number(int(text[:_DECIMALS]))),
     (
         re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"),

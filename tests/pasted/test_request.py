@@ -216,6 +216,7 @@ def test_content_of_a_file_is_not_known(option):
         ("curl https://a.test/?a=1&b=2", "on which a shell acts"),
         ("curl https://a.test | jq", "on which a shell acts"),
         ("curl https://a.test -d $'a\\x00b'", "on which a shell acts"),
+        ("curl https://a.test -d $'a\\777b'", "on which a shell acts"),
         ('curl ^"https://a.test^" ^\r\n -H ^"a: b^"', "copy it as for bash"),
         ("curl https://a.test -H 'a: b\r\nc: d'", "line end"),
         ('{"method": "GET"}', "method and url must be strings"),

@@ -39,7 +39,7 @@ _KEYID: Final = re.compile(r';\s*keyid="([^"]*)"')
 _TEXT: Final = re.compile(r"\S")
 _DIGITS: Final = 18
 
-_ESCAPE: Final = r"\\(?:[abfnrtv\\'\"]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-7]{1,3})"
+_ESCAPE: Final = r"\\(?:[abfnrtv\\'\"]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))"
 _SHELL: Final = re.compile(
     r"(?P<space>[ \t\r\n]+)|(?P<plain>[^ \t\r\n'\"\\$`|&;<>()^]+)|\\\r?\n|\\(?P<escaped>.)|'(?P<single>[^']*)'"
     rf"|\$'(?P<ansi>(?>(?:[^'\\]|{_ESCAPE})*))'|\"(?P<double>(?>(?:[^\"\\$`]|\\.|\$(?=[ \"]))*))\"|(?P<other>.)",

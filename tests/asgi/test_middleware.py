@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 
 import pytest
@@ -14,8 +15,18 @@ from tests.middleware.gate import OverASGI
 from tests.serving import uvicorn_server
 from tests.wire import ask, assert_rejected, exchange, raw_request, read_answer, read_response
 
-from undersigned import AsyncVerifier, ConfigurationError, KeySet, MemoryReplayStore, Policy, Request, Signer, profiles
-from undersigned.asgi import SignatureMiddleware
+from undersigned import (
+    AsyncVerifier,
+    ConfigurationError,
+    KeySet,
+    MemoryReplayStore,
+    Policy,
+    Request,
+    SignatureError,
+    Signer,
+    profiles,
+)
+from undersigned.asgi import SignatureMiddleware, verified_signature
 from undersigned.signature.rules import CoverageRule
 
 BARE = ("@method", "@target-uri", "@authority")
@@ -292,6 +303,27 @@ def test_websocket_over_plain_http_has_the_scheme_ws(party):
     scope["headers"] = [(b"host", HOST.encode()), *[(n.lower().encode(), v.encode()) for n, v in signed]]
     run(gate.app, scope, [{"type": "websocket.connect"}])
     assert gate.calls[0].context["scheme"] == "ws"
+
+
+@pytest.mark.parametrize("accepted_first", [False, True])
+@pytest.mark.parametrize("extensions", [{}, {"websocket.http.response": {}}], ids=["closed", "answered"])
+def test_handshake_that_a_route_rejects_and_closes_has_the_status_of_its_decision(party, extensions, accepted_first):
+    async def route(scope, _receive, send):
+        if accepted_first:
+            await send({"type": "websocket.accept"})
+        with contextlib.suppress(SignatureError):
+            verified_signature(scope)
+        await send({"type": "websocket.close", "code": 3401})
+
+    decisions = []
+    options = {"verifier": party.verifier(), "origins": [ORIGIN], "mode": "optional", "on_decision": decisions.append}
+    scope = {**handshake(party), "headers": [(b"host", HOST.encode())], "extensions": extensions}
+    sent = run(SignatureMiddleware(route, **options), scope)
+    if accepted_first or not extensions:
+        assert sent[-1] == {"type": "websocket.close", "code": 3401}
+    else:
+        assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", decisions[-1].status)
+    assert decisions[-1].status == (401 if extensions else 403)
 
 
 def test_rejected_handshake_is_closed_or_answered_when_the_server_can(gate, party):

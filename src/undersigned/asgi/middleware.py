@@ -105,6 +105,7 @@ class SignatureMiddleware:
             return
         if self._guard.service.rejection is not None:
             send = _shaping(scope, send, received)
+        send = _answering(scope, send, received)
         forwarded = body.forwarded(result)
         show = shown_outside(scope, forwarded)
         has_answered = False
@@ -233,3 +234,20 @@ def _shaping(scope: Scope, send: Send, received: ScopeReceived) -> Send:
         await _answer(scope, send, answer, answer.merged(others))
 
     return shape
+
+
+def _answering(scope: Scope, send: Send, received: ScopeReceived) -> Send:
+    """Return a `send` that answers a handshake which a route rejects, also if its framework can only close it."""
+    if scope["type"] != "websocket":
+        return send
+    is_accepted = False
+
+    async def answer(message: Message) -> None:
+        nonlocal is_accepted
+        is_accepted = is_accepted or message["type"] == "websocket.accept"
+        if message["type"] == "websocket.close" and received.answers and not is_accepted:
+            await _answer(scope, send, received.answers[-1])
+        else:
+            await send(message)
+
+    return answer

@@ -222,6 +222,15 @@ def test_content_that_ends_early_is_said_so(rest, keys):
     assert "ends early" in replied(b"HTTP/1.1 200 OK\r\n" + rest, keys).stderr
 
 
+def test_answer_that_comes_before_the_content_is_read_is_shown(keys, tmp_path):
+    content = tmp_path / "content"
+    content.write_bytes(bytes(16_777_216))
+    with listener(rejection("request_signature_required")) as port:
+        url, kind = f"http://127.0.0.1:{port}/a", "Content-Type: application/octet-stream"
+        shown = request(keys, "POST", url, "-H", kind, "--data", f"@{content}", code=1)
+    assert "the server says request_signature_required" in shown
+
+
 def test_another_key_under_the_same_kid_is_named(tmp_path, keys):
     assert invoke("keygen", "--kid", KEYID, "--out", str(tmp_path)).exit_code == 0
     shown = get_reply(rejection("request_signature_invalid"), keys, "--jwks", str(tmp_path / "public.jwks.json"))

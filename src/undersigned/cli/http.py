@@ -99,7 +99,9 @@ def send(
             connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
             for name, value in fields:
                 connection.putheader(name, value.encode("latin-1"))
-            connection.endheaders(content or None, encode_chunked=isinstance(content, list))
+            # A server may answer and close before it has read the content.
+            with suppress(ConnectionError):
+                connection.endheaders(content or None, encode_chunked=isinstance(content, list))
             with connection.getresponse() as response:
                 yield response
         why = ""

@@ -5,7 +5,7 @@ import json
 import math
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, x25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, x448, x25519
 from tests.keys import EC_PRIVATE, EC_PUBLIC, JWKS, OTHER_PUBLIC, PRIVATE, PUBLIC
 
 from undersigned import ConfigurationError, VerificationKey
@@ -13,6 +13,8 @@ from undersigned.message.structured_fields import base64url
 from undersigned.publishing.public_jwks import public_jwks_text, read_jwks
 
 RSA = {"kty": "RSA", "kid": "rsa", "n": "AQAB", "e": "AQAB"}
+PRIME, OTHER_PRIME = 2**521 - 1, 2**1279 - 1
+OF_PRIMES = RSA | {"n": base64url((PRIME * OTHER_PRIME).to_bytes(225))}
 X25519 = {"kty": "OKP", "crv": "X25519", "kid": "sealing", "use": "enc", "x": PUBLIC["x"]}
 
 SECRET = "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g"
@@ -32,8 +34,10 @@ def base58(octets: bytes) -> str:
 
 def halves_of_keys_for_other_uses():
     """The JWK of a key on each curve that this library does not verify with, and its private half."""
-    sealing = x25519.X25519PrivateKey.generate()
-    yield X25519 | {"x": base64url(sealing.public_key().public_bytes_raw())}, sealing.private_bytes_raw()
+    kinds = {"X25519": x25519.X25519PrivateKey, "X448": x448.X448PrivateKey, "Ed448": ed448.Ed448PrivateKey}
+    for crv, kind in kinds.items():
+        key = kind.generate()
+        yield X25519 | {"crv": crv, "x": base64url(key.public_key().public_bytes_raw())}, key.private_bytes_raw()
     for crv, curve, size in (("secp256k1", ec.SECP256K1(), 32), ("P-521", ec.SECP521R1(), 66)):
         secret = bytes(range(1, size + 1))
         point = ec.derive_private_key(int.from_bytes(secret), curve).public_key().public_numbers()
@@ -46,7 +50,18 @@ def test_text_is_the_json_of_the_set():
 
 
 def test_keys_for_other_uses_may_be_published_too():
-    public_jwks_text({"keys": [PUBLIC, RSA, X25519 | {"exp": 4_000_000_000}], "issued": "2026-11-27T00:00:00Z"})
+    public_jwks_text(
+        {
+            "keys": [
+                PUBLIC,
+                RSA,
+                OF_PRIMES | {"kid": "b"},
+                RSA | {"kid": "c", "n": "A"},
+                X25519 | {"exp": 4_000_000_000},
+            ],
+            "issued": "2026-11-27T00:00:00Z",
+        }
+    )
 
 
 MISTAKES = {
@@ -105,6 +120,7 @@ MISTAKES = {
             "Base32 in lower case": base64.b32encode(OCTETS).decode().lower().rstrip("="),
             "Base85": f"key:{base64.b85encode(OCTETS).decode()}",
             "a number": str(int.from_bytes(OCTETS, "big")),
+            "the numbers of its octets": str([*OCTETS]),
             "Base58": f"z{base58(OCTETS)}",
             "a Multikey in Base58": f"z{base58(bytes((0x80, 0x26)) + OCTETS)}",
             "a number of an odd count of digits": "0x0" + OCTETS.hex(),
@@ -122,6 +138,14 @@ MISTAKES = {
         )
         for public, secret in halves_of_keys_for_other_uses()
         for spelling, text in (("Base64", base64url(secret)), ("a number", int.from_bytes(secret)))
+    },
+    **{
+        f"a prime of an RSA key as {spelling}": ({"keys": [PUBLIC, OF_PRIMES | {"kid": text}]}, "has a private key")
+        for spelling, text in {
+            "Base64": base64url(OTHER_PRIME.to_bytes(160)),
+            "digits": f"{PRIME:x}",
+            "a number": str(PRIME),
+        }.items()
     },
     "a private key of another kind as DER": ({"keys": [PUBLIC | {"kid": X25519_DER.hex()}]}, "has a private key"),
     "the private half of a key in place of the public one": (

@@ -6,10 +6,10 @@ import json
 import re
 from base64 import a85decode, b32decode, b64decode, b85decode, urlsafe_b64decode
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, x25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, x448, x25519
 from cryptography.hazmat.primitives.serialization import load_der_private_key
 
 from undersigned.errors import ConfigurationError
@@ -38,9 +38,12 @@ _SHORT: Final = 32
 _DECIMALS: Final = 159
 """The most digits of a number that are read: those of 66 octets."""
 
-_OKP: Final[Mapping[str, type[ed25519.Ed25519PrivateKey | x25519.X25519PrivateKey]]] = {
+_OKPKey: TypeAlias = ed25519.Ed25519PrivateKey | x25519.X25519PrivateKey | ed448.Ed448PrivateKey | x448.X448PrivateKey
+_OKP: Final[Mapping[str, type[_OKPKey]]] = {
     "Ed25519": ed25519.Ed25519PrivateKey,
     "X25519": x25519.X25519PrivateKey,
+    "Ed448": ed448.Ed448PrivateKey,
+    "X448": x448.X448PrivateKey,
 }
 _EC: Final[Mapping[str, ec.EllipticCurve]] = {
     "P-256": ec.SECP256R1(),
@@ -48,7 +51,7 @@ _EC: Final[Mapping[str, ec.EllipticCurve]] = {
     "P-384": ec.SECP384R1(),
     "P-521": ec.SECP521R1(),
 }
-_SIZES: Final = {"P-384": 48, "P-521": 66}
+_SIZES: Final = {"P-384": 48, "X448": 56, "Ed448": 57, "P-521": 66}
 """The octets of a private key, by its curve; 32 for any other one."""
 
 _MULTICODEC: Final = b"\x26"
@@ -86,8 +89,9 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
         raise ConfigurationError("keys: a member with PEM text could hold a private key; leave that member out")
     keys = [_key_of(member) for member in cast("list[object]", members)]
     curves = [crv for crv in (*_OKP, *_EC) if any(jwk.get("crv") == crv for jwk in cast("list[JWK]", members))]
+    moduli = [_modulus(jwk) for jwk in cast("list[JWK]", members) if jwk.get("kty") == "RSA"]
     published = {key.keyid for key in keys} | {thumbprint(jwk) for jwk in cast("list[JWK]", members)} - {None}
-    if any(_has_private_key(text, curves, published) for text in _texts(document)):
+    if any(_has_private_key(text, curves, moduli, published) for text in _texts(document)):
         raise ConfigurationError("keys: the set has a private key, or the private half of one of its keys, as a text")
     if len({key.keyid for key in keys}) != len(keys):
         raise ConfigurationError("keys: two keys of the JWK set share a kid; make them distinct")
@@ -139,12 +143,20 @@ def _key_of(member: object) -> VerificationKey:
     return VerificationKey.from_jwk(jwk)
 
 
-def _has_private_key(text: str, curves: Sequence[str], published: Container[str | None]) -> bool:
+def _modulus(jwk: JWK) -> int:
+    """Return the modulus of an RSA key, or 0 if it cannot be read."""
+    with suppress(ValueError):
+        return int.from_bytes(urlsafe_b64decode(f"{jwk.get('n')}=="))
+    return 0
+
+
+def _has_private_key(text: str, curves: Sequence[str], moduli: Sequence[int], published: Container[str | None]) -> bool:
     """Return whether a text has a private key in it, spelled as `_SPELLINGS` has it: any in DER, or a published one.
 
     Args:
         text: the text.
         curves: the curves of the published keys.
+        moduli: the moduli of the published RSA keys, whose primes are private.
         published: the thumbprints and key IDs of the published keys.
     """
     if len(text) < _SHORTEST:
@@ -163,7 +175,10 @@ def _has_private_key(text: str, curves: Sequence[str], published: Container[str 
         halves = (octets, bare[2:]) if bare[1:2] == _MULTICODEC else (octets,)
         if any(_thumbprint_of_half(half, crv) in published for half in halves for crv in curves):
             return True
-        if octets.isascii() and _has_private_key(octets.decode("ascii"), curves, published):
+        number = int.from_bytes(octets)
+        if any(1 < number < modulus and modulus % number == 0 for modulus in moduli):
+            return True
+        if octets.isascii() and _has_private_key(octets.decode("ascii"), curves, moduli, published):
             return True
     return False
 
@@ -200,6 +215,7 @@ _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str
         (43, 44, 46, 47, 65, 66, 68, 69, 89, 90, 91, 92, 93),
         lambda text: _from_number(read_base58(text[:_DECIMALS])),
     ),
+    (re.compile(r"[0-9]{1,3}(?:, ?[0-9]{1,3}){31,}"), (), lambda text: bytes(map(int, text.split(",")))),
     (re.compile(r"[!-~]{40,}"), (40, 60, 83), b85decode),
     (re.compile(r"[!-~]{40,}"), (40, 60, 83), a85decode),
 )

@@ -88,16 +88,17 @@ def _ask_first(
 
 def _rules(app: Application) -> Iterator[Rule]:
     """Yield a rule for an application, and each rule that it and the routers and applications of others lead to."""
+    # The next rule is the last one: every request walks this list.
     rules = [Rule(AnyMatches(), app)]
     while rules:
-        rule, *rules = rules
+        rule = rules.pop()
         yield rule
         target: Any = rule.target
         if _leads_on(target) and isinstance(target, Application):
             default = cast("object", target.settings.get("default_handler_class"))
-            rules = [Rule(AnyMatches(), one) for one in (target.default_router, default) if one] + rules
+            rules += [Rule(AnyMatches(), one) for one in (default, target.default_router) if one]
         elif _leads_on(target):
-            rules = target.rules + rules
+            rules += reversed(target.rules)
 
 
 def _leads_on(target: object) -> bool:

@@ -19,7 +19,7 @@ from undersigned.log_text import printable
 from undersigned.message.strict_json import loads
 from undersigned.message.timestamps import read_time
 from undersigned.signature.key_pair import Algorithm, KeyPair
-from undersigned.verification.revocation_list import RevocationList
+from undersigned.verification.revocation_list import CLOCK_SKEW, RevocationList
 
 if TYPE_CHECKING:
     import ssl
@@ -80,7 +80,7 @@ def revoke(
         # Only a list with a later time takes a revocation back, even if two are written in one second. A list of the
         # future is used by nobody.
         wall, before = time.time(), read_time(document.get("updated"))
-        now = int(before + 1 if wall <= before + 1 < wall + 60 else wall)
+        now = int(before + 1 if wall <= before + 1 < wall + CLOCK_SKEW else wall)
         made = {"issuer": "", **document, **({} if issuer is None else {"issuer": issuer})}
         made |= {
             "updated": _time(now),

@@ -22,7 +22,7 @@ _GRACE: Final = 4
 _LATEST: Final = 32_503_680_000
 """The year 3000 in seconds. Milliseconds of today are beyond it, and such a list would never be stale."""
 
-_SKEW: Final = 60
+CLOCK_SKEW: Final = 60
 """Upper bound on the seconds that a list's `updated` may lie in the future: two clocks differ."""
 
 SHORTEST_INTERVAL: Final = 60
@@ -112,7 +112,7 @@ class RevocationList:
         Raises:
             ConfigurationError: this list is the older one, or of the future: no list of today would count after it.
         """
-        if self.updated > now + _SKEW:
+        if self.updated > now + CLOCK_SKEW:
             raise NotYet(
                 "the revocation list's updated is in the future: compare the clock of this machine with its publisher's"
             )

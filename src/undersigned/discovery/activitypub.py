@@ -251,8 +251,7 @@ def _multikey(multibase: str) -> tuple[PublicKey, str]:
     """Return the key of a Multikey in base58btc, and the RFC 9421 name of its algorithm."""
     if multibase[:1] != "z" or len(multibase) > LONGEST_MULTIBASE:
         raise ValueError("not base58btc, or too long")
-    number = read_base58(multibase[1:])
-    octets = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    octets = read_base58(multibase[1:])
     codec, content = octets[:2], octets[2:]
     if codec == _ED25519_PUBLIC:
         return Ed25519PublicKey.from_public_bytes(content), "ed25519"

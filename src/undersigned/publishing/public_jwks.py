@@ -16,7 +16,7 @@ from undersigned.errors import ConfigurationError
 from undersigned.limits import MOST_JWKS_BYTES, MOST_KEYS
 from undersigned.message.strict_json import loads
 from undersigned.message.structured_fields import base64url
-from undersigned.signature.jwk import PRIVATE_MEMBERS, read_base58, thumbprint
+from undersigned.signature.jwk import PRIVATE_MEMBERS, octets_of, read_base58, thumbprint
 from undersigned.signature.verification_key import VerificationKey
 
 if TYPE_CHECKING:
@@ -200,20 +200,16 @@ def _thumbprint_of_half(octets: bytes, crv: str) -> str | None:
     return thumbprint({"kty": "EC", "crv": crv, "x": x, "y": y})
 
 
-def _from_number(number: int) -> bytes:
-    return number.to_bytes(-(-number.bit_length() // 8))
-
-
 _SPELLINGS: Final[Sequence[tuple[re.Pattern[str], tuple[int, ...], Callable[[str], bytes]]]] = (
     (re.compile(r"[A-Za-z0-9_-]{43,}"), (43, 46, 64, 67, 88, 91), lambda text: urlsafe_b64decode(f"{text}==")),
     (re.compile(r"[A-Za-z0-9+/]{43,}"), (43, 64, 88), lambda text: b64decode(f"{text}==")),
     (re.compile(r"[0-9A-Fa-f]{60,}"), (64, 96, 132), lambda text: bytes.fromhex("0" * (len(text) % 2) + text)),
     (re.compile(r"[A-Za-z2-7]{52,}"), (52, 77), lambda text: b32decode(text + "=" * (-len(text) % 8), casefold=True)),
-    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116, 156, 157), lambda text: _from_number(int(text[:_DECIMALS]))),
+    (re.compile(r"[0-9]{70,}"), (76, 77, 78, 115, 116, 156, 157), lambda text: octets_of(int(text[:_DECIMALS]))),
     (
         re.compile(r"[1-9A-HJ-NP-Za-km-z]{42,}"),
         (43, 44, 46, 47, 65, 66, 68, 69, 89, 90, 91, 92, 93),
-        lambda text: _from_number(read_base58(text[:_DECIMALS])),
+        lambda text: read_base58(text[:_DECIMALS]),
     ),
     (re.compile(r"[0-9]{1,3}(?:, ?[0-9]{1,3}){31,}"), (), lambda text: bytes(map(int, text.split(",")))),
     (re.compile(r"[!-~]{40,}"), (40, 60, 83), b85decode),

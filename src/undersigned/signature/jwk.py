@@ -323,11 +323,16 @@ def public_jwk(key: PublicKey) -> dict[str, str]:
 
 def base64url_integer(number: int) -> str:
     """Return a number in Base64urlUInt (RFC 7518 section 2)."""
-    return base64url(number.to_bytes(-(-number.bit_length() // 8), "big"))
+    return base64url(octets_of(number))
 
 
-def read_base58(text: str) -> int:
-    """Return the number that a text in base58btc stands for, as in a Multikey (W3C Controlled Identifiers 1.0).
+def octets_of(number: int) -> bytes:
+    """Return the fewest octets that have a number."""
+    return number.to_bytes(-(-number.bit_length() // 8))
+
+
+def read_base58(text: str) -> bytes:
+    """Return the octets of a text in base58btc, without leading zeros, as in a Multikey (W3C Controlled Identifiers).
 
     The time grows with the square of the length, so bound it before.
 
@@ -337,4 +342,4 @@ def read_base58(text: str) -> int:
     number = 0
     for character in text:
         number = number * len(_BASE58) + _BASE58.index(character)
-    return number
+    return octets_of(number)

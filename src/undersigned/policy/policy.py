@@ -31,8 +31,8 @@ _WRITTEN = (
 _WEBHOOK: Final = "a request that registers webhook credentials must be signed"
 _UNKNOWN: Final = (
     "nothing tells which operation would run, so the request must be signed: a WebSocket may carry it, no hook asks "
-    "the policy of the RouteResolver (a layer around the application may call several), or its operations= does not "
-    "list the route"
+    "the policy of the RouteResolver (a layer around the application may call several, or a class of the application "
+    "overrides how it finds a route), or its operations= does not list the route"
 )
 
 _OTHER = re.compile(r"[^a-z0-9_./-]+")

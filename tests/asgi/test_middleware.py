@@ -305,22 +305,24 @@ def test_websocket_over_plain_http_has_the_scheme_ws(party):
     assert gate.calls[0].context["scheme"] == "ws"
 
 
-@pytest.mark.parametrize("accepted_first", [False, True])
+@pytest.mark.parametrize(("accepted_first", "code"), [(False, 3401), (False, 4500), (True, 3401), (False, 4403)])
 @pytest.mark.parametrize("extensions", [{}, {"websocket.http.response": {}}], ids=["closed", "answered"])
-def test_handshake_that_a_route_rejects_and_closes_has_the_status_of_its_decision(party, extensions, accepted_first):
+def test_handshake_that_a_route_rejects_and_closes_has_the_status_of_its_decision(
+    party, extensions, accepted_first, code
+):
     async def route(scope, _receive, send):
         if accepted_first:
             await send({"type": "websocket.accept"})
         with contextlib.suppress(SignatureError):
             verified_signature(scope)
-        await send({"type": "websocket.close", "code": 3401})
+        await send({"type": "websocket.close", "code": code})
 
     decisions = []
     options = {"verifier": party.verifier(), "origins": [ORIGIN], "mode": "optional", "on_decision": decisions.append}
     scope = {**handshake(party), "headers": [(b"host", HOST.encode())], "extensions": extensions}
     sent = run(SignatureMiddleware(route, **options), scope)
-    if accepted_first or not extensions:
-        assert sent[-1] == {"type": "websocket.close", "code": 3401}
+    if accepted_first or not extensions or code == 4403:
+        assert sent[-1] == {"type": "websocket.close", "code": code}
     else:
         assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", decisions[-1].status)
     assert decisions[-1].status == (401 if extensions else 403)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from undersigned.verification.verifier import AsyncVerifier, Verifier
 
 
+_FALCON, _LITESTAR = 3000, 4500
+"""The codes with which frameworks close a handshake for an exception: Falcon's is the status above 3000."""
+
+
 class SignatureMiddleware:
     """A middleware that verifies HTTP requests and WebSocket handshakes.
 
@@ -237,7 +241,7 @@ def _shaping(scope: Scope, send: Send, received: ScopeReceived) -> Send:
 
 
 def _answering(scope: Scope, send: Send, received: ScopeReceived) -> Send:
-    """Return a `send` that answers a handshake which a route rejects, also if its framework can only close it."""
+    """Return a `send` that answers a handshake that a route rejects, even if its framework can only close it."""
     if scope["type"] != "websocket":
         return send
     is_accepted = False
@@ -245,8 +249,10 @@ def _answering(scope: Scope, send: Send, received: ScopeReceived) -> Send:
     async def answer(message: Message) -> None:
         nonlocal is_accepted
         is_accepted = is_accepted or message["type"] == "websocket.accept"
-        if message["type"] == "websocket.close" and received.answers and not is_accepted:
-            await _answer(scope, send, received.answers[-1])
+        rejection = received.answers[-1] if received.answers and not is_accepted else None
+        # A route that goes on after a rejection closes with a code of its own.
+        if rejection is not None and message.get("code") in {rejection.status + _FALCON, _LITESTAR}:
+            await _answer(scope, send, rejection)
         else:
             await send(message)
 

@@ -124,7 +124,8 @@ def test_content_that_contradicts_the_argument_is_rejected():
     "word",
     [
         "plain", "'single \" \\'", '"double \\" \\\\"', "joined'with'\"quotes\"", "a\\ b", "'over\nlines'",
-        '"\\$a \\`b\\` \\n 5$"', '"a\\\nb"', "'a\\\nb'", "a\\\nb", r"$'it\'s \u0021\u00e9\xe9\351\n\\u'a''",
+        '"\\$a \\`b\\` \\n 5$"', '"a\\\nb"', "'a\\\nb'", "a\\\nb",
+        '"$.a $,$;$:$/$)$]$}$"', r"$'it\'s \u0021\u00e9\xe9\351\n\\u'a''",
     ],
 )  # fmt: skip
 def test_words_are_split_as_a_shell_splits_them(word):
@@ -139,6 +140,9 @@ def test_words_are_split_as_a_shell_splits_them(word):
         ("$ curl -s -X PUT --url https://a.test/", "PUT", "https://a.test/", {}, b""),
         ("curl a.test/p", "GET", "http://a.test/p", {"host": "a.test"}, b""),
         ("curl -I https://a.test/", "HEAD", "https://a.test/", {}, b""),
+        ("curl https://a.test/?next=/a/../b", "GET", "https://a.test/?next=/a/../b", {}, b""),
+        ("curl https://a.test/ -b a=1 -H 'Cookie: b=2'", "GET", "https://a.test/", {"cookie": "b=2"}, b""),
+        ("curl https://a.test/ -b a=1 -H Cookie:", "GET", "https://a.test/", {"cookie": None}, b""),
         ("curl -sSkI --request=PUT https://a.test/", "PUT", "https://a.test/", {}, b""),
         ("curl -vXPUT --head --url=https://a.test/ -d ''", "PUT", "https://a.test/", {}, b""),
         (
@@ -212,6 +216,7 @@ def test_content_of_a_file_is_not_known(option):
         ("curl https://a.test -b file", "an option that is not read"),
         ("curl https://a.test -G -d @file", "does not show the query"),
         ("curl https://a.test/a/%2e./b", "curl changes the path"),
+        ("curl https://a.test/a/./b?c", "curl changes the path"),
         ('curl https://a.test -H "A: $TOKEN"', "a variable"),
         ("curl https://a.test/?a=1&b=2", "on which a shell acts"),
         ("curl https://a.test | jq", "on which a shell acts"),

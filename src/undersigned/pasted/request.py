@@ -42,7 +42,8 @@ _DIGITS: Final = 18
 _ESCAPE: Final = r"\\(?:[abfnrtv\\'\"]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))"
 _SHELL: Final = re.compile(
     r"(?P<space>[ \t\r\n]+)|(?P<plain>[^ \t\r\n'\"\\$`|&;<>()^]+)|\\\r?\n|\\(?P<escaped>.)|'(?P<single>[^']*)'"
-    rf"|\$'(?P<ansi>(?>(?:[^'\\]|{_ESCAPE})*))'|\"(?P<double>(?>(?:[^\"\\$`]|\\.|\$(?=[ \"]))*))\"|(?P<other>.)",
+    rf"|\$'(?P<ansi>(?>(?:[^'\\]|{_ESCAPE})*))'"
+    r"|\"(?P<double>(?>(?:[^\"\\$`]|\\.|\$(?=[ \".,;:/)\]}]))*))\"|(?P<other>.)",
     re.DOTALL,
 )
 """A part of a command. The standard library's `shlex` takes quadratic time for a long word, and `getopt` for many."""
@@ -234,14 +235,15 @@ def _read_curl_command(words: str) -> _Read:
     if len(urls) != 1:
         raise MalformedRequest(f"the curl command has {len(urls)} URLs: expected one")
     url = (urls[0] if "://" in urls[0] else f"http://{urls[0]}").partition("#")[0]
-    if _DOT_SEGMENT.search(url) and "--path-as-is" not in options:
+    if _DOT_SEGMENT.search(url.partition("?")[0]) and "--path-as-is" not in options:
         raise MalformedRequest("curl changes the path of this URL before it sends it: paste what curl -v shows")
     # `Name;` is how curl is given a field without a value, and `Name:` how it is told to send no such field.
     lines = [value for kind, value in given if kind == "field"]
-    cookies = ";".join(value for kind, value in given if kind == "cookie")
-    lines += [f"Cookie: {cookies}"] if cookies else []
     named = [_field(f"{line[:-1]}:" if line.endswith(";") and ":" not in line else line) for line in lines]
     fields = [field for field, line in zip(named, lines, strict=True) if not _NO_VALUE.fullmatch(line)]
+    cookies = ";".join(value for kind, value in given if kind == "cookie")
+    if cookies and _value(named, "cookie") is None:
+        fields.append(_field(f"Cookie: {cookies}"))
     data = [(kind, value) for kind, value in given if kind in {"data", "raw", "json"}]
     content = "".join(f"{'&' if at and kind != 'json' else ''}{value}" for at, (kind, value) in enumerate(data))
     body = None if any(kind != "raw" and value.startswith("@") for kind, value in data) else content.encode("latin-1")

@@ -80,8 +80,8 @@ class Undersigned(HTTPServerConnectionDelegate):
     request that Tornado decompresses (`decompress_request=True`) does not verify if its body was compressed.
 
     A `RouteResolver` lists handlers by their class or by the name of their `URLSpec`. With it, every request must be
-    signed if a rule of the application leads to neither a handler nor a router or application of them, if a class of
-    yours overrides how they find it, or if `application` is no `tornado.web.Application`.
+    signed unless `application` is a `tornado.web.Application` whose rules all lead to handlers. This is also true if a
+    class of yours overrides how Tornado finds the handler.
 
     Args:
         application: the application, or a router.

@@ -19,7 +19,7 @@ _CREDENTIALS = (
 # Whoever has a presigned URL may use it.
 _PRESIGNED = re.compile(r"(?:.*[-_])?signature|sig|key", re.IGNORECASE | re.DOTALL)
 _QUERY_PARAMETER = re.compile(r'"@query-param".*;name="([^"]*)"')
-# Without its value, too: a name that is left would be looked at again from each question mark in it.
+# The value is optional: otherwise each question mark in a name without a value would start another search.
 _PARAMETER = re.compile(r"(?<=[?&#])([^=&#\s\"]*+)(?:=([^&#\s\"]*+))?")
 _IN_VALUE = re.compile(r"[?&#;]([^?&#;=]*)=")
 

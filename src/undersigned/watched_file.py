@@ -24,7 +24,7 @@ _logger = logging.getLogger("undersigned")
 
 
 class NotYet(ConfigurationError):
-    """Raised when a value can be used later as it is, so that its file is read again although it does not change."""
+    """Raised when a value becomes usable only later, so its file is read again even if it does not change."""
 
 
 def _open_at_once(path: str, flags: int) -> int:

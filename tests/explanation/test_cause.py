@@ -347,7 +347,7 @@ VALID = f"(valid from {keys.NOW} to {keys.NOW + 300}, seconds since the epoch; c
     ("off", "offsets", "words"),
     [
         (1000, (), VALID),
-        (1000, (-1003, -1000, -998), "3 requests tell that the sender's clock is 998 to 1003 s behind)"),
+        (1000, (-1003, -1000, -998), "3 requests show that the sender's clock is 998 to 1003 s behind)"),
         (1000, (-1000, 3), f"{VALID})"),
         (3605, (), "3605 seconds behind, 1 hour, as when local time"),
         (7000, (), "behind). Fix"),

@@ -77,8 +77,8 @@ def revoke(
         kept = cast("list[object]", listed) if isinstance(listed, list) else [None]
         if restore and (unknown := [kid for kid in kids if kid not in kept]):
             raise click.UsageError(f"--restore: {printable(unknown[0])} is not on the list")
-        # Only a list with a later time takes a revocation back, even if two are written in one second. A list of the
-        # future is used by nobody.
+        # Only a list with a later time takes a revocation back, even if two are written in one second. No verifier
+        # uses a list dated in the future.
         wall, before = time.time(), read_time(document.get("updated"))
         now = int(before + 1 if wall <= before + 1 < wall + CLOCK_SKEW else wall)
         made = {"issuer": "", **document, **({} if issuer is None else {"issuer": issuer})}
@@ -110,7 +110,7 @@ def revoke(
             click.echo("Not checked: with --check URL, a service shows that it knows these key IDs, and refuses them.")
     click.echo(
         f"Write the list again before {made['next_update']}: undersigned revoke --list {click.format_filename(path)}\n"
-        f"From {stale_after} on, signed requests get 503 otherwise (signature_revocation_stale)."
+        f"Otherwise signed requests get 503 from {stale_after} on (signature_revocation_stale)."
     )
     accepted = [] if url is None else [kid for kid in kids if not _is_refused(kid, url, profile, timeout, tls)]
     click.get_current_context().exit(int(bool(accepted)))

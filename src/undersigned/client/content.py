@@ -25,8 +25,8 @@ _CHANGED: Final = (
 class UnchangedBody:
     """A body that is not kept, because it can be read again to send it. Only what was digested is sent.
 
-    Iterating reads it from where it begins, however often: what the body has gained is cut off, and if it has changed,
-    its end is not sent. To requests, it is a file of this length that it can send again.
+    Each iteration reads it from its start. Bytes added since are cut off, and if it has changed, its end is not sent.
+    The requests library treats it as a file of this length that can be sent again.
 
     Args:
         digest: the digest, before any of the body.

@@ -239,8 +239,8 @@ class ClientSigner:
         to `max_spooled` bytes.
 
         Args:
-            body: bytes, text, which is encoded as UTF-8, a binary file, an iterable of bytes, in an asyncio client also
-                an asynchronous one, a body that was read before, or None for no body.
+            body: bytes, text (encoded as UTF-8), a binary file, an iterable of bytes, a body that `read` returned, or
+                None. An asyncio client also takes an asynchronous iterable.
 
         Raises:
             SigningError: `body` is something else, a file in text mode, or a stream longer than `max_spooled`.
@@ -269,7 +269,7 @@ class ClientSigner:
         return UnchangedBody((signer.signer if isinstance(signer, BotAuth) else signer).digest_builder(), chunks)
 
     def keep(self, content: bytearray, chunk: object) -> None:
-        """Add the next chunk of a stream that cannot be read again to its content.
+        """Append to `content` the next chunk of a stream that can be read only once.
 
         Raises:
             SigningError: it is not bytes, or the stream is longer than `max_spooled`.

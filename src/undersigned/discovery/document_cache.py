@@ -214,8 +214,8 @@ class Kept(Generic[Value]):
 
         Args:
             enough: as for `get`.
-            begins: whether to begin a fetch also if there is no such copy. Who waits begins it itself: what was fetched
-                before the wait would be fetched again for what it does not have.
+            begins: whether to begin a fetch even if there is no such copy. A caller that waits leaves this False: `get`
+                begins the fetch itself, and would repeat an earlier one.
         """
         copy = self._copy
         usable = copy if copy is not None and self._is_usable(copy) and enough(copy) else None

@@ -25,7 +25,8 @@ class RevocationFile:
 
     The file has the JSON of AdCP, such as `{"issuer": "https://gov.example.com", "updated": "2026-11-22T10:00:00Z",
     "next_update": "2026-11-22T10:15:00Z", "revoked_kids": ["buyer-2025"]}`. To change it, write another file and rename
-    it. Only a list with a newer `updated` takes a revocation back. A list that is older, or of the future, is not used.
+    it. Only a list with a newer `updated` takes a revocation back. A list that is older, or dated in the future, is not
+    used.
 
     Args:
         path: the file.

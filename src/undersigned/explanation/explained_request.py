@@ -492,5 +492,5 @@ def _window(validity: ValidityPeriod, offsets: Sequence[float]) -> str:
     side = "ahead" if off > 0 else "behind"
     alike = [abs(one) for one in offsets if one * off > 0]
     if 1 < len(alike) == len(offsets):
-        hint += f"; {len(alike)} requests tell that the sender's clock is {min(alike):.0f} to {max(alike):.0f} s {side}"
+        hint += f"; {len(alike)} requests show that the sender's clock is {min(alike):.0f} to {max(alike):.0f} s {side}"
     return f"{told}; created is {abs(off):.0f} seconds {side}{hint}"

@@ -69,7 +69,7 @@ class Admission(NamedTuple):
         return Request(received.method, shown, received.fields, has_body=has_body)
 
     def as_signed(self, lines: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]] | None:
-        """Return the `lines` that the server shows as `HeaderFields.as_signed` does, or None if they are so already."""
+        """Return the server's `lines` in the form of `HeaderFields.as_signed`, or None to leave them as they are."""
         fields = self.received.fields
         if self.signature is None or fields.are_as_given:
             return None

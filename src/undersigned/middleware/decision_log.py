@@ -58,8 +58,8 @@ def record(
 ) -> None:
     """Pass on what was decided. Log a failed signature, and an unsigned request if the mode only observes.
 
-    Of the `request`, there is what was rebuilt, and of its `content` what was read. The `result` is the verified
-    signature, or why there is none. What follows is as in `Admission.reject`.
+    The `request` is what was rebuilt, and `content` is what was read of its body. The `result` is the verified
+    signature, or why there is none. `route` and `by_route` are as in `Admission.reject`.
     """
     error = result if isinstance(result, SignatureError) else None
     observes = outcome == "unsigned" and service.mode == "observe"

@@ -133,7 +133,7 @@ def _items(held: object) -> Iterable[object]:
 
 
 def own_names(cls: type, packages: Collection[str]) -> set[str]:
-    """Return the names that a class and its bases define, without the bases of these packages and of Python."""
+    """Return the names that a class and its bases define, except those from `packages` and from `builtins`."""
     own = [base for base in cls.__mro__ if base.__module__.partition(".")[0] not in {"builtins", *packages}]
     return {name for base in own for name in vars(base)}
 

@@ -77,7 +77,7 @@ def public_jwks_text(jwks: object, *, is_profile: bool = False) -> bytes:
     """
     try:
         text = json.dumps(jwks, indent=2, allow_nan=False).encode("ascii") + b"\n"
-        # Without tuples, and without two names that are one in JSON.
+        # Read back: tuples become lists, and two names that are one in JSON are rejected.
         document: object = loads(text)
     except (TypeError, ValueError, RecursionError):
         raise ConfigurationError("keys: give a JWK set as json.loads reads it") from None
@@ -151,7 +151,9 @@ def _modulus(jwk: JWK) -> int:
 
 
 def _has_private_key(text: str, curves: Sequence[str], moduli: Sequence[int], published: Container[str | None]) -> bool:
-    """Return whether a text has a private key in it, spelled as `_SPELLINGS` has it: any in DER, or a published one.
+    """Return whether a text holds any private key in DER, or the private half or a prime of a published key.
+
+    `_SPELLINGS` lists how it may be written.
 
     Args:
         text: the text.

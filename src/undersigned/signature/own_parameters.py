@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def written_parameters(profile: Profile, message: Request | Response, target_uri: str) -> dict[str, Parameter]:
-    """Return the own parameters that a signer writes, unless it is given others, for the target URI that it signs."""
+    """Return the profile's own parameters that a signer writes for a target URI, unless it is given others."""
     rule = profile.parameters
     written: dict[str, Parameter] = {}
     if rule.audience:

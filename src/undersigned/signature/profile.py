@@ -241,7 +241,7 @@ class Profile:
         if self.coverage.asks_for_member(message):
             names.append(f'"{self.coverage.member_of}";key="{selection.label}"')
         asked = "".join([f";{name}" for name in ("created", "expires") if name in self.required])
-        # Whoever signs with this nonce has one that no other response asks for.
+        # No other response asks for this nonce.
         nonce = token_urlsafe(self.parameters.nonce_bytes or 16)
         algorithm = min(self.algorithms) if len(self.algorithms) == 1 else ""
         for name, text in (("nonce", nonce), ("tag", selection.tag or ""), ("alg", algorithm)):

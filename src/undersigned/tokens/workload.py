@@ -97,7 +97,7 @@ class WorkloadTokenKeys(Several["AsyncKeySource"]):
         return (bound_key(token.claims, now=self._clock()),)
 
     def _check_audience(self, claims: Mapping[str, object]) -> None:
-        """Check that a token is for this service, or with no names of it, for nobody (RFC 8725 section 3.9)."""
+        """Check that `aud` names this service; without `audience`, that there is no `aud` (RFC 8725 section 3.9)."""
         if "aud" not in claims and not self._audience:
             return
         named = claims.get("aud")

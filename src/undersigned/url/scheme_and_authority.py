@@ -1,4 +1,4 @@
-"""Rules for the scheme and the authority of a URL but for the host, for its characters and its fragment."""
+"""Rules for a URL's characters, scheme, user info, port and fragment; `host` has those for the host."""
 
 from __future__ import annotations
 

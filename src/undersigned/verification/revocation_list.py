@@ -110,7 +110,7 @@ class RevocationList:
             now: seconds since the epoch.
 
         Raises:
-            ConfigurationError: this list is the older one, or of the future: no list of today would count after it.
+            ConfigurationError: this list is older, or dated in the future: no current list could replace it.
         """
         if self.updated > now + CLOCK_SKEW:
             raise NotYet(

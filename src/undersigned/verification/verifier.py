@@ -179,7 +179,7 @@ class ReceivedSignature:
         return f"<{type(self).__name__}: keyid {self.keyid!r}>"
 
     def lookup(self, *, is_second_try: bool = False) -> KeyLookup:
-        """Return the question to a key source (step 7), also if its first keys do not verify the signature."""
+        """Return the lookup for a key source (step 7), or the second one if its first keys did not verify."""
         request, coverage = self.request, self.coverage
         return KeyLookup(
             self.keyid, self.parameters, coverage.names, request.method, request.url, request.fields,
@@ -649,7 +649,7 @@ class AsyncVerifier:
         """Read and check the signatures of a message that the profile selects (steps 0 to 6).
 
         Returns:
-            The signatures to verify, in their order. One that is not what the profile asks for is its error.
+            The signatures to verify, in their order. An error stands in for each one that does not meet the profile.
 
         Raises:
             SignatureError: the message is not signed, or its signature fields are malformed.

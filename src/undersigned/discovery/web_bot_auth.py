@@ -29,6 +29,7 @@ from undersigned.message.signature_agent import (
     DIRECTORY_TYPE,
     SignatureAgent,
     SignatureAgentForm,
+    form_of,
     read_signature_agent,
 )
 from undersigned.message.structured_fields import MalformedField, OversizedField
@@ -149,8 +150,7 @@ def named_agent(lookup: KeyLookup, *, form: SignatureAgentForm) -> SignatureAgen
         KeySourceError: the field is malformed (`signature_header_malformed`).
     """
     value, member = lookup.fields.combined.get("signature-agent"), ""
-    if form == "any":
-        form = "string" if (value or "").startswith('"') else "jwks"
+    form = form_of(value or "", form)
     if form == "string":
         covers = '"signature-agent"' in lookup.identifiers
     else:

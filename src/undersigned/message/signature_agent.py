@@ -70,14 +70,20 @@ def read_signature_agent(value: str, *, form: SignatureAgentForm, member: str = 
             absolute https URL.
     """
     check_size(value)
-    if form == "any":
-        form = "string" if value.startswith('"') else "jwks"
+    form = form_of(value, form)
     if form == "string":
         return _agent(_string(value), "directory")
     members = parse_dictionary(value)
     if member not in members:
         raise MalformedField("Signature-Agent does not have the member that the signature covers")
     return _member(*members[member], form)
+
+
+def form_of(value: str, form: SignatureAgentForm) -> SignatureAgentForm:
+    """Return the form in which a value is read: for `any`, the one in which it is written."""
+    if form != "any":
+        return form
+    return "string" if value.startswith('"') else "jwks"
 
 
 def write_signature_agent(
